@@ -79,7 +79,13 @@ html_css_files = ["aucmax.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {
-    page: [] for page in ("index", "getting_started", "architecture", "changelog")
+    "index": [],
+    "getting_started": [],
+    "architecture": [],
+    "reliability": [],
+    "performance": [],
+    "contributing": [],
+    "changelog": [],
 }
 html_theme_options = {
     "logo": {"text": "aucmax"},

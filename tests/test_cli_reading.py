@@ -176,7 +176,9 @@ def test_a_file_with_other_marks_than_training_is_read_with_a_note():
     Path("plain.csv").write_text(lines("pay,age", "1.5,7"))
     assert scores("new.csv") == scores("plain.csv")
     said = run("score", "m.aucmax", "new.csv").stderr
-    assert "decimals unlike in training in 1 column: column 'pay' has '1.5'" in said
+    assert (
+        "decimal marks differ from training in 1 column: column 'pay' has '1.5'" in said
+    )
 
 
 def test_the_mark_that_is_named_is_used():
@@ -213,7 +215,7 @@ def test_a_column_that_fits_both_marks_is_reported_with_both_readings():
     result = fit(lines("pay;sick", *rows))
     assert (
         "column 'pay' has only cells such as '1.137', read with decimal points as "
-        "1.137, not 1137 (to choose: --decimal)"
+        "1.137, not 1137 (to change: --decimal)"
     ) in result.stderr.replace("\n", " ")
     for mark in ".,":
         assert "such as" not in fit(lines("pay;sick", *rows), "--decimal", mark).stderr

@@ -132,7 +132,7 @@ def test_columns_that_make_no_sense(command, options, message):
 
 def test_one_group_and_times_that_cannot_be_read():
     visits(clinic=["a"] * ROWS, when=["soon"] * ROWS).write_csv("visits.csv")
-    assert "column 'clinic' names one group only" in refuse(
+    assert "column 'clinic' has a single group" in refuse(
         *COMPARE, "--groups", "clinic"
     )
     message = refuse(*COMPARE, "--time", "when")

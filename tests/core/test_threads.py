@@ -59,19 +59,20 @@ X = rng.normal(size=(80, {n_columns}))
 y = X[:, 0] + rng.normal(size=80) > 0.0
 MarginRanker({hypotheses!r}, "instances", 0.1, callback=look).fit(X, y)
 """
-SCRIPTS = {
-    "a block that fails": FAILURE,
-    "two users": TWO_USERS,
+FITS = {
     "stumps": FIT.format(n_columns=5, hypotheses="stumps"),
     "many columns": FIT.format(n_columns=500, hypotheses="signed"),
 }
 REPORT = "print(max(before), max(seen), blas_threads() == before, flush=True)\n"
 
 
-def test_products_use_one_thread_inside_and_as_many_as_before_after_that():
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("fit", FITS)
+def test_products_use_one_thread_inside_and_as_many_as_before_after_that(fit):
     # the tests themselves run with one thread
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
-    code = COMMON + "".join(script + REPORT for script in SCRIPTS.values())
+    scripts = {"a block that fails": FAILURE, "two users": TWO_USERS, fit: FITS[fit]}
+    code = COMMON + "".join(script + REPORT for script in scripts.values())
     ran = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -81,5 +82,5 @@ def test_products_use_one_thread_inside_and_as_many_as_before_after_that():
     )
     if ran.stdout.startswith("1"):
         pytest.skip("the BLAS of this machine has no threads to limit")
-    found = dict(zip(SCRIPTS, ran.stdout.splitlines(), strict=True))
-    assert found == dict.fromkeys(SCRIPTS, "2 1 True")
+    found = dict(zip(scripts, ran.stdout.splitlines(), strict=True))
+    assert found == dict.fromkeys(scripts, "2 1 True")

@@ -59,13 +59,7 @@ def test_ties_between_two_floats_and_their_neighbours(mantissa, power, nudge):
     assert_right_or_left_to_python(f"{scaled.numerator + nudge}e-4")
 
 
-@given(st.integers(1, 2**64 - 1), st.integers(-300, 285))
-def test_the_hard_path_alone_is_right_where_it_decides(mantissa, power):
-    value = _kernels.nearest_double(np.uint64(mantissa), power)
-    assert bits(value) == bits(float(f"{mantissa}e{power}"))
-
-
-@pytest.mark.parametrize("token", ["0.1", "123456.789", "0.12345678901234567", "1e22"])
+@pytest.mark.parametrize("token", ["0.1", "123456.789", "0.1234567890123456", "1e22"])
 def test_usual_numbers_are_not_left_to_python(token):
     assert read(token)[0] == _kernels.EXACT
 
@@ -82,13 +76,7 @@ def test_what_is_no_number_is_malformed(token):
     assert read(token)[0] == _kernels.MALFORMED
 
 
-@pytest.mark.parametrize("token", ["1e999", "4.9e-324", "1" * 20, "0." + "1" * 30])
+@pytest.mark.parametrize("token", ["1e999", "4.9e-324", "1" * 17, "0." + "1" * 30])
 def test_what_is_beyond_the_fast_paths_is_left_to_python(token):
     kind, _, end = read(token)
     assert (kind, end) == (_kernels.LEFT_TO_PYTHON, len(token))
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_wide_product_is_the_128_bit_product(a, b):
-    high, low = _kernels.wide_product(np.uint64(a), np.uint64(b))
-    assert (int(high) << 64) + int(low) == a * b

@@ -89,7 +89,7 @@ def test_a_wrong_encoding_is_an_error_with_its_line(tmp_path):
     with pytest.raises(DataFileError, match="near line 1: not valid ascii"):
         load_table(path, encoding="ascii")
     for wrong in ("klingon", "hex", "zip"):
-        with pytest.raises(ValueError, match="encoding must be 'auto' or the name"):
+        with pytest.raises(ValueError, match="encoding must be 'auto' or an encoding"):
             load_table(path, encoding=wrong)
 
 
@@ -356,7 +356,7 @@ def test_sheets_without_rows_are_refused(tmp_path):
     path = tmp_path / "empty.xlsx"
     for rows in ([], [["a", "b"]]):
         write_sheets(path, only=rows)
-        with pytest.raises(DataFileError, match="no rows below its first"):
+        with pytest.raises(DataFileError, match="no rows below the column names"):
             load_table(path)
     path.write_bytes(b"")
     with pytest.raises(DataFileError, match="the file is empty"):

@@ -132,14 +132,14 @@ def test_a_missing_file_is_named_with_near_names(tmp_path):
 
 
 def test_a_directory_is_refused(tmp_path):
-    with pytest.raises(DataFileError, match="a folder; name one file in it"):
+    with pytest.raises(DataFileError, match="this is a folder; name one file"):
         content_of(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (PermissionError(13, "no"), "permission to read it is denied"),
+        (PermissionError(13, "no"), "no permission to read this file"),
         (OSError(24, "too many open files"), "cannot be opened: .*too many"),
     ],
 )
@@ -161,9 +161,9 @@ def test_the_name_tells_the_format(ending, packed):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("data", "this name; name the format"),
-        ("data.gz", "this name; name the format"),
-        ("csv", "this name; name the format"),
+        ("data", "does not show the format; pass the format"),
+        ("data.gz", "does not show the format; pass the format"),
+        ("csv", "does not show the format; pass the format"),
         ("data.txt", "tabs, name the format csv"),
         ("data.json", "one object per line and end the name in .jsonl"),
         ("data.sav", "export the table as CSV or Parquet"),

@@ -7,7 +7,7 @@ from sklearn.datasets import load_svmlight_file
 
 from aucmax.datasets import load_letor, load_svmlight, load_table
 
-pytestmark = pytest.mark.real_data
+pytestmark = [pytest.mark.real_data, pytest.mark.sampled(3)]
 
 
 @pytest.mark.parametrize(

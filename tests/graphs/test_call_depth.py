@@ -21,7 +21,7 @@ from aucmax.graphs import (
 
 SOURCE = str(Path(aucmax.__file__).parent)
 ENTRIES = {
-    total_variation: ("split_into_blocks", "settle_blocks", "forest_prox"),
+    total_variation: ("split_into_blocks", "settle_blocks"),
     graph_training: ("ascend",),
 }
 

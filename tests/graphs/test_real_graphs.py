@@ -11,7 +11,8 @@ from aucmax.datasets import load_letor
 from aucmax.graphs import Graph, rank
 from aucmax.graphs.total_variation import optimality_gap
 
-pytestmark = pytest.mark.real_data
+# graphs of simulated data check the same every day
+pytestmark = [pytest.mark.real_data, pytest.mark.rotating(3)]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from scipy.sparse import coo_array, eye_array, hstack
 from scipy.sparse.csgraph import connected_components
 
 import reference_total_variation as reference
-from aucmax.graphs._precise_kernels import forest_prox
 from aucmax.graphs.total_variation import optimality_gap, prox
 from reference_total_variation import value
 
@@ -188,7 +187,7 @@ def test_a_cycle_is_a_chain_with_the_flow_that_brings_its_ends_together(
     while rise != 0.0 and low < (flow := 0.5 * (low + high)) < high:
         shifted = values.copy()
         shifted[[n - 1, 0]] += [-flow, flow]  # the last edge leads from n - 1 to 0
-        chain = forest_prox(shifted, edges[:-1], weights[:-1])
+        chain = prox(shifted, edges[:-1], weights[:-1])
         rise = chain[n - 1] - chain[0]
         low, high = (flow, high) if rise > 0.0 else (low, flow)
     x = prox(values, edges, weights)
@@ -307,7 +306,7 @@ def test_each_part_of_a_graph_is_solved_on_its_own(kind):
     x = prox(np.append(values, far), both, np.append(weights, 1e9 * pulls))
     alone = prox(values, edges, weights)
     assert_allclose(x[: values.size], alone, rtol=0.0, atol=1e-12)
-    assert_array_equal(x[values.size :], forest_prox(far, tree, 1e9 * pulls))
+    assert_array_equal(x[values.size :], prox(far, tree, 1e9 * pulls))
 
 
 @pytest.mark.parametrize("weight", [1e5, 1e20, 1e150])
@@ -385,15 +384,3 @@ def test_inputs_stay_as_they_are_and_may_be_read_only():
     optimality_gap(prox(*problem), *problem)
     for array, copy in zip(problem, copies, strict=True):
         assert_array_equal(array, copy)
-
-
-def test_few_trees_beside_cycles_need_no_loop_of_their_own(monkeypatch):
-    rng = np.random.default_rng(0)
-    tree, ring = random_tree(4, rng), cycle(30)
-    edges = side_by_side((4, tree), (30, ring), (2, np.empty((0, 2), dtype=int)))
-    values, weights = rng.normal(size=36), rng.random(33)
-    expected = prox(values[:4], tree, weights[:3])
-    monkeypatch.delattr("aucmax.graphs.total_variation.forest_prox")
-    x = prox(values, edges, weights)
-    assert_allclose(x[:4], expected, rtol=1e-15)
-    assert_array_equal(x[34:], values[34:])

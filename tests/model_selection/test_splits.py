@@ -95,8 +95,8 @@ def test_groups_of_queries_are_kept_together():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (["a"] * ROWS, "groups names one group only: at least two are needed"),
-        (range(ROWS), "groups names another group in each of the 300 rows"),
+        (["a"] * ROWS, "groups has a single group, but at least two are needed"),
+        (range(ROWS), "groups has a different group in each of the 300 rows"),
         ([None] + ["a", "b"] * 149 + ["a"], "groups is missing in 1 of 300 rows"),
         (["a", "b"], "groups has 2 rows, but the target has 300"),
     ],
@@ -192,7 +192,7 @@ def test_sparse_rows_of_other_width_are_tested():
             "lack columns of the training rows: 'x1'",
         ),
         (X[:9], [True] + [False] * 8, "1 of 9 test rows are positive"),
-        (X[:9], [3] * 9, "values that the model was not trained with"),
+        (X[:9], [3] * 9, "values that did not occur in training"),
         (sparse.csr_array(X[:9]), [True, False, True] * 3, "both be tables"),
     ],
     ids=["columns", "one positive", "values", "kind"],
@@ -206,7 +206,7 @@ def test_queries_of_training_and_test_are_different_ones():
     target = encode_target([0, 1, 0, 1], qid=[7, 7, 8, 8])
     both = target.followed_by(target)
     assert both.queries.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    with pytest.raises(ValueError, match="both kinds of rows must have queries"):
+    with pytest.raises(ValueError, match="both targets need queries"):
         target.followed_by(encode_target([0, 1]))
 
 
@@ -253,7 +253,7 @@ def test_a_model_that_takes_no_weights_is_told_apart():
 
     comparison = compare_models(X, LABELS, [Plain()], sample_weight=WEIGHTS, n_folds=2)
     (notice,) = comparison.notices
-    assert "Plain takes no weights" in str(notice)
+    assert "Plain does not support weights" in str(notice)
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def bad_input():
             y,
         ),
         "X has 1200 rows but y has 1100": (cut(X), cut(y[:1100])),
-        "column 'note' of X is of type": (text.drop(columns="y"), frame["y"]),
+        "column 'note' of X has type": (text.drop(columns="y"), frame["y"]),
         "categories of column 'kind' of X are not known": (
             unknown.drop(columns="y"),
             frame["y"],
@@ -365,7 +365,7 @@ def test_a_client_closed_during_a_fit_is_named(cluster):
     X, y, _ = rows()
     with dask.config.set(scheduler=None), Client(cluster) as client:
         model = AUCSVC(1000.0, tol=1e-5, callback=lambda _: client.close() and None)
-        with pytest.raises(RuntimeError, match="the client of Dask is closed"):
+        with pytest.raises(RuntimeError, match="the Dask client is closed"):
             model.fit(cut(scaled(X, None)), cut(y))
     assert not hasattr(model, "coef_")
 

@@ -92,13 +92,12 @@ def gradients_of_workers(monkeypatch, kind, risk, columns, scores, owners):
 
     def work(own):
         mine = [part for part, owner in zip(parts, owners, strict=True) if owner == own]
-        places = [slice(part[0], part[-1] + 1) for part in mine]
         here = np.concatenate(mine)
         local = LocalRows(
             labels[here],
             None if weights is None else weights[here],
             None if queries is None else queries[here],
-            places,
+            here,
             labels.size,
         )
         found[own] = here, kind(risk, local).gradient_hessian(scores[here])
@@ -179,7 +178,7 @@ def test_cells_in_place_of_scores_rank_alike(cluster, monkeypatch):
     X, y = rows()
     new, new_y = rows(1)
     by_scores = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
-    monkeypatch.setattr(trees, "MOST_SCORES", 0)
+    monkeypatch.setattr(trees, "MAX_SCORES", 0)
     by_cells = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
     assert by_cells.score(new, new_y) == pytest.approx(
         by_scores.score(new, new_y), abs=0.01
@@ -309,7 +308,7 @@ def test_a_client_closed_during_a_fit_is_named_and_leaves_the_workers_free(clust
     X, y = rows()
     with distributed.Client(cluster) as client:
         model = LambdaMART(n_estimators=100_000, callback=lambda _: client.close())
-        with pytest.raises(RuntimeError, match="the client of Dask is closed"):
+        with pytest.raises(RuntimeError, match="the Dask client is closed"):
             model.fit(cut(X), cut(y))
     with distributed.Client(cluster, set_as_default=False) as other:
         wait_for_idle_workers(other)
@@ -345,25 +344,25 @@ BAD = {
             dd.from_pandas(pd.DataFrame({"a": ["x", "y"] * 100}), npartitions=2),
             dd.from_pandas(pd.Series(Y), npartitions=2),
         ),
-        "column 'a' of X is of type",
+        "column 'a' of X has type",
     ),
     "partitions": (
         lambda: (
             dd.from_pandas(pd.DataFrame(X), npartitions=2),
             dd.from_pandas(pd.Series(Y), npartitions=4),
         ),
-        "y has 4 partitions, and X 2",
+        "y has 4 partitions, but X has 2",
     ),
     "partitions of other lengths": (
         lambda: (
             dd.from_pandas(pd.DataFrame(X), npartitions=2),
             da.from_array(Y, chunks=((50, 150),)),
         ),
-        "partition . of X has 100 rows, and of y .?50",
+        "partition . has 100 rows in X, but .?50 in y",
     ),
     "weights": (
         lambda: (cut(X), cut(Y), cut(np.where(np.arange(200) == 150, -1.0, 1.0))),
-        "In partition 3: sample_weight must not be negative, but row 30 weighs -1",
+        "In partition 3: sample_weight must not be negative, but is -1 in row 30",
     ),
     "queries": (
         lambda: (cut(X), cut(Y), None, cut(np.zeros(100, int))),
@@ -388,7 +387,7 @@ def test_bad_rows_are_named(cluster, name):
     ],
 )
 def test_settings_that_are_not_possible_say_so(cluster, settings):
-    with pytest.raises(ValueError, match="not possible where X is a collection"):
+    with pytest.raises(ValueError, match="not supported for Dask collections"):
         LambdaMART(n_estimators=2, **settings).fit(cut(X), cut(Y))
 
 

@@ -29,7 +29,7 @@ for i in range(1_000_000):
     save(toy, sys.argv[1], overwrite=True)
 """
 
-N_KILLS = times(20, 1000)
+N_KILLS = times(8, 1000)
 
 
 def wait_for_a_save(path, last_inode):

@@ -13,8 +13,11 @@ from aucmax.model_selection import MODELS, table_model
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
+from torture.amount import times
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
+
+N_TRIALS = times(50, 150)
 
 RNG = np.random.default_rng(4)
 N = 300
@@ -90,7 +93,7 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
         files.append(take_apart(_pack(fitted(name), "TableModel")))
         del files[-1]["manifest.json"]
     rng, rejected = random.Random(home), 0
-    for trial in range(150):
+    for trial in range(N_TRIALS):
         members = files[trial % len(files)]
         tree = json.loads(members["state.json"])
         container, key = rng.choice(list(places(tree)))
@@ -100,4 +103,4 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
             _unpack(forge(changed, **{"class": "TableModel"}))
         except ModelFileError:
             rejected += 1
-    assert rejected > 50
+    assert rejected > N_TRIALS // 4

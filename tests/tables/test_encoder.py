@@ -281,7 +281,7 @@ def test_a_table_without_any_usable_column_is_an_error_with_reasons():
 
 @pytest.mark.parametrize("table", [pl.DataFrame(), pl.DataFrame({"a": []})])
 def test_an_empty_table_is_an_error(table):
-    with pytest.raises(ValueError, match="there must be at least one of each"):
+    with pytest.raises(ValueError, match="it needs at least one of each"):
         TableEncoder().fit(table)
 
 

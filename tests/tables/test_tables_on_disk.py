@@ -53,6 +53,7 @@ def table(tmp_path, frame):
 
 
 @pytest.mark.filterwarnings("ignore:column 'written' holds numbers")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["lambdamart", "linear", "svm-auc", "lightgbm"])
 def test_the_model_is_the_same_bit_for_bit(frame, table, name):
     settings = {"n_estimators": 20} if name == "lambdamart" else {}

@@ -113,7 +113,9 @@ def test_new_rows_may_have_other_levels_but_no_other_kind_of_value():
     assert target.labels.tolist() == [1, 4, 1]
     assert target.relevant.tolist() == [0, 1, 0]
     assert target.is_graded
-    with pytest.raises(ValueError, match=r"not trained with.*it knows 1, 2 and 3"):
+    with pytest.raises(
+        ValueError, match=r"did not occur in training.*the model knows 1, 2 and 3"
+    ):
         match_target(["low", "high"], grading)
 
 
@@ -156,7 +158,7 @@ def test_new_labels_are_matched_in_any_spelling(values):
 
 
 def test_unknown_new_labels_are_refused():
-    with pytest.raises(ValueError, match=r"\(-1: 2 rows\); it knows 0 and 1"):
+    with pytest.raises(ValueError, match=r"\(-1: 2 rows\); the model knows 0 and 1"):
         match_target([-1, 1, -1], ZERO_OR_ONE)
 
 

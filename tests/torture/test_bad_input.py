@@ -18,7 +18,7 @@ import aucmax
 from aucmax import decisions, metrics, plots
 from aucmax.tables import TableModel
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 N = 24
 RNG = np.random.default_rng(0)

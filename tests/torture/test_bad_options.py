@@ -17,7 +17,7 @@ from aucmax.graphs import grid_edges
 from torture.test_bad_input import S, X, Y, small
 
 pytestmark = [
-    pytest.mark.sampled(6),
+    pytest.mark.sampled(12),
     pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs a timer"),
 ]
 

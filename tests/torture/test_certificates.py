@@ -182,6 +182,7 @@ def assert_is_certified(model, rows, positive):
     assert own <= other + model.dual_gap_ + 1e-13 * model.C * (1.0 + length)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     rng = np.random.default_rng(seed)
@@ -210,6 +211,7 @@ def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     assert_is_certified(model, rows, rows.labels == 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
     rng = np.random.default_rng(seed)
@@ -222,6 +224,7 @@ def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
         assert_is_certified(own, rows, rows.labels == level)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed):
     rng = np.random.default_rng(seed)
@@ -263,6 +266,7 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     assert attained == pytest.approx(model.objective_, abs=1e-9)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_smoother_values_on_a_graph_are_below_what_the_gap_allows(seed):
     rng = np.random.default_rng(seed)

@@ -67,6 +67,7 @@ def test_metrics_are_the_same_bits_for_any_number_of_threads(name):
         np.testing.assert_array_equal(found, first)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOOSTED)
 def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
     model, labels = BOOSTED[name]
@@ -77,6 +78,7 @@ def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
         np.testing.assert_array_equal(found, first)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LINEAR)
 def test_linear_models_differ_by_what_the_tolerance_allows_and_not_by_one_thread(name):
     model = LINEAR[name]

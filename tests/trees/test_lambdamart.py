@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
-from aucmax.trees.booster_parameters import booster_parameters, leaves_for
+from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.pair_objectives import METRICS, OBJECTIVES, find_objective
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
@@ -315,7 +315,8 @@ def test_the_score_is_what_the_objective_aims_at(name):
 
 def test_trees_have_more_leaves_where_there_are_more_rows():
     sizes = (2, 50_000, 50_001, 500_000, 500_001)
-    assert [leaves_for(n_rows) for n_rows in sizes] == [15, 15, 31, 31, 63]
+    chosen = [booster_parameters(LambdaMART(), n)["num_leaves"] for n in sizes]
+    assert chosen == [15, 15, 31, 31, 63]
     X, y, _ = sample(0)
     auto, fixed = few(n_estimators=3), few(n_estimators=3, num_leaves=15)
     assert trees(auto.fit(X, y)) == trees(fixed.fit(X, y))

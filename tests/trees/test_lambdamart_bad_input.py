@@ -17,8 +17,8 @@ BAD_PARAMETERS = {
     "min_child_samples": (-1, "min_child_samples must be a whole number from 0"),
     "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
-    "reg_alpha": (-1.0, "reg_alpha must be not negative and finite, got -1.0"),
-    "reg_lambda": (np.inf, "reg_lambda must be not negative and finite, got inf"),
+    "reg_alpha": (-1.0, "reg_alpha must be finite and not negative, got -1.0"),
+    "reg_lambda": (np.inf, "reg_lambda must be finite and not negative, got inf"),
     "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
@@ -83,7 +83,7 @@ def test_params_that_lightgbm_does_not_have_are_rejected():
     with pytest.raises(TypeError, match=r"params must be a dict .* got list"):
         LambdaMART(params=["max_bin"]).fit(X, y)
     for boosting in ("dart", "rf"):
-        with pytest.raises(ValueError, match=f"has boosting='{boosting}'; only gbdt"):
+        with pytest.raises(ValueError, match=f"has boosting='{boosting}', which is"):
             LambdaMART(params={"boosting_type": boosting}).fit(X, y)
 
 
@@ -115,7 +115,7 @@ def test_no_value_of_params_brings_another_parameter_along(name, value):
 )
 def test_params_open_no_file_and_no_connection(name):
     X, y, _ = sample(0)
-    with pytest.raises(ValueError, match=f"'{name}', which concerns files or other"):
+    with pytest.raises(ValueError, match=f"'{name}': a fit does not use files"):
         LambdaMART(params={name: 2}).fit(X, y)
 
 

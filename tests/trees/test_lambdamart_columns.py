@@ -273,16 +273,19 @@ BAD_COLUMNS = {
     "infinity": ({}, "infinity in row 7, column 2"),
     "unknown column": (
         {"categorical_features": [5]},
-        "categorical_features has no column 5; columns are given by number, 0 to 4",
+        "categorical_features has 5, which is not a column; .* number, 0 to 4",
     ),
-    "no names": ({"categorical_features": ["a"]}, "which have no names"),
-    "truth": ({"categorical_features": [True]}, "has no column True"),
+    "no names": ({"categorical_features": ["a"]}, "since X has no names"),
+    "truth": ({"categorical_features": [True]}, "has True, which is not a column"),
     "twice": ({"categorical_features": [1, 1]}, "names a column twice"),
     "another word": ({"categorical_features": "auto"}, "or 'from_dtype', got 'auto'"),
     "fractions": ({"categorical_features": [0]}, r"column 0 is categorical, but row 0"),
     "signs for others": ({"monotone_constraints": [1, 0]}, "has 2 signs for 5 columns"),
     "no sign": ({"monotone_constraints": [2, 0, 0, 0, 0]}, "column 0 is 2; it must be"),
-    "sign of nobody": ({"monotone_constraints": {9: 1}}, "has no column 9"),
+    "sign of nobody": (
+        {"monotone_constraints": {9: 1}},
+        "has 9, which is not a column",
+    ),
 }
 
 
@@ -319,7 +322,7 @@ def test_infinity_is_rejected_in_new_rows_too():
 def test_categories_need_a_frame_of_the_same_columns():
     X, y = categorical()
     model = few().fit(frame("Categorical", X), y)
-    with pytest.raises(TypeError, match="trained on a data frame with columns of cat"):
+    with pytest.raises(TypeError, match="X must be a data frame"):
         model.decision_function(X)
     with pytest.raises(ValueError, match="feature names"):
         model.decision_function(frame("Categorical", X, names=("number", "other")))

@@ -3,7 +3,9 @@ import sys
 
 import numpy as np
 
-from aucmax.trees._plugin_pairs import LabelledRows, Recent
+from aucmax.objectives import lightgbm
+from aucmax.trees import plugins
+from aucmax.trees.plugins import LabelledRows
 
 
 def test_importing_objectives_loads_no_training_library():
@@ -21,7 +23,7 @@ def rows_of(labels, **others):
     return LabelledRows(np.array(labels), **{k: np.array(v) for k, v in others.items()})
 
 
-def test_rows_are_told_apart_by_all_their_values():
+def test_rows_differ_if_any_value_differs():
     kinds = [
         rows_of([0, 1]),
         rows_of([1, 0]),
@@ -36,23 +38,33 @@ def test_rows_are_told_apart_by_all_their_values():
             assert one.is_equal(other) == (i == j)
 
 
-def test_the_last_few_data_sets_are_kept_and_no_more():
-    prepared = []
-    recent = Recent(lambda rows: prepared.append(rows.labels[0]))
+def bound_labels(monkeypatch):
+    """Return the first labels of the data sets that a plug-in binds."""
+    bound, original = [], plugins._BoundRows.__init__
+
+    def noted(self, plugin, rows):
+        bound.append(rows.labels[0])
+        original(self, plugin, rows)
+
+    monkeypatch.setattr(plugins._BoundRows, "__init__", noted)
+    return bound
+
+
+def test_the_last_few_data_sets_are_kept_and_no_more(monkeypatch):
+    bound, plugin = bound_labels(monkeypatch), lightgbm("ordinal")
     for label in [0, 1, 2, 3, 3, 0, 1, 2]:
-        recent.get(rows_of([label]))
-    assert prepared == [0, 1, 2, 3]
-    recent.get(rows_of([4]))
-    recent.get(rows_of([1]))
-    recent.get(rows_of([0]))  # the oldest has made room
-    assert prepared == [0, 1, 2, 3, 4, 0]
+        plugin._bound(rows_of([label]))
+    assert bound == [0, 1, 2, 3]
+    plugin._bound(rows_of([4]))
+    plugin._bound(rows_of([1]))
+    plugin._bound(rows_of([0]))  # the oldest was dropped
+    assert bound == [0, 1, 2, 3, 4, 0]
 
 
-def test_labels_changed_in_place_are_noticed():
-    prepared = []
-    recent = Recent(lambda rows: prepared.append(rows.labels[0]))
+def test_labels_changed_in_place_are_noticed(monkeypatch):
+    bound, plugin = bound_labels(monkeypatch), lightgbm("ordinal")
     labels = np.array([0, 1])
-    recent.get(LabelledRows(labels))
+    plugin._bound(LabelledRows(labels))
     labels[0] = 5
-    recent.get(LabelledRows(labels))
-    assert prepared == [0, 5]
+    plugin._bound(LabelledRows(labels))
+    assert bound == [0, 5]

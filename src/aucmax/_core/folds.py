@@ -33,7 +33,9 @@ _MAX_ROWS_FOR_TWO_FOLDS = 100_000
 def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
     """Return the units that no fold divides: groups, else queries, else None."""
     if times is not None and (groups is not None or queries is not None):
-        raise ValueError("times cannot be combined with groups or queries.")
+        raise ValueError(
+            "times cannot be combined with groups or queries; use one of them."
+        )
     if groups is None or queries is None:
         return queries if groups is None else groups
     pairs = np.unique(np.column_stack([queries, groups]), axis=0)

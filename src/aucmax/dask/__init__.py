@@ -1,7 +1,7 @@
-"""Data past one machine: the same numbers from Dask's collections.
+"""Metrics and fits on Dask collections, with the same results as in memory.
 
-Needs the extra ``aucmax[dask]``. Metrics and estimators call the functions below when
-they are given an array, a series or a frame of Dask; nothing else loads this package.
+Needs the extra ``aucmax[dask]``. Metrics and estimators call the functions below for a
+Dask array, series or frame; nothing else loads this package.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ try:
     import dask as _dask  # noqa: F401
 except ModuleNotFoundError as error:
     raise ImportError(
-        "collections of Dask need the extra: pip install 'aucmax[dask]'."
+        "Dask collections need the extra: pip install 'aucmax[dask]'."
     ) from error
 
 from aucmax._core.dask_dispatch import IMPLEMENTATIONS

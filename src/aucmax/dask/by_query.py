@@ -1,4 +1,4 @@
-"""Metrics of queries, each of which lies inside one partition."""
+"""Metrics of queries, each of which is within one partition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from aucmax.metrics.retrieval import (
 )
 
 Columns = dict[str, Any]
-Values = tuple[FloatArray, ...]  # one per query, in the order of the ids, NaN for none
+Values = tuple[FloatArray, ...]  # one per query, in the order of ids, NaN if undefined
 
 
 def areas_of_queries(
@@ -119,7 +119,7 @@ def _agree_on_levels(found: Sequence[NDArray[Any]], pos_label: Any) -> NDArray[A
 
 
 def _agree_on_relevance(found: Sequence[NDArray[Any]], pos_label: Any) -> Any:
-    """Return the label of the relevant rows, None if they are numbers above 0."""
+    """Return the label of the relevant rows, None if labels above 0 are relevant."""
     seen = [labels for labels in found if labels.size]
     labels = np.concatenate(seen) if seen else np.zeros(0)
     check_relevance(labels, pos_label=pos_label)  # or an error
@@ -135,7 +135,7 @@ def _of_queries(
     *needed: Key,
     **options: Any,
 ) -> Values:
-    """Measure the queries of each partition, and put them one after the other."""
+    """Return the values of all queries, partition by partition."""
     found = Cluster().compute(
         tasks,
         [
@@ -164,19 +164,19 @@ def _of_partition(
 
 def _check_whole(ids_of_parts: dict[int, Any]) -> None:
     """Reject a query with rows in two partitions."""
-    homes: dict[Any, int] = {}
+    partitions: dict[Any, int] = {}
     for number, ids in ids_of_parts.items():
-        for one in np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else ids:
-            home = homes.setdefault(one, number)
-            if home != number:
+        for one in ids.tolist() if isinstance(ids, np.ndarray) else ids:
+            first = partitions.setdefault(one, number)
+            if first != number:
                 raise ValueError(
-                    f"query {one!r} has rows in partitions {home} and {number}; the "
-                    "rows of a query must be in one. Shuffle the frame by the query, "
-                    "frame.shuffle(on='qid'), or write the files by it."
+                    f"query {one!r} has rows in partitions {first} and {number}; all "
+                    "rows of a query must be in one. Shuffle the frame by query, "
+                    "frame.shuffle(on='qid'), or write one file per group of queries."
                 )
 
 
-#: how to measure the queries of a part, and what all parts agree on before
+#: the metric of the queries of a part, and what all parts must agree on first
 _METRICS: dict[str, tuple[Callable[..., Values], Callable[..., Any] | None]] = {
     "class_reference_auc": (_class_reference_aucs, _agree_on_levels),
     "ordered_pairs": (_ordered_pairs, _agree_on_levels),

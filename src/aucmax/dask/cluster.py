@@ -1,7 +1,7 @@
-"""The workers behind a fit: the parts that they keep, and what happens when they die.
+"""The workers of a fit: the parts that they hold, and how a fit survives their death.
 
-Without a client of ``distributed``, Dask's own scheduler of this process does the work:
-parts are then read again in each pass, so that no more than a few are in memory.
+Without a client of ``distributed``, Dask's scheduler in this process does the work and
+reads the parts again in each pass, so that only a few are in memory.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from aucmax.dask.tasks import Key, Tasks
 
 T = TypeVar("T")
 
-# Dask tries a task on several workers; all of that is tried this many times.
+# Dask tries a task on several workers; this counts the repetitions of all of that.
 _MAX_ATTEMPTS = 10
-_SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
-_SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
+_SCHEDULER_TIMEOUT = 3.0  # seconds to answer at the start
+_WORKER_TIMEOUT = 10.0  # seconds, for a cluster that has just been started
 # Seconds for which the cluster may have no worker, while dead ones are being replaced,
 # by the number of workers that died with the same task.
-_SECONDS_WITHOUT_WORKERS = ((8, -1.0), (4, 8.0), (2, 60.0), (0, 300.0))
-_SECONDS_BETWEEN_LOOKS = 2.0
+_ABSENCE_TIMEOUTS = ((8, -1.0), (4, 8.0), (2, 60.0), (0, 300.0))
+_POLL_INTERVAL = 2.0  # seconds
 
 
 class Cluster:
-    """The client that was there when the fit began, or the lack of one."""
+    """The client at the start of the fit, if there is one."""
 
     def __init__(self) -> None:
         get = get_scheduler()
@@ -49,9 +49,9 @@ class Cluster:
     def run(
         self, work: Callable[[], T], release: Callable[[], None], source: Tasks
     ) -> T:
-        """Do some work; do it again where workers died so often that Dask gives up.
+        """Do some work; repeat it if workers died so often that Dask gives up.
 
-        Dask does not repeat tasks that anyone holds, so `release` lets go of them.
+        Dask does not repeat tasks that someone holds, so `release` drops them.
         """
         self._start, self._source = time.time(), source
         if self.client is None:
@@ -67,19 +67,19 @@ class Cluster:
             self.check_open()
             self._check_deaths(0.0)
             release()
-            gc.collect()  # frames that the error has passed hold tasks, too
-            time.sleep(min(0.1 * 2.0**attempt, 2.0))  # in which the scheduler is told
+            gc.collect()  # frames of the error's traceback hold tasks, too
+            time.sleep(min(0.1 * 2.0**attempt, 2.0))  # until the scheduler knows
         raise RuntimeError(
             f"workers died in {_MAX_ATTEMPTS} attempts at one pass over the data "
             f"({last}). Use smaller partitions, or workers with more memory."
         ) from last
 
     def compute(self, tasks: Tasks, wanted: Key | list[Key]) -> Any:
-        """Return the results of tasks, whichever workers die meanwhile."""
+        """Return the results of tasks, even if workers die meanwhile."""
         return self.run(lambda: self.results(tasks, wanted), lambda: None, tasks)
 
     def results(self, tasks: Tasks, wanted: Key | list[Key]) -> Any:
-        """Return the results of tasks, from wherever they are computed."""
+        """Return the results of tasks, of this process or of the workers."""
         if self.client is not None:
             futures = tasks.start(self.client, wanted)
             self.wait(futures)
@@ -93,7 +93,7 @@ class Cluster:
             raise
 
     def wait(self, futures: Any) -> None:
-        """Wait for results as long as the cluster has any worker, or may get one."""
+        """Wait for results as long as the cluster has a worker, or may get one."""
         from distributed import wait
 
         last_seen = time.monotonic()
@@ -101,7 +101,7 @@ class Cluster:
             self.check_open()
             try:
                 with self.client.as_current():
-                    wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+                    wait(futures, timeout=_POLL_INTERVAL)
                 return
             except TimeoutError:
                 if self.client.scheduler_info(n_workers=1).get("workers"):
@@ -109,24 +109,24 @@ class Cluster:
             self._check_deaths(time.monotonic() - last_seen)
 
     def _check_deaths(self, absence: float) -> None:
-        """Raise an error if workers are gone for too long, or die of the same task."""
+        """Raise an error if workers are gone for too long, or die with one task."""
         n_deaths, tasks = self._deaths_of_a_task()
-        limit = next(limit for n, limit in _SECONDS_WITHOUT_WORKERS if n_deaths >= n)
+        limit = next(limit for n, limit in _ABSENCE_TIMEOUTS if n_deaths >= n)
         if absence <= limit:
             return
         if n_deaths < 2:
             raise RuntimeError(
-                f"the cluster has had no worker for {limit:.0f} seconds. Start some, "
-                "and try again."
+                f"the cluster has had no worker for {limit:.0f} seconds. Start "
+                "workers, and try again."
             )
         raise RuntimeError(
             f"{n_deaths} workers died, one after the other, while they computed "
-            f"{self._source.describe(tasks)}: look at what makes it, at the workers' "
-            "logs, and at the memory that it needs."
+            f"{self._source.describe(tasks)}. Check how it is made, the memory that "
+            "it needs, and the workers' logs."
         )
 
     def _deaths_of_a_task(self) -> tuple[int, set[Key]]:
-        """Return how many workers died with the same tasks, and these tasks."""
+        """Return the most workers that died with one task, and the tasks."""
         deaths = Counter[Key]()
         for when, event in self.client.get_events("all"):
             if when >= self._start and not event.get("expected"):
@@ -135,26 +135,26 @@ class Cluster:
         return most, {task for task, n_deaths in deaths.items() if n_deaths == most}
 
     def _wait_for_the_scheduler(self) -> None:
-        deadline = time.monotonic() + _SECONDS_FOR_THE_SCHEDULER
+        deadline = time.monotonic() + _SCHEDULER_TIMEOUT
         while self.client.status == "connecting":
             if time.monotonic() > deadline:
                 raise RuntimeError(
                     f"the scheduler {self.client.scheduler.address} does not answer. "
-                    "Start it, and a new distributed.Client(ADDRESS)."
+                    "Start it, and then a new distributed.Client(ADDRESS)."
                 )
             time.sleep(0.1)
 
     def _wait_for_a_worker(self) -> None:
         try:
-            self.client.wait_for_workers(1, timeout=_SECONDS_FOR_A_WORKER)
+            self.client.wait_for_workers(1, timeout=_WORKER_TIMEOUT)
         except TimeoutError:
             raise RuntimeError(
                 f"the scheduler {self.client.scheduler.address} has had no worker for "
-                f"{_SECONDS_FOR_A_WORKER:.0f} seconds. Start some: dask worker ADDRESS."
+                f"{_WORKER_TIMEOUT:.0f} seconds. Start one: dask worker ADDRESS."
             ) from None
 
     def _check_versions(self) -> None:
-        """Reject workers without the library, or with another version of it."""
+        """Reject workers without aucmax, or with another version of it."""
         own = importlib.metadata.version("aucmax")
         found = self.client.run(importlib.metadata.version, "aucmax", on_error="return")
         for address, version in found.items():
@@ -167,18 +167,18 @@ class Cluster:
                 )
 
     def check_open(self) -> None:
-        """Reject a client that was closed in the meantime."""
+        """Reject a client that was closed meanwhile."""
         if self.client.status not in ("running", "connecting"):
             raise RuntimeError(
-                f"the client of Dask is {self.client.status}, or its scheduler is "
-                "gone; both must be there until the fit is done."
+                f"the Dask client is {self.client.status}, or its scheduler is gone; "
+                "both must stay until the fit is done."
             )
 
 
 class HeldParts:
-    """The results of some tasks, kept by the workers and made again when lost.
+    """The results of some tasks, held by the workers and computed again when lost.
 
-    Without a client nothing is kept: parts are made again whenever they are needed.
+    Without a client nothing is held: parts are computed again in each pass.
     """
 
     def __init__(self, source: Tasks, keys: Sequence[Key], cluster: Cluster) -> None:
@@ -186,7 +186,7 @@ class HeldParts:
         self.keys = list(keys)
         self.cluster = cluster
         self._graph: dict[Key, Any] | None = None
-        self._whole: HeldParts | None = None  # of which these are some
+        self._whole: HeldParts | None = None  # of which these are a subset
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -206,10 +206,10 @@ class HeldParts:
         shared: dict[str, Any] | None = None,
         merge: Callable[[Sequence[Any]], Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part, the part `beside`, what is `shared`, options.
+        """Call a function with each part, its part of `beside`, `shared` and options.
 
-        What is shared is sent to each worker once. With `merge`, results are merged on
-        the workers, and the list has one.
+        Each worker receives `shared` once. With `merge`, the workers merge the results,
+        and the list has one.
         """
         needed = [self] if beside is None else [self, beside]
 
@@ -234,14 +234,14 @@ class HeldParts:
         return self.cluster.run(work, release, self.source)
 
     def only(self, chosen: Sequence[bool]) -> HeldParts:
-        """Return some of the parts, which stay where they are."""
+        """Return a subset of the parts, which stay on their workers."""
         keys = [key for key, own in zip(self.keys, chosen, strict=True) if own]
         some = HeldParts(self.source, keys, self.cluster)
         some._whole = self
         return some
 
     def release(self) -> None:
-        """Let the workers forget the parts; they are made again when needed."""
+        """Let the workers drop the parts; they are computed again when needed."""
         if self._whole is not None:
             self._whole.release()
         self._graph = None
@@ -253,7 +253,7 @@ class HeldParts:
         if self._graph is None and client is None:
             self._graph = self.source.graph
         elif self._graph is None:
-            # the cluster keeps the results and their tasks: lost ones are made again
+            # the cluster holds results and tasks, and computes lost ones again
             futures = self.source.start(client, self.keys)
             self._graph = dict(zip(self.keys, futures, strict=True))
         return self._graph

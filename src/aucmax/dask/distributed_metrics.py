@@ -1,6 +1,6 @@
 """The metrics of :mod:`aucmax.metrics` for rows in parts.
 
-Each has the arguments of its namesake, any of which may be a collection of Dask, and
+Each has the arguments of its namesake, any of which may be a Dask collection, and
 returns the same number.
 """
 
@@ -54,18 +54,9 @@ __all__ = [
 ]
 
 
-def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    sample_weight: Any = None,
-    qid: Any = None,
-    pos_label: Any = None,
-) -> float:
+def roc_auc_score(y_true: Any, y_score: Any, **options: Any) -> float:
     """See :func:`aucmax.metrics.roc_auc_score`."""
-    return partial_auc_score(
-        y_true, y_score, sample_weight=sample_weight, qid=qid, pos_label=pos_label
-    )
+    return partial_auc_score(y_true, y_score, **options)
 
 
 def partial_auc_score(
@@ -74,19 +65,18 @@ def partial_auc_score(
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
-    sample_weight: Any = None,
-    qid: Any = None,
     pos_label: Any = None,
     standardize: str = "mean",
+    **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.partial_auc_score`."""
     box = check_box(fpr_range, tpr_range)
     check_choice("standardize", standardize, STANDARDS)
     rescale = STANDARDS[standardize](box)
-    columns = _columns(y_true, y_score, sample_weight, qid)
-    if qid is not None:
-        return rescale(mean_over_queries(areas_of_queries(columns, pos_label, box)))
-    rankings = Rankings(columns, ["y_score"], pos_label)
+    rows = _columns(y_true, y_score, **columns)
+    if rows["qid"] is not None:
+        return rescale(mean_over_queries(areas_of_queries(rows, pos_label, box)))
+    rankings = Rankings(rows, ["y_score"], pos_label)
     if box == WHOLE_SQUARE:
         return rescale(rankings.auc("y_score"))
     steps = rankings.steps("y_score", rankings.grid("y_score"))
@@ -107,8 +97,9 @@ def auc_interval(
     """See :func:`aucmax.metrics.auc_interval`."""
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
-    columns = _columns(y_true, y_score, sample_weight, None)
-    rankings = Rankings(columns, ["y_score"], pos_label)
+    rankings = Rankings(
+        _columns(y_true, y_score, sample_weight), ["y_score"], pos_label
+    )
     steps = rankings.steps("y_score", rankings.grid("y_score"))
     auc, error, rows = rankings.compute(
         rankings.tasks.add(
@@ -163,26 +154,19 @@ def compare_auc(
 
 
 def multiclass_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    classes: str = "positive",
-    sample_weight: Any = None,
-    qid: Any = None,
+    y_true: Any, y_score: Any, *, classes: str = "positive", **columns: Any
 ) -> float:
     """See :func:`aucmax.metrics.multiclass_auc_score`; needs `qid`."""
     check_choice("classes", classes, ("positive", "all"))
-    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    (values,) = values_of_queries(columns, "class_reference_auc", classes=classes)
+    rows = _columns_of_queries(y_true, y_score, **columns)
+    (values,) = values_of_queries(rows, "class_reference_auc", classes=classes)
     return mean_over_queries(values, NEEDED)
 
 
-def ordinal_auc_score(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, qid: Any = None
-) -> float:
+def ordinal_auc_score(y_true: Any, y_score: Any, **columns: Any) -> float:
     """See :func:`aucmax.metrics.ordinal_auc_score`; needs `qid`."""
-    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    (values,) = values_of_queries(columns, "ordered_pairs")
+    rows = _columns_of_queries(y_true, y_score, **columns)
+    (values,) = values_of_queries(rows, "ordered_pairs")
     return mean_over_queries(values, NEEDED)
 
 
@@ -191,16 +175,15 @@ def precision_at_k(
     y_score: Any,
     *,
     k: int,
-    sample_weight: Any = None,
-    qid: Any = None,
     pos_label: Any = None,
     average: str = "macro",
+    **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.precision_at_k`; needs `qid`."""
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
-    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    hits, depths = values_of_queries(columns, "hits_and_depths", pos_label, k=k)
+    rows = _columns_of_queries(y_true, y_score, **columns)
+    hits, depths = values_of_queries(rows, "hits_and_depths", pos_label, k=k)
     return mean_precision(hits, depths, average)
 
 
@@ -208,15 +191,14 @@ def mean_average_precision(
     y_true: Any,
     y_score: Any,
     *,
-    sample_weight: Any = None,
-    qid: Any = None,
     pos_label: Any = None,
     empty: str = "skip",
+    **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
     check_empty(empty)
-    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    (values,) = values_of_queries(columns, "average_precision", pos_label)
+    rows = _columns_of_queries(y_true, y_score, **columns)
+    (values,) = values_of_queries(rows, "average_precision", pos_label)
     return mean_with_empty(values, empty, RELEVANT)
 
 
@@ -226,19 +208,21 @@ def ndcg_score(
     *,
     k: int | None = None,
     gains: str = "exponential",
-    sample_weight: Any = None,
-    qid: Any = None,
     empty: str = "skip",
+    **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.ndcg_score`; needs `qid`."""
     check_empty(empty)
     k = None if k is None else check_k(k)
-    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    (values,) = values_of_queries(columns, "gain", k=k, gains=gains)
+    rows = _columns_of_queries(y_true, y_score, **columns)
+    (values,) = values_of_queries(rows, "gain", k=k, gains=gains)
     return mean_with_empty(values, empty, GAIN)
 
 
-def _columns(y_true: Any, y_score: Any, sample_weight: Any, qid: Any) -> dict[str, Any]:
+def _columns(
+    y_true: Any, y_score: Any, sample_weight: Any = None, qid: Any = None
+) -> dict[str, Any]:
+    """Return the columns by name; other names of columns are a TypeError."""
     return {
         "y_true": y_true,
         "y_score": y_score,
@@ -247,15 +231,14 @@ def _columns(y_true: Any, y_score: Any, sample_weight: Any, qid: Any) -> dict[st
     }
 
 
-def _columns_of_queries(
-    y_true: Any, y_score: Any, sample_weight: Any, qid: Any
-) -> dict[str, Any]:
-    if qid is None:
+def _columns_of_queries(*columns: Any, **others: Any) -> dict[str, Any]:
+    rows = _columns(*columns, **others)
+    if rows["qid"] is None:
         raise ValueError(
-            "for rows in partitions this metric is a mean over queries, each inside "
-            "one partition: pass qid, or compute() the columns first."
+            "on Dask collections this metric is a mean over queries, each within one "
+            "partition: pass qid, or compute() the columns first."
         )
-    return _columns(y_true, y_score, sample_weight, qid)
+    return rows
 
 
 def _area(steps: StepMasses, box: Box, mean_of_positives: float) -> float:
@@ -283,7 +266,7 @@ def _area_and_error(
 
 
 class _Moved:
-    """How much rows move the area of one score: by step, and on average."""
+    """The influence of rows on the area of one score: by step, and its mean."""
 
     def __init__(
         self, grid: RarerClassGrid, steps: StepMasses, name: str, box: Box
@@ -308,7 +291,7 @@ class _Moved:
 def _squares_of_differences(
     rows: PartitionRows, moved: Sequence[_Moved]
 ) -> dict[bool, float]:
-    """Return, by class, weighted squares of what the two scores differ in."""
+    """Return, by class, the sum of squared differences of the weighted influences."""
     a, b = moved
     classes = a.grid.classes
     found = {}

@@ -1,6 +1,6 @@
-"""A matrix whose rows are in parts, on workers; parts are made there, and never sent.
+"""A matrix whose rows are in parts on workers, which compute them and never send them.
 
-Sums are added in the order of the parts, so that results are the same bit for bit.
+Sums are added in the order of the parts, so results are always the same to the bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aucmax.dask.cluster import HeldParts
 from aucmax.dask.score_cells import RowsInCells
 from aucmax.dask.tasks import Tasks
 
-#: rows beyond which counts in cells travel in place of scores, where that is possible
+#: with more rows, workers send counts in cells instead of scores, where possible
 MAX_SCORES = 5_000_000
 
 
@@ -79,7 +79,7 @@ class PartedMatrix(RowMatrix):
         )
 
     def transform(self, function: Callable[..., Any], **options: Any) -> PartedMatrix:
-        """Return a matrix in as many parts; the workers forget those of this one."""
+        """Return a matrix in as many parts; the workers drop those of this one."""
         source = Tasks(self._parts.source.graph)
         keys = [source.add(function, part, **options) for part in self._parts.keys]
         lengths = np.diff(self._ends).tolist()
@@ -113,7 +113,7 @@ class PartedMatrix(RowMatrix):
 
     @property
     def prefers_cells(self) -> bool:  # type: ignore[override]
-        """Whether there are more rows than scores should travel."""
+        """Whether there are too many rows to send their scores."""
         return self.shape[0] > MAX_SCORES
 
     def in_cells(
@@ -131,7 +131,7 @@ class PartedMatrix(RowMatrix):
 
 
 class RowsOfParts(RowMatrix):
-    """Some rows of a matrix in parts, in any order; the parts stay where they are."""
+    """Some rows of a matrix in parts, in any order; the parts stay on their workers."""
 
     on_workers = True
 

@@ -1,4 +1,4 @@
-"""Features in chunks of an array or partitions of a frame: checked, or scored."""
+"""Check and score features in chunks of an array or partitions of a frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aucmax.dask.tasks import Tasks
 
 
 def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
-    """Check training data in parts, and return them as a solver needs them."""
+    """Check training data in parts, and return them as a matrix."""
     X, dtype = check_columns(estimator, X, fitting=True)
     is_array = isinstance(X, da.Array)
     n_columns, tasks = int(estimator.n_features_in_), Tasks()
@@ -41,16 +41,16 @@ def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
 
 
 def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
-    """Check the columns of features in parts; return them, and the type of matrices."""
+    """Check the columns of features in parts; return them, and their common type."""
     if isinstance(X, da.Array):
         X = declared("X", _in_row_chunks(X))
         dtype = X.dtype
-        witness: Any = np.zeros((1, int(X.shape[1])))
+        example: Any = np.zeros((1, int(X.shape[1])))
     else:
         X = _encoded_frame(X)
         dtype = np.result_type(*(_numeric(*one) for one in X.dtypes.items()))
-        witness = type(X._meta)(np.zeros((1, len(X.columns))), columns=X.columns)
-    validate_data(estimator, witness, reset=fitting, dtype=None)
+        example = type(X._meta)(np.zeros((1, len(X.columns))), columns=X.columns)
+    validate_data(estimator, example, reset=fitting, dtype=None)
     return X, np.dtype(dtype if dtype == np.float32 else np.float64)
 
 
@@ -75,7 +75,7 @@ def _in_row_chunks(X: Any) -> Any:
 
 
 def _encoded_frame(X: Any) -> Any:
-    """Return a frame of numbers: one column for each known category."""
+    """Return a frame of numbers, with one column per known category."""
     import dask.dataframe as dd
 
     if X.ndim != 2:
@@ -84,7 +84,7 @@ def _encoded_frame(X: Any) -> Any:
     for name in categories:
         if not X[name].cat.known:
             raise ValueError(
-                f"the categories of column {name!r} of X are not known: use "
+                f"the categories of column {name!r} of X are not known: call "
                 "X.categorize() first."
             )
     return dd.get_dummies(X, columns=categories) if categories else X
@@ -94,16 +94,16 @@ def _numeric(name: Any, dtype: Any) -> np.dtype[Any]:
     numpy_dtype = getattr(dtype, "numpy_dtype", dtype)
     if getattr(numpy_dtype, "kind", "O") not in "fiub":
         raise TypeError(
-            f"column {name!r} of X is of type {dtype}; numbers or categories are "
-            f"needed. Use X[{name!r}].astype('category') and X.categorize(), or leave "
-            "it out."
+            f"column {name!r} of X has type {dtype}; it must hold numbers or "
+            f"categories. Use X[{name!r}].astype('category') and X.categorize(), or "
+            "drop it."
         )
     found: np.dtype[Any] = np.dtype(numpy_dtype)
     return found
 
 
 def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
-    """Return a block as a matrix that products can be had of."""
+    """Return a block as a dense or CSR matrix."""
     with naming_partition(number):
         if sparse.issparse(block):
             check_sparse_structure(block)
@@ -121,7 +121,7 @@ def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> 
 
 
 def map_rows(model: Any, method: str, X: Any) -> Any:
-    """Return what a method of a fitted model says of each row, as an array of Dask."""
+    """Return the result of a model's method for each row, as a Dask array."""
     check_is_fitted(model)
     X, _ = check_columns(model, X, fitting=False)
     is_score = method == "decision_function"

@@ -21,8 +21,8 @@ Part: TypeAlias = dict[str, Any]  # the block of each column
 def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
     """Return the task of each :data:`Part`, cut as one of the columns is.
 
-    Arrays with known chunks are cut again where needed. All others must be cut alike:
-    by number here, by length in :func:`check_lengths`.
+    Arrays with known chunks are cut again if needed. All others must have the same
+    partitions: this checks their number, :func:`check_lengths` their lengths.
     """
     given = {
         name: declared(name, values) if is_dask(values) else np.asarray(values)
@@ -75,7 +75,7 @@ def collect(name: str, values: Any) -> NDArray[Any]:
 
 
 def declared(name: str, values: Any) -> Any:
-    """Return an array whose blocks are as it declares them, or raise an error."""
+    """Return the array with a check that its blocks are as it declares them."""
     if not isinstance(values, da.Array):
         return values
     return values.map_blocks(
@@ -104,27 +104,26 @@ def check_lengths(part: Part, number: int) -> None:
     for name, other in others:
         if np.shape(other)[0] != np.shape(block)[0]:
             raise ValueError(
-                f"partition {number} of {first} has {np.shape(block)[0]} rows, and of "
-                f"{name} {np.shape(other)[0]}: all columns must be cut alike. Take "
-                "them from one frame, or use arrays with known chunks."
+                f"partition {number} has {np.shape(block)[0]} rows in {first}, but "
+                f"{np.shape(other)[0]} in {name}: all columns need the same "
+                "partitions. Take them from one frame, or use arrays with known chunks."
             )
 
 
 def check_weights(values: NDArray[Any]) -> FloatArray:
-    """Return the weights of a part's rows, which may all be 0."""
+    """Return the weights of the rows of a part, which may all be 0."""
     weights = check_scores(values, None, "sample_weight")
     if weights.min() < 0.0:
         row = int(np.argmax(weights < 0.0))
         raise ValueError(
-            "sample_weight must not be negative, but row "
-            f"{row} weighs {weights[row]:g}."
+            f"sample_weight must not be negative, but is {weights[row]:g} in row {row}."
         )
     return weights
 
 
 @contextmanager
 def naming_partition(number: int) -> Iterator[None]:
-    """Name the partition of the rows that an error is about."""
+    """Add the number of the partition to errors."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -141,7 +140,7 @@ def _known_lengths(values: Any) -> tuple[int, ...] | None:
 def _cut_alike(
     name: str, values: Any, leader: str, lengths: tuple[int, ...] | None
 ) -> Any:
-    """Cut what can be cut into parts of these lengths."""
+    """Return the values in parts of these lengths, if they can be cut."""
     own = _known_lengths(values)
     if lengths is None or own == lengths or (own is None and is_dask(values)):
         return values
@@ -159,7 +158,7 @@ def _check_numbers(cut: dict[str, list[Key]], leader: str) -> None:
     for name, blocks in cut.items():
         if len(blocks) != len(cut[leader]):
             raise ValueError(
-                f"{name} has {len(blocks)} partitions, and {leader} "
-                f"{len(cut[leader])}: all columns must be cut alike. Take them from "
-                "one frame, or use arrays with known chunks."
+                f"{name} has {len(blocks)} partitions, but {leader} has "
+                f"{len(cut[leader])}: all columns need the same partitions. Take them "
+                "from one frame, or use arrays with known chunks."
             )

@@ -1,4 +1,4 @@
-"""The ROC curve of rows in parts: the rarer class travels, the other one is counted.
+"""The ROC curve of rows in parts: workers send the rarer class, and count the other.
 
 The d distinct scores of the rarer class bound 2 d + 1 steps of the ranking, on which
 each worker counts its own rows of the common class. All counts are exact.
@@ -37,7 +37,7 @@ from aucmax.metrics._steps import RankingTask, Steps
 
 @dataclass(frozen=True)
 class PartitionRows:
-    """Checked rows of one partition, all of which have some weight."""
+    """Checked rows of one partition, all of positive weight."""
 
     number: int
     labels: NDArray[Any]
@@ -61,7 +61,7 @@ def check_parts(
 
 
 def _check_rows(part: Part, number: int, score_names: Sequence[str]) -> PartitionRows:
-    """Check the rows of a part by themselves; leave out those of weight 0."""
+    """Check the rows of a part; leave out those of weight 0."""
     check_lengths(part, number)
     arrays = {name: np.asarray(block) for name, block in part.items()}
     labels = arrays["y_true"]
@@ -109,14 +109,14 @@ def _find_classes(rows: PartitionRows) -> LabelCounts:
 
 @dataclass(frozen=True)
 class Classes:
-    """Who is positive, which class is the rarer one, and the unit of the weights."""
+    """The positive class, the rarer class, and the unit of the weights."""
 
     positive: Any
     rarer_is_positive: bool
-    exponent: int  # of two: weights are divided by it, so that the largest is about 1
+    exponent: int  # of two, by which weights are divided: the largest is about 1
 
     def is_positive(self, rows: PartitionRows) -> BoolArray:
-        """Tell the positive rows."""
+        """Return whether each row is positive."""
         return np.asarray(rows.labels == self.positive, dtype=bool)
 
     def keys(self, rows: PartitionRows, name: str, rarer: bool) -> IntArray:
@@ -139,16 +139,16 @@ def _agree_on_classes(
     seen = [one for one in found if one.labels.size]
     if not seen:
         raise ValueError(
-            f"y_true has no row{' of positive weight' * weighted}; at least one of "
+            f"y_true has no rows{' of positive weight' * weighted}; at least one of "
             "each class is needed."
         )
     distinct = np.concatenate([one.labels for one in seen])
     counts = np.concatenate([one.counts for one in seen])
     if (distinct == distinct[0]).all():
         raise NotEnoughClassesError(
-            f"y_true holds one class only: all {counts.sum()} rows"
-            f"{' with any weight' * weighted} are {distinct[0]!r}. Rows of two classes "
-            "are needed to rank one above the other."
+            f"y_true has one class only: all {counts.sum()} rows"
+            f"{' of positive weight' * weighted} are {distinct[0]!r}. Two classes are "
+            "needed to rank one above the other."
         )
     classes, is_positive = check_binary_labels(distinct, pos_label=pos_label)
     n_positive = counts[is_positive].sum()
@@ -157,11 +157,10 @@ def _agree_on_classes(
 
 
 class ClassMasses(NamedTuple):
-    """Of one class: weight and squared weight on each step, and the number of rows."""
+    """The weight and the squared weight of one class on each step."""
 
     weight: FloatArray
     square: FloatArray
-    n_rows: int
 
     @property
     def total(self) -> float:
@@ -170,7 +169,7 @@ class ClassMasses(NamedTuple):
 
     def mean_and_variance(self, values: FloatArray) -> tuple[float, float]:
         """Return the mean of values of the steps, and the variance of that mean."""
-        # relative to one of them, so that equal values give exactly that and zero
+        # relative to one of them: equal values give exactly that mean, and variance 0
         centre = values[np.argmax(self.weight)]
         mean = float(centre + self.weight @ (values - centre) / self.total)
         return mean, self.variance_about(float(self.square @ (values - mean) ** 2))
@@ -182,7 +181,7 @@ class ClassMasses(NamedTuple):
 
 @dataclass(frozen=True)
 class RarerClassGrid:
-    """The distinct scores of the rarer class, and what it weighs on the steps."""
+    """The distinct scores of the rarer class, and its weight on the steps."""
 
     keys: IntArray
     rarer: ClassMasses
@@ -202,29 +201,29 @@ class RarerClassGrid:
         return shares
 
 
-class Keys(NamedTuple):
-    """The rows of the rarer class: their keys, and their weights if there are any."""
-
-    keys: IntArray
-    weights: FloatArray | None
-
-
-def _rarer_keys(rows: PartitionRows, classes: Classes, name: str) -> Keys:
-    return Keys(classes.keys(rows, name, True), classes.weights(rows, True))
+def _rarer_keys(
+    rows: PartitionRows, classes: Classes, name: str
+) -> tuple[IntArray, FloatArray | None]:
+    """Return the keys of the rarer class, and its weights if there are any."""
+    return classes.keys(rows, name, True), classes.weights(rows, True)
 
 
-def _merge_keys(found: Sequence[Keys], classes: Classes) -> RarerClassGrid:
-    found = [one for one in found if one.keys.size]
-    keys = np.concatenate([one.keys for one in found])
-    if found[0].weights is None:
-        grid, counts = np.unique(keys, return_counts=True)
-        weight = square = _on_odd_steps(counts)
-    else:
-        weights = np.concatenate([np.asarray(one.weights) for one in found])
-        grid, places = np.unique(keys, return_inverse=True)
-        weight = _on_odd_steps(np.bincount(places, weights))
-        square = _on_odd_steps(np.bincount(places, weights**2))
-    return RarerClassGrid(grid, ClassMasses(weight, square, keys.size), classes)
+def _merge_keys(found: Sequence[Any], classes: Classes) -> RarerClassGrid:
+    keys, weights = zip(*(one for one in found if one[0].size), strict=True)
+    grid, places = np.unique(np.concatenate(keys), return_inverse=True)
+    joined = None if weights[0] is None else np.concatenate(weights)
+    masses = _masses(places, joined, grid.size)
+    weight = _on_odd_steps(masses.weight)
+    square = weight if joined is None else _on_odd_steps(masses.square)
+    return RarerClassGrid(grid, ClassMasses(weight, square), classes)
+
+
+def _masses(places: IntArray, weights: FloatArray | None, n: int) -> ClassMasses:
+    if weights is None:
+        counts = np.bincount(places, minlength=n).astype(np.float64)
+        return ClassMasses(counts, counts)
+    sums = (np.bincount(places, each, n) for each in (weights, weights**2))
+    return ClassMasses(*(np.asarray(each, dtype=np.float64) for each in sums))
 
 
 def _on_odd_steps(masses: NDArray[Any]) -> FloatArray:
@@ -234,24 +233,15 @@ def _on_odd_steps(masses: NDArray[Any]) -> FloatArray:
 
 
 def _count_common(rows: PartitionRows, grid: RarerClassGrid, name: str) -> ClassMasses:
-    places = grid.places(rows, name, False)
     weights = grid.classes.weights(rows, False)
-    n_steps = grid.rarer.weight.size
-    if weights is None:
-        counts = np.bincount(places, minlength=n_steps).astype(np.float64)
-        return ClassMasses(counts, counts, places.size)
-    weight = np.asarray(np.bincount(places, weights, n_steps), dtype=np.float64)
-    square = np.asarray(np.bincount(places, weights**2, n_steps), dtype=np.float64)
-    return ClassMasses(weight, square, places.size)
+    return _masses(grid.places(rows, name, False), weights, grid.rarer.weight.size)
 
 
 def _add_masses(several: Sequence[ClassMasses]) -> ClassMasses:
     weight = sum(one.weight for one in several)
     is_plain = all(one.square is one.weight for one in several)
     square = weight if is_plain else sum(one.square for one in several)
-    return ClassMasses(
-        np.asarray(weight), np.asarray(square), sum(one.n_rows for one in several)
-    )
+    return ClassMasses(np.asarray(weight), np.asarray(square))
 
 
 @dataclass(frozen=True)
@@ -267,7 +257,7 @@ class StepMasses:
         return float(Steps(right, up, np.array([0, right.size])).areas(box)[0])
 
     def influences(self, box: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-        """Return how much a positive and a negative on each step move the area."""
+        """Return the influence of a positive and a negative on each step."""
         return influences_of_steps(self.positive.weight, self.negative.weight, box)
 
 
@@ -311,7 +301,7 @@ class Rankings:
         return self.tasks.add(_both, grid, self.tasks.combine(_add_masses, counts))
 
     def auc(self, name: str) -> float:
-        """Compute the area under the whole curve: few numbers for each part."""
+        """Compute the area under the whole curve from a few numbers per part."""
         grid = self.grid(name)
         found = self.compute(
             [
@@ -325,7 +315,7 @@ class Rankings:
 def _sum_of_shares(
     rows: PartitionRows, grid: RarerClassGrid, name: str
 ) -> tuple[float, float]:
-    """Return what the rows of the common class add to the AUC, and their weight."""
+    """Return what rows of the common class add to the AUC, and their weight."""
     below = grid.shares_below()
     shares = below if not grid.classes.rarer_is_positive else 1.0 - below
     own = shares[grid.places(rows, name, False)]

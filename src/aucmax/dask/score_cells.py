@@ -1,6 +1,6 @@
-"""Scores that stay with their rows: workers send weights and sums of scores per cell.
+"""Scores that stay on workers, which send weights and sums of scores per cell.
 
-A slope per cell comes back: a few hundred kilobytes, whatever the number of rows.
+They receive a slope per cell: a few hundred kilobytes for any number of rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cluster import HeldParts
 from aucmax.dask.tasks import Tasks
 
-_MAX_EMPTY_CELLS = 2**20  # of an array of counts; if there are more, cells are sorted
+_MAX_EMPTY_CELLS = 2**20  # of an array of counts; with more, cells are sorted
 
 
 class CellCounts(NamedTuple):
@@ -31,7 +31,7 @@ class CellCounts(NamedTuple):
 
 
 class PartLabels(NamedTuple):
-    """What is known of the rows of a part."""
+    """Labels and weights of the rows of a part."""
 
     is_positive: BoolArray
     weight: FloatArray | None
@@ -67,7 +67,7 @@ class RowsInCells:
         self.width = width
 
     def count(self, weights: NDArray[Any]) -> CellCounts:
-        """Return how many rows of each class are in each cell of ``X @ weights``."""
+        """Return the number of rows of each class in each cell of ``X @ weights``."""
         (found,) = self._parts.call(
             _count,
             beside=self._labels,
@@ -121,7 +121,7 @@ def _merged(found: Sequence[Any]) -> Any:
 
 
 def _added(keys: IntArray, masses: FloatArray | None, sums: FloatArray) -> Any:
-    """Add up what is in the same cell; leave out cells without weight."""
+    """Add up the entries of the same cell; drop cells without weight."""
     low = int(keys.min(initial=0))
     if int(keys.max(initial=0)) - low < keys.size + _MAX_EMPTY_CELLS:
         where, cells = keys - low, None
@@ -145,7 +145,7 @@ def _pull_back(part: Any, labels: PartLabels, shared: dict[str, Any]) -> FloatAr
 
 
 def _slopes_of_rows(cells: IntArray, keys: IntArray, slopes: FloatArray) -> FloatArray:
-    """Look up the slope of each row's cell; rows without weight may be in none."""
+    """Return the slope of each row's cell; rows without weight may be in none."""
     span = int(keys[-1] - keys[0]) + 1
     if span > _MAX_EMPTY_CELLS:
         return slopes[np.minimum(np.searchsorted(keys, cells), keys.size - 1)]

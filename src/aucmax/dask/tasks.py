@@ -1,6 +1,6 @@
 """Tasks of one computation, in one graph.
 
-Of hundreds of parts, ``delayed`` copies lists of tasks for longer than the work takes.
+For hundreds of parts, ``delayed`` spends more time copying lists of tasks than working.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from dask.optimization import cull
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
 
 _BRANCHES = 8  # of a tree of sums: the number of parts in one worker's memory
-# Vectors travel with the tasks that need them: they are meant to be in the graph.
+# Vectors are sent with the tasks that need them, in the graph on purpose.
 _LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
 class Tasks:
-    """A graph that grows task by task, and is computed where Dask is told to."""
+    """A graph that grows task by task, computed by the scheduler in use."""
 
     def __init__(self, graph: dict[Key, Any] | None = None) -> None:
         self.graph: dict[Key, Any] = dict(graph or {})
         self._token = uuid4().hex
-        self._blocks: dict[str, list[Key]] = {}  # of the collections taken over
+        self._blocks: dict[str, list[Key]] = {}  # of the collections added
 
     def take(self, collections: Mapping[str, Any]) -> list[list[Key]]:
-        """Take over named collections of Dask; return the tasks of their blocks."""
+        """Add named Dask collections; return the tasks of their blocks."""
         for name, collection in collections.items():
             delayed = _delayed_blocks(collection)
             self.graph.update(delayed[0].dask)  # of all blocks
-            # what is persisted is left out there, if it is an array
+            # the graph of a persisted array lacks its futures
             self.graph.update(_persisted(collection))
             self._blocks[name] = [block.key for block in delayed]
         return [self._blocks[name] for name in collections]
 
     def describe(self, tasks: set[Key]) -> str:
-        """Return the partitions that need any of some tasks, or the tasks."""
+        """Return the names of the partitions that need any of these tasks."""
         found = [
             f"partition {number} of {name}"
             for name, blocks in self._blocks.items()
@@ -55,9 +55,9 @@ class Tasks:
         return " or ".join(found) or f"the tasks {tasks}"
 
     def blame(self, error: Exception) -> None:
-        """Raise an error that names the block which fails, if one does."""
+        """Raise an error that names the failing block, if there is one."""
         if re.match(r"(In )?(partition|block) \d", str(error)):
-            return  # it is named
+            return  # the block is named
         for name, blocks in self._blocks.items():
             for number, block in enumerate(blocks):
                 try:
@@ -98,14 +98,14 @@ class Tasks:
 
 
 def _nothing(block: Any) -> None:
-    """Return nothing of a block that was computed."""
+    """Return None for a block, which has to be computed for it."""
 
 
 def _delayed_blocks(collection: Any) -> list[Any]:
     """Return the blocks of an array, or the partitions of a frame.
 
-    Dask's optimisation merges small files where few columns are read, so that columns
-    of one frame would no longer fit together.
+    Dask's optimisation merges small files if few columns are read, so the columns of
+    one frame would no longer match.
     """
     if not hasattr(collection, "simplify"):
         return list(np.ravel(collection.to_delayed()))

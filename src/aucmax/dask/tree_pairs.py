@@ -5,7 +5,6 @@ Sums over all workers are one call of XGBoost's communicator: of scores, or of c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,49 +17,41 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 
-#: rows in all beyond which cells travel in place of scores, where that is possible
-MOST_SCORES = 20_000_000
-_BINS = 2**16  # in which the threshold of many rows is sought
+#: with more rows, workers exchange cells instead of scores, where that is possible
+MAX_SCORES = 20_000_000
+_BINS = 2**16  # of the histogram from which the threshold of many rows is taken
 
 
 @dataclass(frozen=True)
 class LocalRows:
-    """What one worker knows of its rows, part after part."""
+    """The rows of one worker, part after part."""
 
     labels: NDArray[Any]
     weights: FloatArray | None
     queries: IntArray | None
-    places: Sequence[slice]
-    n_rows: int
+    places: IntArray  # among all rows
+    n_rows: int  # of all workers
 
     def gather(self, values: NDArray[Any]) -> FloatArray:
         """Return the values of all rows, in the order of parts: one sum."""
         everywhere = np.zeros(self.n_rows)
-        start = 0
-        for place in self.places:
-            stop = start + place.stop - place.start
-            everywhere[place] = values[start:stop]
-            start = stop
+        everywhere[self.places] = values
         return _sum(everywhere)
-
-    def own(self, everywhere: FloatArray) -> FloatArray:
-        """Return this worker's part of what all rows have."""
-        return np.concatenate([everywhere[place] for place in self.places])
 
 
 def pairs_of_all(
-    risk: PairLogistic, rows: LocalRows, most_scores: int
+    risk: PairLogistic, rows: LocalRows, max_scores: int
 ) -> AllScores | CellMoments:
     """Choose the exchange by the number of rows: all scores, or cells."""
     whole = tuple(risk.fpr_range) == tuple(risk.tpr_range) == (0.0, 1.0)
     fits_cells = rows.queries is None and whole and not risk.rank_weighted
-    if rows.n_rows > most_scores and fits_cells:
+    if rows.n_rows > max_scores and fits_cells:
         return CellMoments(risk, rows)
     return AllScores(risk, rows)
 
 
 class AllScores:
-    """Every worker learns the scores of all rows, 8 bytes each: exact."""
+    """Every worker receives the scores of all rows, 8 bytes each: exact."""
 
     def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:
         self._rows = rows
@@ -72,10 +63,10 @@ class AllScores:
         self._pairs = risk.bind(self._labels, self._weights, queries)
 
     def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return both for the rows here, by the scores of the rows here."""
+        """Return both for the rows of this worker, given their scores."""
         everywhere = self._rows.gather(scores)
         found = self._pairs.gradient_hessian(everywhere, scaled=True)
-        return self._rows.own(found[0]), self._rows.own(found[1])
+        return found[0][self._rows.places], found[1][self._rows.places]
 
     def threshold(self, scores: FloatArray) -> float:
         """Return the cut of the best balanced accuracy."""
@@ -87,7 +78,7 @@ class AllScores:
 class CellMoments:
     """Workers add up moments of both classes in cells of half a unit of score.
 
-    The relative error of a pair's share is at most the risk's `accuracy`.
+    The relative error of each pair is at most the risk's `accuracy`.
     """
 
     def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:
@@ -104,7 +95,7 @@ class CellMoments:
         self._unit = rows.n_rows / 2.0 / (negative * positive)
 
     def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return both for the rows here."""
+        """Return both for the rows of this worker."""
         grid = LogisticGrid.between(*_ends(scores), 1.0, self._risk.accuracy)
         rows = self._classes.at(scores)
         sums = GridSums(rows, grid, int(self._risk.n_jobs), add_others=_sum)
@@ -113,17 +104,11 @@ class CellMoments:
     def threshold(self, scores: FloatArray) -> float:
         """Return the cut of the best balanced accuracy, among 65,536 equal steps."""
         ends = _ends(scores)
-        counts = _sum(
-            np.array(
-                [
-                    np.histogram(scores[side], _BINS, ends, weights=self._masses[side])[
-                        0
-                    ].astype(np.float64)
-                    for side in self._sides
-                ]
-            )
-        )
-        below = np.cumsum(counts, axis=1)
+        counts = [
+            np.histogram(scores[side], _BINS, ends, weights=self._masses[side])[0]
+            for side in self._sides
+        ]
+        below = np.cumsum(_sum(np.array(counts, dtype=np.float64)), axis=1)
         below /= below[:, -1:]
         best = int(np.argmax(below[0] - below[1]))
         return float(np.linspace(*ends, _BINS + 1)[best + 1])

@@ -16,28 +16,22 @@ try:
     import xgboost
 except ModuleNotFoundError as error:
     raise ImportError(
-        "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
+        "trees on Dask need XGBoost and distributed: pip install 'aucmax[dask]'."
     ) from error
 
-from aucmax._core.fitting import reporter
+from aucmax._core.fitting import print_progress, reporter
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.parted_features import check_columns
 from aucmax.dask.partitions import rows_in_parts
 from aucmax.dask.tasks import Tasks
-from aucmax.dask.tree_attempts import grow_on_workers
-from aucmax.dask.tree_pairs import MOST_SCORES
-from aucmax.dask.tree_worker import (
-    BlockContents,
-    Grown,
-    TreeJob,
-    as_block,
-    look_at,
-)
+from aucmax.dask.tree_attempts import TreeAttempts
+from aucmax.dask.tree_pairs import MAX_SCORES
+from aucmax.dask.tree_worker import Grown, TreeJob, as_block, contents_of
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.from_xgboost import lightgbm_text
 from aucmax.trees.pair_objectives import PairObjective, find_objective
-from aucmax.trees.tree_rounds import TreeProgress
+from aucmax.trees.tree_rounds import PRINT_EVERY, TreeProgress
 from aucmax.trees.tree_rows import TrainingLabels, check_rows
 
 CHECKPOINT_EVERY = 10
@@ -54,13 +48,18 @@ def fit_trees(
     """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
     start = time.monotonic()
     _check_settings(estimator, eval_set)
-    cluster = _cluster()
+    cluster = Cluster()
+    if cluster.client is None:
+        raise ValueError(
+            "LambdaMART on a Dask collection needs a cluster: start one with "
+            "distributed.Client() first."
+        )
     objective = find_objective(estimator.objective)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
-    contents = parts.call(look_at)
-    known = _known_labels(estimator, objective, contents)
-    starts = np.cumsum([0] + [each.n_rows for each in contents]).tolist()
+    n_rows, labels, queries = zip(*parts.call(contents_of), strict=True)
+    starts = np.cumsum([0, *n_rows]).tolist()
+    known = _known_labels(estimator, objective, _occurring(labels), starts[-1])
     own = booster_parameters(estimator, starts[-1])
     if estimator.n_jobs is None:  # workers share the cores of their machines
         own["num_threads"] = 1
@@ -74,36 +73,31 @@ def fit_trees(
         checkpoint_every=CHECKPOINT_EVERY,
         starts=starts,
         classes=None if known.is_levels else known.values,
-        queries=np.unique(_occurring([each.queries for each in contents])),
+        queries=np.unique(_occurring(queries)),
         seconds=estimator.max_time,
-        max_scores=MOST_SCORES,
+        max_scores=MAX_SCORES,
     )
-    report = reporter(estimator)
+    callback = reporter(estimator, PRINT_EVERY)
 
-    def tell(n_rounds: int) -> bool:
+    def report(n_rounds: int) -> bool:
         progress = TreeProgress(n_rounds, None, time.monotonic() - start)
-        return report is not None and bool(report(progress))
+        return callback is not None and bool(callback(progress))
 
-    has_rows = [each.n_rows > 0 for each in contents]
-    grown, n_failures = grow_on_workers(cluster, job, parts.only(has_rows), tell)
-    if n_failures:
+    has_rows = [n > 0 for n in n_rows]
+    attempts = TreeAttempts(cluster, job, parts.only(has_rows), report)
+    grown = attempts.run()
+    if attempts.n_failures:
         warnings.warn(
-            f"workers were lost {n_failures} times; the fit went on from the trees it "
-            "had by then.",
+            f"workers were lost {attempts.n_failures} times; the fit resumed from the "
+            "last checkpoint.",
             RuntimeWarning,
             stacklevel=3,
         )
-    return _fitted(estimator, known, grown, starts[-1])
-
-
-def _cluster() -> Cluster:
-    cluster = Cluster()
-    if cluster.client is None:
-        raise ValueError(
-            "trees of a Dask collection grow on the workers of a cluster, and there is "
-            "none: start one by distributed.Client() first."
-        )
-    return cluster
+    fitted = _fitted(estimator, known, grown, starts[-1])
+    if fitted["n_iter_"] % PRINT_EVERY:  # the last round is not printed yet
+        seconds = time.monotonic() - start
+        print_progress(estimator, TreeProgress(fitted["n_iter_"], None, seconds))
+    return fitted
 
 
 def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldParts:
@@ -130,15 +124,13 @@ def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldPar
 
 
 def _known_labels(
-    estimator: Any, objective: PairObjective, contents: Sequence[BlockContents]
+    estimator: Any, objective: PairObjective, labels: NDArray[Any], n_rows: int
 ) -> TrainingLabels:
-    n_rows = sum(each.n_rows for each in contents)
-    labels = _occurring([each.labels for each in contents])
     if not labels.size:
-        raise ValueError("X has no rows with any weight in any partition.")
+        raise ValueError("X has no rows of positive weight in any partition.")
     if (labels == labels[0]).all():
         raise NotEnoughClassesError(
-            f"y holds one class only: all {n_rows} rows with any weight are "
+            f"y has one class only: all {n_rows} rows of positive weight are "
             f"{labels[0]}. Rows of two classes are needed to rank one above the other."
         )
     known, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
@@ -146,7 +138,7 @@ def _known_labels(
 
 
 def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join what occurs in parts; those without rows have no type to be heard."""
+    """Join the values of parts; parts without rows have an arbitrary type."""
     present = [values for values in found if values.size]
     return np.concatenate(present) if present else np.zeros(0)
 
@@ -177,7 +169,7 @@ def _fitted(
 
 
 def _check_settings(estimator: Any, eval_set: Any) -> None:
-    """Reject what the rounds of XGBoost on Dask cannot do."""
+    """Reject settings that XGBoost on Dask does not support."""
     given = {
         "eval_set": eval_set is not None,
         "n_iter_no_change": estimator.n_iter_no_change is not None,
@@ -186,19 +178,19 @@ def _check_settings(estimator: Any, eval_set: Any) -> None:
     for name, is_given in given.items():
         if is_given:
             raise ValueError(
-                f"{name} is not possible where X is a collection of Dask: its trees "
-                "are grown by XGBoost, for n_estimators rounds."
+                f"{name} is not supported for Dask collections: XGBoost grows their "
+                "trees, for n_estimators rounds."
             )
     listed = estimator.categorical_features
     if listed is not None and not isinstance(listed, str) and len(listed) > 0:
         raise ValueError(
-            "categorical_features are not possible where X is a collection of Dask; "
-            "spread categories over columns of zeros and ones."
+            "categorical_features are not supported for Dask collections; encode "
+            "categories as columns of zeros and ones."
         )
 
 
 def _xgboost_parameters(own: dict[str, Any]) -> dict[str, Any]:
-    """Return LightGBM's parameters by the names of XGBoost."""
+    """Return LightGBM's parameters by their names in XGBoost."""
     parameters = {
         "tree_method": "hist",
         "grow_policy": "lossguide",

@@ -1,11 +1,11 @@
-"""What one worker does in a fit of trees: its rows, its rounds, and when to stop."""
+"""The part of one worker in a fit of trees: its rows, its rounds, when to stop."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
@@ -20,11 +20,10 @@ from aucmax.dask.partitions import Part, check_lengths, check_weights, naming_pa
 from aucmax.dask.tree_pairs import LocalRows, pairs_of_all
 from aucmax.risks import PairLogistic
 
-_SECONDS_BETWEEN_LOOKS = 0.1  # at the wish of the client
+_POLL_INTERVAL = 0.1  # seconds between checks of whether the client wants to stop
 
 
-@dataclass(frozen=True)
-class TreeBlock:
+class TreeBlock(NamedTuple):
     """Rows of a part; labels and queries as the user has them."""
 
     number: int
@@ -34,19 +33,10 @@ class TreeBlock:
     queries: NDArray[Any] | None
 
 
-@dataclass(frozen=True)
-class BlockContents:
-    """What is in a part: the labels of rows with any weight, and the queries."""
-
-    n_rows: int
-    labels: NDArray[Any]
-    queries: NDArray[Any]
-
-
 def as_block(
     part: Part, number: int, n_columns: int, dtype: np.dtype[Any], names: Any
 ) -> TreeBlock:
-    """Return the rows of a part as XGBoost takes them; values may be missing."""
+    """Return the rows of a part for XGBoost; values may be missing."""
     check_lengths(part, number)
     features = as_matrix(part["X"], number, n_columns, dtype)
     weights = part.get("sample_weight")
@@ -66,21 +56,19 @@ def as_block(
     )
 
 
-def look_at(block: TreeBlock) -> BlockContents:
-    """Return what is in a part."""
+def contents_of(block: TreeBlock) -> tuple[int, NDArray[Any], NDArray[Any]]:
+    """Return the number of rows, labels of positive weight, and queries of a part."""
     labels, queries = block.labels, block.queries
     if block.weights is not None:
         labels = labels[block.weights > 0.0]
+    if queries is None:
+        queries = np.zeros(0)
     with naming_partition(block.number):
-        return BlockContents(
-            block.labels.size,
-            _distinct(labels, "y"),
-            _distinct(np.zeros(0) if queries is None else queries, "qid"),
-        )
+        return block.labels.size, _distinct(labels, "y"), _distinct(queries, "qid")
 
 
 def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return the distinct values, none of which is missing."""
+    """Return the distinct values, none of which may be missing."""
     if values.size == 0:
         return values
     codes = check_qid(values, values.size, name).codes
@@ -89,10 +77,10 @@ def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class TreeJob:
-    """What all workers of a fit share."""
+    """The settings that all workers of a fit share."""
 
-    # of the topic of progress, of the checkpoint, and of the metadata at the scheduler
-    # that has the round after which the client wants no more
+    # of the topic of progress, of the checkpoint, and of the scheduler's metadata with
+    # the round after which the client stops
     name: str
     risk: PairLogistic
     parameters: Mapping[str, Any]  # XGBoost's
@@ -101,11 +89,11 @@ class TreeJob:
     starts: Sequence[int]  # of each part among all rows; and the number of rows
     classes: NDArray[Any] | None  # negative and positive; None if labels are levels
     queries: NDArray[Any]  # all, ascending; none without `qid`
-    seconds: float | None  # that are left
-    max_scores: int  # beyond so many rows, cells travel in place of scores
+    seconds: float | None  # until the time limit
+    max_scores: int  # with more rows, workers exchange cells instead of scores
 
     def checkpoint(self, client: Any) -> Variable:
-        """Return where the last checkpoint is, if there is one."""
+        """Return the variable that holds the last checkpoint, if any."""
         return Variable(self.name, client=client)
 
     def local_rows(self, blocks: Sequence[TreeBlock]) -> LocalRows:
@@ -114,18 +102,18 @@ class TreeJob:
         queries = _joined([block.queries for block in blocks])
         if queries is not None:
             queries = np.searchsorted(self.queries, queries)
+        places = [np.arange(*self.starts[block.number :][:2]) for block in blocks]
         return LocalRows(
             labels if self.classes is None else np.searchsorted(self.classes, labels),
             _joined([block.weights for block in blocks]),
             queries,
-            [slice(*self.starts[block.number :][:2]) for block in blocks],
+            np.concatenate(places),
             self.starts[-1],
         )
 
 
-@dataclass(frozen=True)
-class Grown:
-    """What is left of the rounds: the trees, where `predict` cuts, why they ended."""
+class Grown(NamedTuple):
+    """The trees, the threshold of `predict`, and the reason to stop."""
 
     trees: bytes
     threshold: float
@@ -149,8 +137,8 @@ def grow(
         if so_far is not None:
             booster = xgboost.Booster(model_file=bytearray(so_far))
             n_done = booster.num_boosted_rounds()
-        watch = _Watch(job)
-        # a share of rows and columns is drawn by seed and round alone
+        monitor = _Monitor(job)
+        # samples of rows and columns depend on the seed and the round alone
         parameters = {**job.parameters, "seed": job.parameters["seed"] + n_done}
         if job.n_rounds > n_done:
             booster = xgboost.train(
@@ -159,18 +147,18 @@ def grow(
                 job.n_rounds - n_done,
                 obj=lambda scores, _: pairs.gradient_hessian(_plain(scores)),
                 xgb_model=booster,
-                callbacks=[watch],
+                callbacks=[monitor],
             )
         assert booster is not None
-        if booster.num_boosted_rounds() > watch.n_kept > 0:
-            booster = booster[: watch.n_kept]
+        if booster.num_boosted_rounds() > monitor.n_kept > 0:
+            booster = booster[: monitor.n_kept]
         scores = _plain(booster.predict(data, output_margin=True))
         threshold = pairs.threshold(scores)
-        return Grown(bytes(booster.save_raw("ubj")), threshold, watch.reason)
+        return Grown(bytes(booster.save_raw("ubj")), threshold, monitor.reason)
 
 
 class _Blocks(xgboost.DataIter):
-    """Blocks of rows, one after the other, as XGBoost asks for them."""
+    """Blocks of rows, one after the other, as XGBoost reads them."""
 
     def __init__(self, blocks: Sequence[TreeBlock]) -> None:
         super().__init__()
@@ -178,7 +166,7 @@ class _Blocks(xgboost.DataIter):
         self._next = 0
 
     def next(self, input_data: Any) -> bool:
-        """Hand over the next block; tell whether there was one."""
+        """Pass on the next block; return whether there was one."""
         if self._next == len(self._blocks):
             return False
         input_data(data=self._blocks[self._next])
@@ -186,22 +174,22 @@ class _Blocks(xgboost.DataIter):
         return True
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again from the first block."""
         self._next = 0
 
 
-class _Watch(xgboost.callback.TrainingCallback):
-    """Tell how far the rounds are, keep what is done, and end them in time.
+class _Monitor(xgboost.callback.TrainingCallback):
+    """Report rounds, write checkpoints, and stop in time.
 
-    A thread of a worker cannot be stopped from outside. So all workers agree after each
-    round on whether one of them is late, or was told that nobody waits any more.
+    A worker's thread cannot be stopped from outside. So all workers agree after each
+    round on whether the time is up, or the task of one of them was cancelled.
     """
 
     def __init__(self, job: TreeJob) -> None:
         super().__init__()
         self._job = job
         self._is_first = collective.get_rank() == 0
-        self._start = self._last_look = time.monotonic()
+        self._start = self._last_poll = time.monotonic()
         worker = get_worker()
         self._worker, self._task = worker, worker.get_current_task()
         self.n_kept = 0
@@ -215,28 +203,28 @@ class _Watch(xgboost.callback.TrainingCallback):
             if n_done % self._job.checkpoint_every == 0:
                 trees = bytes(model.save_raw("ubj"))
                 self._job.checkpoint(get_client()).set(trees)
-            last_round = self._wish()
-        news = np.array([self._is_abandoned, last_round, self._is_late], dtype=float)
-        abandoned, last_round, late = collective.allreduce(news, collective.Op.MAX)
-        if abandoned:
-            raise RuntimeError("nobody waits for these trees any more.")
+            last_round = self._requested_round()
+        own = np.array([self._is_cancelled, last_round, self._is_late], dtype=float)
+        cancelled, last_round, late = collective.allreduce(own, collective.Op.MAX)
+        if cancelled:
+            raise RuntimeError("the fit of these trees was cancelled.")
         if last_round:
             self.reason, self.n_kept = "callback", int(last_round)
         elif late and n_done < self._job.n_rounds:
             self.reason = "max time"
         return self.reason != "max rounds"
 
-    def _wish(self) -> int:
-        """Return the round after which the client had enough, or 0."""
+    def _requested_round(self) -> int:
+        """Return the round after which the client stops, or 0."""
         now = time.monotonic()
-        if now - self._last_look < _SECONDS_BETWEEN_LOOKS:
+        if now - self._last_poll < _POLL_INTERVAL:
             return 0
-        self._last_look = now
+        self._last_poll = now
         return int(get_client().get_metadata([self._job.name], 0))
 
     @property
-    def _is_abandoned(self) -> bool:
-        """Whether the scheduler has told this worker to forget the task."""
+    def _is_cancelled(self) -> bool:
+        """Whether the scheduler has cancelled the task of this worker."""
         task = self._worker.state.tasks.get(self._task)
         return task is None or task.state == "cancelled"
 

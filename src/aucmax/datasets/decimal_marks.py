@@ -1,4 +1,4 @@
-"""Cells of text files: which decimal mark they have, and which columns are numbers."""
+"""Decimal marks of text files, and columns of strings turned into numbers."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ class Decimals:
             raise ValueError(f"decimal must be 'auto', '.' or ',', got {choice!r}.")
         self.choice = choice
         self.known = dict(known or {})
-        self._is_complete = True  # whether no file is to follow
+        self._is_complete = True  # whether all files were added
         self._names: dict[str, None] = {}
         self._certain: dict[str, str] = {}  # the mark of columns that fit one alone
         self._examples: dict[str, tuple[str, object]] = {}  # a cell, and its file
@@ -50,7 +50,7 @@ class Decimals:
         missing: Collection[str],
         separator: str | None,
     ) -> None:
-        """Look at the cells of a file."""
+        """Add the cells of a file."""
         self._names |= dict.fromkeys(frame.columns)
         self._uses_points &= separator == ","
         for name in frame.columns if self.choice != "." else ():
@@ -71,28 +71,28 @@ class Decimals:
                 cell, file = self._examples[name]
                 raise DataFileError(
                     f"{path}: column {name!r} has {marked[0]!r}, but {cell!r} in "
-                    f"{file}; write both alike."
+                    f"{file}; use one decimal mark."
                 )
             self._examples[name] = marked[0], path
 
     @property
     def marks(self) -> dict[str, str]:
-        """The decimal mark of each column of which it is known."""
+        """The decimal mark of each column, if known."""
         found = {n: self._certain.get(n) or self._likely(n) for n in self._names}
         return {name: mark for name, mark in found.items() if mark}
 
     def _likely(self, name: str) -> str | None:
-        """Return the mark of a column whose cells fit both, if any are written so.
+        """Return the mark of a column whose cells fit both marks, if it has one.
 
-        It is the known one, unless other columns show that the file is unlike.
+        It is that of training, unless other columns differ from training.
         """
         if self.choice != "auto":
             return self.choice
-        is_unlike = self._uses_points or any(
+        differs = self._uses_points or any(
             self.known.get(column, mark) != mark
             for column, mark in self._certain.items()
         )
-        known = None if is_unlike else self.known.get(name)
+        known = None if differs else self.known.get(name)
         cell, _ = self._examples.get(name, ("", None))
         guess = next((mark for mark in (".", ",") if mark in cell), None)
         return known or self._common or guess
@@ -109,32 +109,34 @@ class Decimals:
         return {name for name in self._examples if marks[name] == ","}
 
     def _remarks(self) -> list[str]:
-        """Say which columns can be read in two ways, or otherwise than known."""
+        """Describe columns that are ambiguous, or differ from training."""
         if self.choice != "auto" or not self._is_complete:
             return []
-        found, unlike, marks = [], [], self.marks
+        found, different, marks = [], [], self.marks
         for name, (cell, _) in self._examples.items():
             mark, known = marks[name], self.known.get(name)
             other = "," if mark == "." else "."
             # that 1.234 has thousands is certain only if other columns show it
             is_likely = mark == self._common or (mark == known and mark in cell)
             if name in self._certain:
-                unlike += [f"column {name!r} has {cell!r}"] * (known == other)
+                different += [f"column {name!r} has {cell!r}"] * (known == other)
             elif known == other or not is_likely:
                 trained = f"; training had {_WORDS[known]}" if known else ""
                 found.append(
                     f"column {name!r} has only cells such as {cell!r}, read with "
                     f"{_WORDS[mark]} as {_value(cell, mark)}, not "
-                    f"{_value(cell, other)}{trained} (to choose: --decimal)"
+                    f"{_value(cell, other)}{trained} (to change: --decimal)"
                 )
-        if unlike:
-            n_columns = f"{len(unlike)} column{'s' * (len(unlike) > 1)}"
-            found.append(f"decimals unlike in training in {n_columns}: {unlike[0]}")
+        if different:
+            n_columns = f"{len(different)} column{'s' * (len(different) > 1)}"
+            found.append(
+                f"decimal marks differ from training in {n_columns}: {different[0]}"
+            )
         return found
 
 
 def _value(cell: str, mark: str) -> str:
-    """Return what a cell means with a decimal mark."""
+    """Return the number of a cell with a decimal mark."""
     group = "," if mark == "." else "."
     return f"{float(cell.replace(group, '').replace(mark, '.')):.15g}"
 
@@ -145,39 +147,41 @@ def type_columns(
     missing: Collection[str],
     with_commas: Collection[str] = (),
 ) -> "pl.DataFrame":
-    """Turn columns of strings into numbers, all the cells of a column or none.
+    """Turn columns of strings into numbers, all cells of a column or none.
 
-    Those `with_commas` hold nothing but numbers with decimal commas.
+    Columns `with_commas` contain only numbers with decimal commas.
     """
     import polars as pl
     import polars.selectors as cs
 
     typed: list[pl.Series] = []
     for start in range(0, frame.width, _N_COLUMNS):
-        texts = _without_missing(frame[:, start : start + _N_COLUMNS], missing)
+        strings = _without_missing(frame[:, start : start + _N_COLUMNS], missing)
         group = [
             cells
             if cells.name in text_columns
             else _numbers(cells, cells.name in with_commas)
-            for cells in texts
+            for cells in strings
         ]
         typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
     return pl.DataFrame(typed)
 
 
-def _without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":
-    """Make null the cells that mean so; drop the spaces around the others."""
+def _without_missing(
+    strings: "pl.DataFrame", missing: Collection[str]
+) -> "pl.DataFrame":
+    """Replace missing values by null, and strip spaces from the other cells."""
     import polars as pl
 
-    texts = texts.select(pl.all().str.strip_chars(" \t\r"))
-    return texts.select(
+    strings = strings.select(pl.all().str.strip_chars(" \t\r"))
+    return strings.select(
         pl.when(~pl.col(name).is_in(list(missing))).then(pl.col(name)).alias(name)
-        for name in texts.columns
+        for name in strings.columns
     )
 
 
 def _numbers(cells: "pl.Series", with_commas: bool) -> "pl.Series":
-    """Return the numbers that all cells are, or the cells."""
+    """Return the cells as numbers if all are, or unchanged."""
     import polars as pl
 
     n_missing = cells.null_count()

@@ -1,4 +1,4 @@
-"""Tables with named columns: files of any format as polars frames, and back."""
+"""Read and write tables with named columns, as polars frames."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -25,8 +25,8 @@ from aucmax.exceptions import DataFileError, DataFileWarning
 if TYPE_CHECKING:
     import polars as pl
 
-#: Cells of a text file that mean "missing", whatever the column; spaces around them
-#: do not count. In other spellings ("none", "na") they may be words of their own.
+#: Cells of text files that are missing values in any column; spaces around them are
+#: ignored. Other spellings ("none", "na") may be words of their own.
 MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL",
     "Null", "null", "None",
@@ -53,25 +53,23 @@ def load_table(
     has_header: bool = True,
     sheet: str | None = None,
 ) -> "pl.DataFrame":
-    r"""Read a table from a file of any usual kind, plain or compressed.
+    r"""Read a table from CSV, TSV, Parquet, Feather, JSON lines or a spreadsheet.
 
-    CSV, TSV, Parquet, Feather, JSON lines and spreadsheets become a polars frame. What
-    had to be found out of a file (its encoding, its separator, decimal commas, an
-    index without a name) is reported by a `DataFileWarning`.
+    The result is a polars frame. A `DataFileWarning` reports settings that were
+    detected (encoding, separator, decimal commas, an unnamed index).
 
-    A column of a text file becomes Int64 if all its cells are integers, Float64 if all
-    are numbers (wherever the first fraction appears) or missing, and otherwise stays
-    text: dates, ``true`` and ``false`` too. Spaces around a cell are dropped. Fields in
-    quotes may hold separators and line breaks. Blank lines are skipped, except that
-    within a table of one column they are missing cells. A row with too many or
-    too few fields is an error, never filled up.
+    A column of CSV or TSV becomes Int64 if all cells are integers, Float64 if all are
+    numbers (wherever the first fraction appears) or missing, and otherwise stays
+    String: dates, ``true`` and ``false`` too. Spaces around a cell are stripped. Quoted
+    fields may contain separators and line breaks. Blank lines are skipped, except in a
+    table of one column, where they are missing values. A row with too many or too few
+    fields is an error.
 
-    A first column without a name that holds different integers is an index, and left
-    out, as are columns with neither name nor cells; others are called column_3 or the
-    like by their place.
+    An unnamed first column of distinct integers is an index and left out, and so are
+    unnamed empty columns; other unnamed columns are called column_3 and so on.
 
     Columns of Parquet, Feather and JSON lines keep their types; NaN becomes null, as in
-    text files. Texts of a spreadsheet are treated as those of a text file.
+    CSV. Strings of a spreadsheet are treated like those of CSV.
 
     Parameters
     ----------
@@ -80,33 +78,31 @@ def load_table(
     columns : sequence of str, optional
         The columns to read, in this order. By default all.
     optional : collection of str
-        Those among `columns` that may be absent from the file and are then left out,
-        such as the target when rows are only to be scored.
+        Those among `columns` that may be absent from the file, such as the target of
+        new rows.
     text_columns : collection of str
-        Columns to keep as text even if they look like numbers, such as codes with
-        leading zeros. Names that the file does not have are ignored.
+        Columns to keep as strings even if they look like numbers, such as codes with
+        leading zeros. Unknown names are ignored.
     verbatim : mapping of str to str, optional
-        Columns of CSV, TSV or a spreadsheet of which a copy is added as it is
-        written there, as text, with the name of the copy. Columns that the file does
-        not have are ignored.
+        Columns of CSV, TSV or a spreadsheet to copy as strings, exactly as written,
+        with the name of each copy. Unknown names are ignored.
     missing : collection of str
-        The cells of a text file that become null; by default `MISSING`.
+        The cells of CSV and TSV that become null; by default `MISSING`.
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
         "auto" goes by the file name, see `FORMATS`.
     compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd", "zip"}
         "auto" goes by the file name, see `COMPRESSIONS`. A zip archive must hold one
         file.
     separator : str, optional
-        One ASCII character; by default a tab for TSV, and for CSV whichever of comma,
-        semicolon, tab and bar all of the first rows agree on.
-    decimal : {"auto", ".", ","} or Decimals
-        The mark before the fraction of a number. "auto": a comma in columns of numbers
-        with decimal commas, if columns are not separated by commas; points may then
-        separate thousands. A column that fits both marks, such as one of 1.234 alone,
-        is read like the others, or with a warning if that does not help.
-        :class:`Decimals` reads new rows like those of training.
+        One ASCII character; by default a tab for TSV, and for CSV the one of comma,
+        semicolon, tab and bar that gives all of the first rows as many fields.
+    decimal : {"auto", ".", ","}
+        The decimal mark. "auto": a comma in columns of numbers with decimal commas, if
+        columns are not separated by commas; points may then separate thousands. A
+        column that fits both marks, such as one with 1.234 alone, is read like the
+        others, or with a warning if these do not decide.
     encoding : str
-        Of text. "auto": UTF-16 or UTF-32 if its start says so, else UTF-8, else
+        Encoding of text. "auto": UTF-16 or UTF-32 by its first bytes, else UTF-8, else
         Windows-1252, which includes latin-1.
     quote_char : str or None
         One ASCII character; None if a quote has no special meaning.
@@ -127,8 +123,8 @@ def load_table(
 
     Notes
     -----
-    A text file is read twice, once to check it and once to parse it. At the peak this
-    takes about five times the size of the text in memory; Parquet takes less.
+    CSV and TSV are scanned twice, to check and to parse. The peak memory is about five
+    times the size of the file; Parquet takes less.
 
     Examples
     --------
@@ -150,7 +146,7 @@ def load_table(
     check_names("text_columns", text_columns)
     check_names("missing", missing)
     if not isinstance(verbatim, Mapping | None):
-        raise TypeError(f"verbatim must map names of columns, got {verbatim!r}.")
+        raise TypeError(f"verbatim must be a mapping of names, got {verbatim!r}.")
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
     decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)
@@ -184,13 +180,13 @@ def load_table(
                 path, compression, encoding, mark, quote_char, has_header, select
             )
         copies = _copies(frame, verbatim)
-        texts = frame.select(pl.col(pl.String))
-        decimals._add(path, texts.drop(text_columns, strict=False), missing, mark)
+        strings = frame.select(pl.col(pl.String))
+        decimals._add(path, strings.drop(text_columns, strict=False), missing, mark)
         commas = decimals._with_commas()
         if commas and decimals.choice == "auto" and kind != "excel":
             found["decimal"] = ","
-        typed = type_columns(texts, text_columns, missing, commas)
-        frame = frame.with_columns(typed) if texts.width else frame
+        typed = type_columns(strings, text_columns, missing, commas)
+        frame = frame.with_columns(typed) if strings.width else frame
         remarks += _found_remark(found)
     remarks += decimals._remarks()
     if columns is None:
@@ -207,16 +203,13 @@ def load_table(
 def _found_remark(found: Mapping[str, str]) -> list[str]:
     what = [f"{name} {found[name]!r}" for name in _FINDABLE if name in found]
     options = ", ".join(f"--{name}" for name in _FINDABLE if name in found)
-    return [f"found {', '.join(what)} (to choose another: {options})"] if what else []
+    return [f"found {', '.join(what)} (to change: {options})"] if what else []
 
 
 def _copies(
     frame: "pl.DataFrame", names: Mapping[str, str] | None
 ) -> "list[pl.Series]":
-    """Return columns as they are written, as text under names of their own.
-
-    Spreadsheets have floats alone: 7.0 is written 7.
-    """
+    """Return copies of columns as strings; floats of spreadsheets lose a final .0."""
     import polars as pl
     import polars.selectors as cs
 
@@ -231,9 +224,7 @@ def _read_sheet(
 ) -> tuple["pl.DataFrame", list[str], list[str]]:
     frame, remarks = read_excel(path, compression, sheet)
     if not frame.height:
-        raise DataFileError(
-            f"{path}: the sheet has no rows below its first, the names."
-        )
+        raise DataFileError(f"{path}: the sheet has no rows below the column names.")
     names, unnamed = name_columns([name.strip() for name in frame.columns])
     if len(set(names)) < len(names):
         raise DataFileError(f"{path}: two columns have the same name; rename one.")
@@ -264,7 +255,7 @@ def _select(
             raise DataFileError(f"{path}: no column {name!r}.{near_names(name, names)}")
     wanted = [name for name in columns if name in known]
     if not wanted:
-        raise DataFileError(f"{path}: there are none of the columns {list(columns)!r}.")
+        raise DataFileError(f"{path}: none of the columns {list(columns)!r} exists.")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Open a file, compressed or not, and hand out its bytes; say clearly why not."""
+"""Open files, compressed or not, and read their bytes; explain failures."""
 
 import bz2
 import gzip
@@ -32,10 +32,10 @@ class Piped(NamedTuple):
 
 PathLike = str | Path | Piped
 
-#: What stands for standard input where a file is named.
+#: The file name that means standard input.
 STANDARD_INPUT = "-"
 
-#: The endings that say what a file holds, before that of a compression.
+#: The format of a file by its extension, before that of a compression.
 FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -58,7 +58,7 @@ FORMATS = {
     ".letor": "letor",
 }
 
-#: The endings that say how a file is compressed.
+#: The compression of a file by its extension.
 COMPRESSIONS = {
     ".gz": "gzip",
     ".bz2": "bzip2",
@@ -67,9 +67,9 @@ COMPRESSIONS = {
     ".zip": "zip",
 }
 
-# zipfile has no exception of its own for what needs a password or is not known
+# zipfile raises these for encrypted files and unknown methods
 ZIP_ERRORS = (BadZipFile, RuntimeError, NotImplementedError)
-# a folder of macOS beside the files, and what file managers leave behind
+# files that macOS and file managers add
 _LITTER = ("__MACOSX/", ".")
 
 CHUNK = 1 << 20
@@ -128,12 +128,12 @@ def file_format(path: PathLike) -> str:
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
     if not suffixes and not Path(path).is_dir():
-        require_file(path)  # the name of a folder, perhaps, and there is none
-    advice = _ADVICE.get(suffixes[-1] if suffixes else "", "name the format")
+        require_file(path)  # perhaps the name of a folder that does not exist
+    advice = _ADVICE.get(suffixes[-1] if suffixes else "", "pass the format")
     raise DataFileError(
-        f"{path}: cannot tell the format from this name; {advice}. Names may end in "
+        f"{path}: the name does not show the format; {advice}. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, say format="csv" or another, --format csv on the command line.'
+        'other name, pass format="csv" or another (--format csv on the command line).'
     )
 
 
@@ -147,7 +147,7 @@ def _name_within(path: PathLike) -> str:
 
 
 def find_source(path: PathLike) -> PathLike:
-    """Return the path of a file, or what a pipe holds, since it can be read once."""
+    """Return the path of a file, or the content of a pipe, which is read only once."""
     if isinstance(path, Piped):
         return path
     if not isinstance(path, str | os.PathLike):
@@ -159,7 +159,7 @@ def find_source(path: PathLike) -> PathLike:
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        return path  # said where it is opened
+        return path  # opening it raises the error
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
         with open_raw(path) as raw:
             return _read_pipe(str(path), raw)
@@ -167,7 +167,7 @@ def find_source(path: PathLike) -> PathLike:
 
 
 def _read_pipe(name: str, raw: BinaryIO) -> Piped:
-    """Read all that comes; a device may never end."""
+    """Read everything, up to the memory limit: a device may never end."""
     content = bytearray()
     while chunk := raw.read(CHUNK):
         content += chunk
@@ -176,7 +176,7 @@ def _read_pipe(name: str, raw: BinaryIO) -> Piped:
 
 
 def compression_of(path: PathLike, compression: str = "auto") -> str | None:
-    """Return how a file is compressed, None for not at all."""
+    """Return the compression of a file, None for none."""
     if compression == "auto":
         if isinstance(path, Piped):
             return None
@@ -192,7 +192,7 @@ def compression_of(path: PathLike, compression: str = "auto") -> str | None:
 def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
     """Yield the content of a file, decompressed, about a mebibyte at a time.
 
-    Whatever goes wrong with the file is raised as DataFileError.
+    All errors are raised as DataFileError.
     """
     kind = compression_of(path, compression)
     n_bytes = 0
@@ -207,7 +207,7 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
                 yield chunk
     except EOFError as error:
         raise DataFileError(
-            f"{path}: the {kind} data end too early; the file is cut short or empty, "
+            f"{path}: the {kind} data end too early; the file is truncated or empty, "
             "fetch or write it again."
         ) from error
     except _decompression_errors(path, kind) as error:
@@ -217,24 +217,24 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
 
 
 def size_on_disk(path: PathLike) -> int:
-    """Return the bytes of a file as it lies there, or of what came through a pipe."""
+    """Return the size of a file, still compressed, or of the content of a pipe."""
     return len(path.content) if isinstance(path, Piped) else os.stat(path).st_size
 
 
 def _damaged(path: PathLike, kind: str | None, error: Exception) -> DataFileError:
     return DataFileError(
-        f"{path}: not valid {kind} data ({error}); the file is damaged or its name "
-        "promises the wrong compression."
+        f"{path}: not valid {kind} data ({error}); the file is damaged, or this is "
+        "not its compression."
     )
 
 
 def read_content(path: PathLike, compression: str = "auto") -> bytes:
-    """Return all that a file holds, decompressed."""
+    """Return the content of a file, decompressed."""
     return b"".join(read_chunks(path, compression))
 
 
 def reject_other_formats(path: PathLike, start: bytes) -> None:
-    """Raise DataFileError if what should be text starts like another kind of file."""
+    """Raise DataFileError if text starts like a file of another format."""
     for magic, meaning in _LOOKS_LIKE.items():
         if start.startswith(magic):
             if isinstance(path, Piped):
@@ -243,12 +243,12 @@ def reject_other_formats(path: PathLike, start: bytes) -> None:
 
 
 def require_file(path: PathLike) -> None:
-    """Raise DataFileError unless there is a file that may be read."""
+    """Raise DataFileError unless there is a readable file."""
     open_raw(path).close()
 
 
 def open_raw(path: PathLike) -> BinaryIO:
-    """Open a file as it is; raise DataFileError if that fails."""
+    """Open a file without decompression; raise DataFileError if that fails."""
     if isinstance(path, Piped):
         return io.BytesIO(path.content)
     try:
@@ -259,11 +259,13 @@ def open_raw(path: PathLike) -> BinaryIO:
         hint = near_names(Path(path).name, names, or_list=False)
         raise DataFileError(f"{path}: no such file or folder.{hint}") from error
     except IsADirectoryError as error:
-        raise DataFileError(f"{path}: a folder; name one file in it.") from error
+        raise DataFileError(
+            f"{path}: this is a folder; name one file in it."
+        ) from error
     except PermissionError as error:
-        raise DataFileError(f"{path}: permission to read it is denied.") from error
+        raise DataFileError(f"{path}: no permission to read this file.") from error
     except OSError as error:
-        raise DataFileError(f"{path}: it cannot be opened: {error}.") from error
+        raise DataFileError(f"{path}: cannot be opened: {error}.") from error
 
 
 def _only_member(archive: ZipFile) -> ZipInfo:
@@ -292,7 +294,7 @@ def _open_member(raw: BinaryIO) -> IO[bytes]:
 
 
 class _ZstdStream:
-    """Decompressed zstd data; unlike zstandard's reader it notices a missing end."""
+    """Decompressed zstd data; unlike zstandard's reader it detects truncated files."""
 
     def __init__(self, raw: BinaryIO) -> None:
         path = getattr(raw, "name", "the data")

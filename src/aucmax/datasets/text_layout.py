@@ -1,6 +1,6 @@
-"""Check that CSV or TSV text is a table, and report where it is not.
+"""Check that CSV or TSV is a table, and report the line and column of the first error.
 
-Parsers fill short rows with nulls, so the text is scanned (500 MB/s) before polars.
+Parsers fill short rows with nulls, so a scan (500 MB/s) precedes polars.
 """
 
 import csv
@@ -39,9 +39,9 @@ class Layout(NamedTuple):
 
 
 def find_separator(text: bytes, quote_char: str | None) -> str:
-    """Return the separator for which the first records have equally many fields.
+    """Return the separator that gives the first records equally many fields, over one.
 
-    More than one field, that is. The comma comes first; where none fits, it is assumed.
+    The comma is preferred, and assumed if none fits.
     """
     sample = text[:SAMPLE_SIZE].decode(errors="replace")
     if len(text) >= SAMPLE_SIZE:
@@ -115,7 +115,7 @@ def _check_names(path: PathLike, names: list[str], separator: str) -> None:
             if other in names[0]:
                 raise DataFileError(
                     f"{path}: line 1: the header has one column, {names[0][:40]!r}; if "
-                    f"{other!r} separates the columns, say so: separator={other!r}, or "
+                    f"{other!r} separates the columns, pass separator={other!r}, or "
                     f"--separator {other!r} on the command line."
                 )
     seen: dict[str, int] = {}
@@ -161,7 +161,7 @@ class _Scan:
 
         Returns where it ended, and the state of the kernel.
         """
-        # what is wrong before a byte that is not text comes first
+        # errors before the first invalid byte are reported first
         text = np.frombuffer(self.text, dtype=np.uint8)[start : self.flaw]
         n_columns = len(self.names)
         blanks = np.empty(0, dtype=np.int64) if blanks is None else blanks
@@ -197,11 +197,11 @@ class _Scan:
     def _wrong_byte(self, position: int, field: int) -> Exception:
         byte = self.text[position]
         if byte == 0:
-            return self._error(position, field, "a NUL byte; is this a text file?")
+            return self._error(position, field, "a NUL byte; is this text?")
         why = (
-            f"byte 0x{byte:02x} is not valid UTF-8; save the file as UTF-8, or name "
-            "its encoding: encoding='latin-1' or another, --encoding latin-1 on the "
-            "command line."
+            f"byte 0x{byte:02x} is not valid UTF-8; save the file as UTF-8, or pass "
+            "its encoding, such as encoding='latin-1' (--encoding latin-1 on the "
+            "command line)."
         )
         return self._error(position, field, why, NotUTF8Error)
 
@@ -214,7 +214,7 @@ class _Scan:
 
 
 def _first_flaw(text: bytes) -> int | None:
-    """Return the place of the first byte that is NUL or not UTF-8, None if all are."""
+    """Return the place of the first byte that is NUL or not UTF-8, None for none."""
     nul = text.find(b"\0")
     end = None if nul < 0 else nul
     if not text.isascii():

@@ -1,4 +1,4 @@
-"""A table in a text file: find its encoding and separator, check it, parse it."""
+"""CSV and TSV: find encoding and separator, check the table, parse it."""
 
 import codecs
 import re
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # from the names of all columns to those that are wanted
 Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
 
-#: What text is taken for that is not UTF-8: latin-1 with a few letters of Windows.
+#: The encoding of text that is not UTF-8: latin-1 with a few more letters.
 SINGLE_BYTE = "cp1252"
 _START_SIZE = 4000
 
@@ -57,7 +57,7 @@ def read_text_table(
     has_header: bool,
     select: Selection,
 ) -> tuple["pl.DataFrame", list[str], str, dict[str, str]]:
-    """Return the cells as strings, the names made up, the separator, what was found."""
+    """Return the cells as strings, the made-up names, the separator, what was found."""
     found: dict[str, str] = {}
     is_auto = encoding == "auto"
     if is_auto and (encoding := marked_encoding(path, compression)) != "utf-8":
@@ -108,8 +108,8 @@ def _parse(
     expected = layout.n_records + layout.n_trailing
     if frame.height != expected:
         raise DataFileError(
-            f"{path}: parsed as {frame.height} rows where {expected} were counted; "
-            "has the file changed meanwhile?"
+            f"{path}: parsed {frame.height} rows instead of {expected}; has the file "
+            "changed meanwhile?"
         )
     frame = frame.select(wanted).head(layout.n_records)
     if len(layout.names) > 1 and layout.blanks.size:
@@ -119,7 +119,7 @@ def _parse(
 
 
 def check_encoding(encoding: str) -> str:
-    """Return "auto" or the usual name of an encoding; reject unknown ones."""
+    """Return "auto" or the standard name of an encoding; reject unknown ones."""
     if encoding == "auto":
         return encoding
     try:
@@ -127,14 +127,14 @@ def check_encoding(encoding: str) -> str:
         "a".encode(info.name)  # rejects codecs of other things than text
     except (LookupError, TypeError):
         raise ValueError(
-            f"encoding must be 'auto' or the name of one, such as 'utf-8', 'latin-1' "
-            f"or 'utf-16', got {encoding!r}."
+            f"encoding must be 'auto' or an encoding such as 'utf-8', 'latin-1' or "
+            f"'utf-16', got {encoding!r}."
         ) from None
     return "utf-8" if info.name == "utf-8-sig" else info.name
 
 
 def marked_encoding(path: PathLike, compression: str = "auto") -> str:
-    """Return "utf-16" or "utf-32" if the start of a file says so, else "utf-8"."""
+    """Return "utf-16" or "utf-32" by the first bytes of a file, else "utf-8"."""
     start = next(read_chunks(path, compression), b"")[:_START_SIZE]
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
@@ -161,7 +161,7 @@ def is_single_byte(path: PathLike, compression: str) -> bool:
 def read_text_chunks(
     path: PathLike, compression: str = "auto", encoding: str = "auto"
 ) -> Iterator[bytes]:
-    """Yield a text file as UTF-8 without byte order mark; reject binary files."""
+    """Yield text as UTF-8 without byte order mark; reject binary files."""
     if encoding == "auto":
         encoding = marked_encoding(path, compression)
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -178,6 +178,6 @@ def read_text_chunks(
             yield chunk
     except UnicodeError as error:
         raise DataFileError(
-            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); name "
+            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); pass "
             "the encoding of the file: encoding=, or --encoding on the command line."
         ) from error

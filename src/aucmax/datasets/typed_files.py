@@ -44,7 +44,7 @@ _MEMORY_OF_A_NUMBER, _MEMORY_OF_A_STRING = 8, 32
 def _read_columns(
     scan: str, kind: str, path: PathLike, compression: str, select: Selection
 ) -> "pl.DataFrame":
-    """Read a file by one of polars' scans, which read the wanted columns alone."""
+    """Read a file by one of polars' scans, which read only the wanted columns."""
     import polars as pl
 
     source = _whole_or_path(path, compression)
@@ -64,7 +64,7 @@ def memory_of_a_cell(dtype: Any) -> int:
 
 
 def _whole_or_path(path: PathLike, compression: str) -> Any:
-    """Return what polars reads from: the file itself, or its bytes if packed."""
+    """Return the source for polars: the path, or the bytes if compressed."""
     if compression_of(path, compression) or isinstance(path, Piped):
         content = read_content(path, compression)
         if content:
@@ -102,7 +102,7 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
         if dtype.is_nested():
             raise DataFileError(
                 f"{path}: {name!r} holds lists or objects; a table needs one number or "
-                "text per cell, so write their parts as columns of their own."
+                "string per cell, so write their parts as separate columns."
             )
     return frame
 
@@ -137,7 +137,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_excel(
     path: PathLike, compression: str, sheet: str | None
 ) -> tuple["pl.DataFrame", list[str]]:
-    """Return a sheet of a spreadsheet, the first by default, and what is to be said."""
+    """Return a sheet of a spreadsheet, the first by default, and remarks."""
     import polars as pl
 
     fastexcel = _fastexcel(path)
@@ -206,13 +206,13 @@ def _fastexcel(path: PathLike) -> Any:
         return importlib.import_module("fastexcel")
     except ModuleNotFoundError as error:
         raise DataFileError(
-            f"{path}: reading spreadsheets needs a package: pip install "
-            "'aucmax[excel]'; or save the sheet as CSV."
+            f"{path}: reading spreadsheets needs another package: pip install "
+            "'aucmax[excel]', or save the sheet as CSV."
         ) from error
 
 
 def usual_integers(cells: "pl.Series") -> "pl.Series":
-    """Return integers of 128 bits as ones of 64 bits, or as text if one is larger."""
+    """Return integers of 128 bits with 64 bits, or as strings if one is larger."""
     import polars as pl
 
     if str(cells.dtype) not in ("Int128", "UInt128"):
@@ -224,7 +224,7 @@ def usual_integers(cells: "pl.Series") -> "pl.Series":
 
 @contextmanager
 def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
-    """Raise DataFileError for what a reader of another library raises."""
+    """Raise DataFileError for errors of other libraries."""
     import polars as pl
 
     # a panic of polars is not an Exception

@@ -1,22 +1,21 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 r"""Divide and conquer by maximum flow, for total variation on any graph.
 
-The state is a flow on the edges, within their capacities, and what it leaves of the
-values: the value of a node is its own one less what flows out. At the solution no flow
-can go from a higher value to a lower one. A block is cut at a pivot: as much as can be
-flows from the nodes above it to those below it, and the nodes from which nothing more
-could reach a lower one are the upper part. A block that the pivot of its mean does not
-cut has one value. No flow is lost: parts go on from where their block stood.
+The state is a flow on the edges, within their capacities, and the values less what
+flows out of each node. At the solution no more can flow from a higher value to a lower
+one. A block is cut at a pivot: a maximum flow goes from the nodes above it to those
+below it, and the nodes that cannot reach a lower one any more are the upper part. A
+block that the pivot of its mean does not cut has one value. No flow is lost: parts
+continue from the flow of their block.
 
-A block lies side by side in memory, its nodes and their arcs, so that small ones fit
-into the cache: a cut writes its two parts to the other half of the arrays, without the
-arcs between them, which are of no more use.
+The nodes and arcs of a block are contiguous in memory, so that small blocks fit into
+the cache: a cut writes its two parts to the other half of the arrays, without the arcs
+between them, which are not needed any more.
 
 Legend: `state` = (node, value, begin, end, head, twin, room): at each place a node with
 its value and arcs, from begin to before end; of an arc the place of its head, the
-opposite arc, and the room for what may still flow. A block has the places from `low` to
-before `high`. Arrays are made by the caller, since what makes them takes long to
-compile.
+opposite arc, and the room, its residual capacity. A block has the places from `low` to
+before `high`. The caller allocates arrays, since allocation takes long to compile.
 
 SciPy's solver holds capacities in 32 bits, which is not enough to separate values.
 """
@@ -26,7 +25,7 @@ import numpy as np
 from aucmax._core.compiled import njit
 
 _FAR = 2**30  # the label of a node that reaches no lower one
-_SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
+_MIN_PART = 0.1  # of a block: after a less balanced cut, blocks are cut at the median
 _N_SWEEPS = 5  # over all edges, to begin with
 
 
@@ -56,7 +55,7 @@ def _label(low, high, pivot, state, label, queue):
 
 @njit(cache=True, nogil=True)
 def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
-    """Let what node i has above the pivot flow on; return the new tail and the work."""
+    """Push the excess of node i over the pivot; return the new tail and the work."""
     _, value, begin, end, head, twin, room = state
     work = 1
     while value[i] > pivot:
@@ -69,11 +68,16 @@ def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
             if label[j] >= label[i]:
                 nearest = min(nearest, label[j])
                 continue
-            excess = value[i] - pivot
+            excess, lack = value[i] - pivot, pivot - value[j]
             pushed = min(excess, room[arc])
+            # no more than it lacks: a hub would get the rest back from each leaf
+            if 0.0 < lack <= pushed:
+                pushed = lack
+                value[j] = pivot
+            else:
+                value[j] += pushed
             room[arc] -= pushed
             room[twin[arc]] += pushed
-            value[j] += pushed
             value[i] = pivot if pushed == excess else value[i] - pushed
             if value[j] > pivot and not waits[j]:
                 waits[j] = True
@@ -92,7 +96,7 @@ def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
 
 @njit(cache=True, nogil=True)
 def _flow_down(low, high, pivot, state, label, queue, waits):
-    """Let as much as can be flow to below the pivot; far labels are the upper part."""
+    """Run a maximum flow to below the pivot; far labels mark the upper part."""
     value, begin, end = state[1], state[2], state[3]
     n = high - low
     size = n
@@ -100,8 +104,8 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
         size += end[i] - begin[i]
     while True:
         n_labelled = _label(low, high, pivot, state, label, queue)
-        # the farthest first: each takes along what those behind it have sent, where
-        # else on a long path every node would send its own part all the way by itself
+        # the farthest first: each node passes on what it received from those behind it,
+        # instead of every node of a long path sending its own part all the way
         for k in range(n_labelled // 2):
             other = n_labelled - 1 - k
             queue[k], queue[other] = queue[other], queue[k]
@@ -115,7 +119,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
         if tail == 0:
             return
         work = 0
-        # labels fall behind, and to set them anew costs about `size`
+        # labels become stale, and computing them again costs about `size`
         while first < tail and 2 * work < size:
             i = queue[first % n]
             first += 1
@@ -142,7 +146,7 @@ def _mean(low, high, value):
 
 @njit(cache=True, nogil=True)
 def _is_flat(low, high, value, pivot):
-    """Return whether what is left above a pivot, or below it, is rounding alone."""
+    """Return whether the rest above a pivot, or below it, is only rounding."""
     above, below, largest = 0.0, 0.0, 0.0
     for i in range(low, high):
         rest = value[i] - pivot
@@ -185,7 +189,7 @@ def _write(places, n_places, part, state, low, first_arc, place, moved):
 
 @njit(cache=True, nogil=True)
 def _share(n, state):
-    """Let each edge bring its ends together, a cheap start that leaves less to flow."""
+    """Move the ends of each edge closer: a cheap start that leaves less to flow."""
     _, value, begin, end, head, twin, room = state
     for _ in range(_N_SWEEPS):
         for i in range(n):
@@ -237,10 +241,9 @@ def split_into_blocks(offsets, state, notes, todo, solution):
             high += shift
             first_arc = begin[low - shift] + arc_shift
             _write(queue, high - low, part, state, low, first_arc, place, moved)
-            # of two parts the smaller one is done first, so that no more wait than n
-            # can be halved
+            # the smaller part is done first, so at most log2(n) parts wait
             smaller = min(n_upper, high - low - n_upper)
-            unbalanced = not halve and smaller < _SMALLEST_PART * (high - low)
+            unbalanced = not halve and smaller < _MIN_PART * (high - low)
             upper, lower = (1, 0) if n_upper == smaller else (0, 1)
             todo[n_todo + upper, 0], todo[n_todo + upper, 1] = low, low + n_upper
             todo[n_todo + lower, 0], todo[n_todo + lower, 1] = low + n_upper, high
@@ -282,7 +285,7 @@ def _middle(low, high, value, shift):
 
 @njit(cache=True, nogil=True)
 def _part(low, high, label, part, places):
-    """List the places of the upper part of a block, then the others; count those."""
+    """List the places of the upper part, then the others; return its size."""
     n_upper = 0
     for i in range(low, high):
         part[i] = label[i] == _FAR
@@ -299,7 +302,7 @@ def _part(low, high, label, part, places):
 
 @njit(cache=True, nogil=True)
 def fill_blocks(offsets, targets, state, label, queue, waits):
-    """Let values flow within each segment towards the segment's target."""
+    """Run a flow within each segment towards the segment's target."""
     for s in range(offsets.size - 1):
         low, high = offsets[s], offsets[s + 1]
         _flow_down(low, high, targets[s], state, label, queue, waits)

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
-r"""Compiled Frank-Wolfe steps over planes that are known already.
+r"""Compiled Frank-Wolfe steps over known planes.
 
 Graph m has planes :math:`b_{mp} + \langle a_{mp}, w \rangle` below its risk, with
-shares that sum to 1. Legend: `slopes` of shape (n_graphs, most planes, n_parameters),
+shares that sum to 1. Legend: `slopes` of shape (n_graphs, max planes, n_parameters),
 with `offsets`, `shares` and the `counts` of planes of each graph; `slope` is that of
-the mixture of all, and the weights minimise the price, half their square, plus C times
-that mixture. Weights from `first_bounded` on are not below 0.
+the mixture of all, and the weights minimise half their square plus C times that
+mixture. Weights from `first_bounded` on are not below 0.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ import numpy as np
 from aucmax._core.compiled import njit
 
 _MAX_STEPS = 60
-_FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
+_FLAT_SHARE = 1e-12  # of the first slope, at which a line search ends
 
 
 @njit(cache=True, nogil=True)
 def _set_weights(weights, slope, C, first_bounded):
-    """Set the weights that minimise the price plus C times a plane."""
+    """Set the weights that minimise the penalty plus C times a plane."""
     for j in range(slope.size):
         weight = -C * slope[j]
         weights[j] = weight if j < first_bounded or weight > 0.0 else 0.0

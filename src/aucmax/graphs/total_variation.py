@@ -10,9 +10,8 @@ from scipy.sparse.csgraph import connected_components
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
 from aucmax.graphs._flow_kernels import fill_blocks, split_into_blocks
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
-from aucmax.graphs._precise_kernels import forest_prox, settle_blocks
+from aucmax.graphs._precise_kernels import settle_blocks
 
-_MIN_SHARE_OF_TREES = 0.2  # of all edges
 _MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 
 
@@ -24,10 +23,9 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     The solution is piecewise constant: blocks of joined nodes share a value. It holds
     the minimum cuts at every height, hence a whole ranking of the nodes.
 
-    Forests are solved by dynamic programming in O(n log n), other graphs by divide and
-    conquer: a maximum flow between the nodes above and below the mean of a block cuts
-    it in two, or shows that it has one value. In practice time grows little faster than
-    the graph; memory is linear.
+    The method is divide and conquer: a maximum flow between the nodes above and below
+    the mean of a block cuts it in two, or shows that it has one value. In practice time
+    grows little faster than the graph; memory is linear.
 
     Parameters
     ----------
@@ -53,8 +51,6 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
        fields and related problems. Journal of the ACM 48(4), 2001.
     .. [2] A. Chambolle, J. Darbon. On total variation minimization and surface
        evolution using parametric maximum flows. IJCV 84(3), 2009.
-    .. [3] V. Kolmogorov, T. Pock, M. Rolinek. Total variation on a tree. SIAM Journal
-       on Imaging Sciences 9(2), 2016.
 
     Examples
     --------
@@ -121,52 +117,37 @@ class _Arcs(NamedTuple):
 
 
 class EdgeNetwork:
-    """Edges between nodes, ready for total variation; an edge may occur repeatedly.
-
-    Components without cycles are solved by dynamic programming, unless they are few,
-    the others by divide and conquer with maximum flows.
-    """
+    """Edges between nodes, ready for total variation; an edge may occur repeatedly."""
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
         # a kernel compiles once more for a read-only array
-        edges = np.require(edges, requirements="W")
-        self.edges = edges
+        self.edges = np.require(edges, requirements="W")
         self.n_nodes = n_nodes
-        order, offsets, component = self._components(edges)
-        n_edges = np.bincount(component[edges[:, 0]], minlength=offsets.size - 1)
-        has_cycle = n_edges >= np.diff(offsets)
-        # trees that are few go with the others, rather than have their loops compiled
-        if n_edges[~has_cycle].sum() < _MIN_SHARE_OF_TREES * len(edges):
-            has_cycle = n_edges > 0
-        self._in_tree = ~has_cycle[component[edges[:, 0]]]
-        self._order = order[np.repeat(has_cycle, np.diff(offsets))]
-        sizes = np.diff(offsets)[has_cycle]
-        self._offsets = np.concatenate([[0], np.cumsum(sizes)])
-        self._arcs = self._arcs_of(~self._in_tree, self._order)
+        self._order, self._offsets = self._components(self.edges)
+        self._arcs = self._arcs_of(np.ones(len(edges), dtype=bool), self._order)
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`prox`."""
+        if not len(self.edges):
+            return values.copy()
         excess = _excess(values)
         values, weights = np.ldexp(values, -excess), np.ldexp(weights, -excess)
-        x: FloatArray = values.copy()
-        if self._in_tree.any():
-            x = forest_prox(values, self.edges[self._in_tree], weights[self._in_tree])
-        if self._order.size:
-            n, kind = self._order.size, self._arcs.head.dtype
-            # a second half of each array, to write parts of blocks to
-            state = tuple(
-                np.concatenate([array, np.empty_like(array)])
-                for array in _state(values[self._order], self._arcs, weights)
-            )
-            label, queue, part, place = np.empty((4, 2 * n), kind)
-            moved = np.empty(2 * self._arcs.head.size, kind)
-            notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
-            todo, solution = np.empty((64, 3), dtype=np.int64), np.empty(n)
-            split_into_blocks(self._offsets, state, notes, todo, solution)
-            x[self._order] = solution  # but for rounding
-            block, sums = np.arange(self.n_nodes), np.empty((3, self.n_nodes))
-            settle_blocks(x, values, self.edges, weights, block, sums)
-            x = sums[0][block]
+        n, kind = self.n_nodes, self._arcs.head.dtype
+        # a second half of each array, to write parts of blocks to
+        state = tuple(
+            np.concatenate([array, np.empty_like(array)])
+            for array in _state(values[self._order], self._arcs, weights)
+        )
+        label, queue, part, place = np.empty((4, 2 * n), kind)
+        moved = np.empty(2 * self._arcs.head.size, kind)
+        notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
+        todo, solution = np.empty((64, 3), dtype=np.int64), np.empty(n)
+        split_into_blocks(self._offsets, state, notes, todo, solution)
+        x: FloatArray = np.empty(n)
+        x[self._order] = solution  # up to rounding
+        block, sums = np.arange(n), np.empty((3, n))
+        settle_blocks(x, values, self.edges, weights, block, sums)
+        x = sums[0][block]
         return np.ldexp(x, excess)
 
     def residual(
@@ -186,7 +167,7 @@ class EdgeNetwork:
         rest = values - np.bincount(first, flow, self.n_nodes)
         rest += np.bincount(second, flow, self.n_nodes)
         joined = rise == 0.0
-        order, offsets, _ = self._components(self.edges[joined])
+        order, offsets = self._components(self.edges[joined])
         arcs = self._arcs_of(joined, order)
         state = _state(rest[order], arcs, weights)
         label, queue = np.empty((2, order.size), arcs.head.dtype)
@@ -214,19 +195,16 @@ class EdgeNetwork:
         head, twin = tails[listed ^ 1], position[listed ^ 1]
         return _Arcs(begin[:-1], begin[1:], head, twin, edge)
 
-    def _components(self, edges: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the nodes component by component, where each starts, and whose."""
+    def _components(self, edges: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nodes component by component, and where each starts."""
         n = self.n_nodes
         if len(edges) == 0:
-            everyone = np.arange(n)
-            return everyone, np.arange(n + 1), everyone
+            return np.arange(n), np.arange(n + 1)
         ones = np.ones(len(edges), dtype=np.int8)
         matrix = sparse.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(n, n))
         count, labels = connected_components(matrix, directed=False)
-        component = labels.astype(np.int64)
-        order = np.argsort(component, kind="stable")
-        sizes = np.bincount(component, minlength=count)
-        return order, np.concatenate([[0], np.cumsum(sizes)]), component
+        sizes = np.bincount(labels, minlength=count)
+        return np.argsort(labels, kind="stable"), np.append(0, np.cumsum(sizes))
 
 
 def _state(values: FloatArray, arcs: _Arcs, weights: FloatArray) -> tuple[Any, ...]:

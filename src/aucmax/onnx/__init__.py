@@ -1,4 +1,4 @@
-"""Fitted models as ONNX files, for programs that have no Python.
+"""Fitted models as ONNX files, for programs without Python.
 
 Needs the extra ``aucmax[onnx]``. Nothing else in the library loads onnx.
 """

@@ -1,4 +1,4 @@
-"""From a fitted model to a graph of ONNX."""
+"""Export of fitted models to ONNX."""
 
 from pathlib import Path
 from typing import Any
@@ -17,26 +17,25 @@ from aucmax.tables import TableModel
 
 
 def to_onnx(model: Any) -> onnx.ModelProto:
-    """Turn a fitted model into a graph that gives the same scores, in double precision.
+    """Convert a fitted model to an ONNX graph with the same scores in double precision.
 
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
-    (rows, columns). Models of tables have one input of shape (rows, 1) for each column
-    in use, by its name: numbers (NaN is missing), or strings without blanks around them
-    (an empty one is missing). The output is "score", one number per row, as of
+    (rows, columns). Models of tables have one named input of shape (rows, 1) per column
+    in use: numbers (NaN is missing), or strings without surrounding blanks (the empty
+    string is missing). The output is "score", one number per row, equal to
     `decision_function`.
 
     Parameters
     ----------
     model : AUCSVC, LinearRankerCV, LevelSumRanker, MarginRanker, RankBoost, \
 SoftRankBoost, LambdaMART or TableModel
-        A fitted model. Those of graphs, of functions and of dates, and AutoRanker,
+        A fitted model. GraphRanker, AutoRanker, and models of functions or dates
         cannot be exported.
 
     Returns
     -------
     onnx.ModelProto
-        For onnxruntime 1.20 or later, and whatever reads opset 18 and trees of
-        ai.onnx.ml 5.
+        For onnxruntime 1.20 or later, and other readers of opset 18 and ai.onnx.ml 5.
 
     Examples
     --------
@@ -61,7 +60,7 @@ SoftRankBoost, LambdaMART or TableModel
 
 
 def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write a fitted model as an ONNX file: whole, or not at all.
+    """Write a fitted model as an ONNX file, completely or not at all.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
-    """Add what scores the rows of a matrix; return a column."""
+    """Add the nodes that score the rows of a matrix; return a column."""
     if hasattr(model, "model_text_"):
         return _add_tree_scores(graph, matrix, model)
     if isinstance(model, LevelSumRanker):
@@ -131,6 +130,6 @@ def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
 
 def _cannot(model: Any, reason: str) -> TypeError:
     return TypeError(
-        f"{type(model).__name__} cannot be exported to ONNX: {reason}. Save it by "
-        "aucmax.save, and load it where it scores."
+        f"{type(model).__name__} cannot be exported to ONNX: {reason}. Use aucmax.save "
+        "and aucmax.load instead."
     )

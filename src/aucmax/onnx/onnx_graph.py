@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
 TREES = "ai.onnx.ml"  # the domain of trees and dictionaries
-_VERSION, _TREES_VERSION, _FILE_VERSION = 18, 5, 10  # what onnxruntime 1.20 knows
+_VERSION, _TREES_VERSION, _FILE_VERSION = 18, 5, 10  # supported by onnxruntime 1.20
 
 
 class OnnxGraph:
-    """Values are known by their names, columns of shape (rows, width)."""
+    """A graph whose values are named columns of shape (rows, width)."""
 
     def __init__(self) -> None:
         self._nodes: list[onnx.NodeProto] = []

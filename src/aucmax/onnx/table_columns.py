@@ -9,7 +9,7 @@ from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
 from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 
-Column: TypeAlias = dict[str, Any]  # what an encoder has learned of one
+Column: TypeAlias = dict[str, Any]  # the fitted state of one column
 
 
 def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
@@ -17,8 +17,8 @@ def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
     if encoder.scales_ is not None:
         width = int(encoder.n_features_in_)
         raise TypeError(
-            f"a model of {width} sparse columns cannot be exported to ONNX; save it by "
-            "aucmax.save, and load it where it scores."
+            f"a model of {width} sparse columns cannot be exported to ONNX; use "
+            "aucmax.save and aucmax.load instead."
         )
     inputs: dict[str, str] = {}
     blocks = []
@@ -27,7 +27,7 @@ def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
         if kind == "date":
             raise TypeError(
                 f"column {name!r} holds dates, which cannot be exported to ONNX; fit a "
-                "model to their parts as columns of their own."
+                "model to separate columns of year, month and so on."
             )
         if name not in inputs:
             inputs[name] = graph.input(name, 1, is_text=kind != "number")
@@ -36,7 +36,7 @@ def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
 
 
 def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
-    """Squash and standardise as in ``aucmax/tables/_scaling.py``.
+    """Compress and standardise as in ``aucmax/tables/_scaling.py``.
 
     Missing values are at the center, and marked if training had any.
     """
@@ -116,7 +116,7 @@ def _looked_up(graph: OnnxGraph, places: str, numbers: Any) -> str:
 
 
 def _clipped(graph: OnnxGraph, values: str) -> str:
-    """Keep numbers within what is squashed; NaN stays."""
+    """Clip numbers to the range of the scaling; NaN stays."""
     lower, upper = graph.number(-LARGEST), graph.number(LARGEST)
     below, above = graph.add("Less", values, lower), graph.add("Greater", values, upper)
     return graph.add("Where", above, upper, graph.add("Where", below, lower, values))

@@ -1,4 +1,4 @@
-"""Model files that are safe to read, and files that are written whole or not at all."""
+"""Model files that are safe to read and are written completely or not at all."""
 
 from aucmax._core.atomic import atomic_output
 from aucmax.persistence.model_file import ModelFileInfo, describe, load, save

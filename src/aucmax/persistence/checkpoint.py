@@ -17,10 +17,10 @@ _KEYS = ["fit", "is_done", "state"]
 class Checkpoint:
     """The file of one fit; it holds values that a model file could hold.
 
-    It is replaced as a whole, first when it is opened, so that a folder that cannot be
-    written is noticed before the work. `fit` identifies the fit by its parameters,
-    digests of its rows, and versions. An unfinished fit that differs in any of them is
-    not overwritten, and a CheckpointError names the difference; a finished one is.
+    It is always replaced as a whole; the first write is at the start, so a folder that
+    is not writable fails before the fit. `fit` identifies the fit by its parameters,
+    digests of its rows, and versions. A finished fit that differs in any of them is
+    overwritten; for an unfinished one a CheckpointError names the difference.
     """
 
     def __init__(self, path: str | os.PathLike[str], fit: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ class Checkpoint:
         fit, is_done, state = read_file(
             self._path,
             _unpack,
-            "Give the path of another file, or delete this one to fit from the "
+            "Pass the path of another file, or delete this one to start from the "
             "beginning.",
         )
         differences = list(_differences(fit, self._fit))
@@ -73,8 +73,8 @@ class Checkpoint:
             return {}
         raise CheckpointError(
             f"the checkpoint {self._path!r} is of another fit, which is not finished: "
-            f"{'; '.join(differences)}. Go on with that fit, give the path of another "
-            "file, or delete this one to fit from the beginning."
+            f"{'; '.join(differences)}. Continue that fit, pass the path of another "
+            "file, or delete this one to start from the beginning."
         )
 
 
@@ -89,7 +89,7 @@ def _unpack(content: bytes) -> tuple[dict[str, str], bool, dict[str, Any]]:
         or not isinstance(is_done, bool)
         or not isinstance(state, dict)
     ):
-        raise ModelFileError("it does not say what it is a checkpoint of")
+        raise ModelFileError("it does not state the fit that it belongs to")
     return fit, is_done, state
 
 

@@ -1,11 +1,11 @@
-"""The outer shell of a model file: named byte strings in a sealed zip archive.
+"""The container of a model file: named byte strings in a sealed zip archive.
 
 The archive is plain: members lie end to end from the first byte, stored or
 deflated, then the directory, then the end record, whose comment is ``sha256:`` and
-64 hexadecimal digits, the hash of every byte before those digits. So each byte of
-the file is accounted for, and changing any of them is noticed before a parser sees
-it. Hashes find damage, not malice; the limits here, and the checks of the other
-modules, hold for files whose hashes are right.
+64 hexadecimal digits, the hash of every byte before those digits. So every byte of
+the file is covered, and a change is detected before any parser reads it. Hashes
+detect damage, not malice: the limits here, and the checks of the other modules, also
+hold for hostile files with correct hashes.
 """
 
 import hashlib
@@ -105,7 +105,7 @@ def _hash(content: bytes) -> str:
 
 
 def _compression(content: bytes) -> int:
-    """Deflate what gains from it; store what would look like a zip bomb."""
+    """Deflate if it saves space, unless the ratio would look like a zip bomb."""
     packed = len(zlib.compress(content))
     if packed < 0.9 * len(content) and len(content) < 0.9 * MAX_RATIO * packed:
         return zipfile.ZIP_DEFLATED
@@ -133,7 +133,7 @@ def _check_seal(content: bytes) -> None:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
-    """Reject, by the directory alone, what must not be unpacked."""
+    """Raise for members that must not be unpacked, by the directory alone."""
     if not 2 <= len(entries) <= MAX_MEMBERS:
         raise ModelFileError(
             f"it has {len(entries)} members; 2 to {MAX_MEMBERS} are allowed"
@@ -172,7 +172,7 @@ def _check_layout(
     position = 0
     for entry in entries:
         if entry.header_offset != position:
-            raise ModelFileError(f"{entry.filename} does not lie where it should")
+            raise ModelFileError(f"{entry.filename} is not at its place in the file")
         position += _LOCAL_HEADER + len(entry.filename) + entry.compress_size
     names = sum(len(entry.filename) for entry in entries)
     end = position + _DIRECTORY_ENTRY * len(entries) + names
@@ -188,7 +188,7 @@ def _read_manifest(
     _check_entry(entries[0])
     manifest = parse_json(archive.read(entries[0]), _MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_NAME:
-        raise ModelFileError("its manifest does not say that it is an aucmax model")
+        raise ModelFileError("its manifest is not that of an aucmax model")
     version, made_with = manifest.get("format_version"), manifest.get("made_with")
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
@@ -213,5 +213,5 @@ def _read_manifest(
     if not isinstance(made_with, dict) or not all(
         isinstance(text, str) for text in made_with.values()
     ):
-        raise ModelFileError("its manifest does not say which versions made it")
+        raise ModelFileError("its manifest does not state the versions that made it")
     return manifest

@@ -1,4 +1,4 @@
-"""A tree of JSON tags back to values; only what the format knows can come out."""
+"""A tree of JSON tags back to values; nothing outside the format can result."""
 
 import inspect
 import re
@@ -45,20 +45,20 @@ class Decoder:
         }
 
     def decode(self, tree: Any, path: str) -> Any:
-        """Return the value of a tree; `path` says where it stands."""
+        """Return the value of a tree; `path` names its position in errors."""
         if isinstance(tree, list):
             return self._list(tree, path)
         if not isinstance(tree, dict):
             return tree
         if len(tree) != 1:
-            raise ModelFileError(f"{path} has {len(tree)} tags where one belongs")
+            raise ModelFileError(f"{path} has {len(tree)} tags instead of one")
         ((tag, content),) = tree.items()
         if tag not in self._by_tag:
             raise ModelFileError(f"{path} has the unknown tag {tag[:40]!r}")
         return self._by_tag[tag](content, path)
 
     def check_all_used(self) -> None:
-        """Reject a file with members that nothing refers to."""
+        """Raise if the tree does not refer to some member."""
         if self._unused:
             raise ModelFileError(f"nothing refers to its member {min(self._unused)!r}")
 
@@ -67,8 +67,8 @@ class Decoder:
             raise ModelFileError(f"{path} does not name a {suffix} member")
         if name not in self._unused:
             raise ModelFileError(
-                f"{path} names the member {name[:40]!r}, which is "
-                "missing or was used before"
+                f"{path} names the member {name[:40]!r}, which is missing or was used "
+                "before"
             )
         return self._unused.pop(name)
 
@@ -91,7 +91,7 @@ class Decoder:
         if [type(number) for number in numbers] != [int] * 3 or numbers[2] == 0:
             raise ModelFileError(f"{path} is not a range: start, stop and step")
         start, stop, step = numbers
-        # whoever reads it may list it, and a file must not take more than its length
+        # a reader may make a list of it: memory must not exceed the size of the file
         if abs(stop - start) > MAX_RANGE * abs(step):
             raise ModelFileError(f"{path} is a range of more than {MAX_RANGE} numbers")
         return range(start, stop, step)
@@ -200,7 +200,7 @@ class Decoder:
     def _build(
         self, cls: type[Any], params: dict[str, Any], fitted: dict[str, Any], path: str
     ) -> Any:
-        """Construct an estimator, restore its state, and let the class check it."""
+        """Construct an estimator, restore its state, and call its check."""
         try:
             estimator = cls(**params)
         except (TypeError, ValueError) as error:
@@ -212,13 +212,13 @@ class Decoder:
             for attribute, value in fitted.items():
                 setattr(estimator, attribute, value)
         except AttributeError as error:  # a frozen record
-            raise ModelFileError(f"{path} takes no attributes ({error})") from error
+            raise ModelFileError(f"{path} rejects attributes ({error})") from error
         try:
             getattr(estimator, "_check_state", lambda: None)()
         except (ForkedProcessError, ModelFileError):
             raise
         except Exception as error:
-            # the file may be hostile: whatever the check raises, the state is wrong
+            # the file may be hostile: any exception means that the state is invalid
             raise ModelFileError(f"{path} is not consistent ({error})") from error
         return estimator
 
@@ -244,7 +244,7 @@ def _check_shape(shape: Any, path: str) -> None:
         or len(shape) > 32
         or any(type(length) is not int or length < 0 for length in shape)
     ):
-        raise ModelFileError(f"{path} has no proper shape")
+        raise ModelFileError(f"{path} has an invalid shape")
 
 
 def _integer(text: Any, path: str) -> int:
@@ -269,5 +269,5 @@ def _scalar(content: Any, path: str) -> Any:
 
 def _numpy_str(text: Any, path: str) -> np.str_:
     if not isinstance(text, str):
-        raise ModelFileError(f"{path} is not a text")
+        raise ModelFileError(f"{path} is not a string")
     return np.str_(text)

@@ -53,7 +53,7 @@ class Encoder:
         }
 
     def encode(self, value: Any, path: str) -> Any:
-        """Return the tagged tree of a value; `path` says where it was found."""
+        """Return the tagged tree of a value; `path` names its position in errors."""
         handler = self._by_type.get(type(value)) or self._by_kind(value, path)
         self._depth += 1
         if self._depth > MAX_NESTING:

@@ -55,9 +55,9 @@ def save(
 ) -> None:
     """Save an estimator, fitted or not, to one file.
 
-    The file holds the parameters and the fitted attributes exactly, so that what `load`
-    returns gives the same scores bit for bit. It is written whole or not at all, after
-    it was read back in memory. Costs time and memory proportional to the model's size.
+    The file holds parameters and fitted attributes exactly: the loaded model gives the
+    same scores bit for bit. The file is written completely or not at all, after it was
+    read back in memory. Time and memory are proportional to the size of the model.
 
     Parameters
     ----------
@@ -66,16 +66,16 @@ def save(
     path : str or path-like
         Where to save it, usually with the suffix ``.aucmax``.
     overwrite : bool, default=False
-        Whether a file that is already there may be replaced.
+        Whether to replace an existing file.
 
     Raises
     ------
     TypeError
-        The class is not known, or a value cannot be saved, such as a function.
+        The class is unknown, or a value, such as a function, cannot be saved.
     ValueError
         The state is not consistent, or too large.
     FileExistsError
-        There is a file of that name and `overwrite` is False.
+        The file exists and `overwrite` is False.
     OSError
         The folder does not exist or cannot be written, or the disk is full.
 
@@ -100,7 +100,7 @@ def save(
     if name is None:
         raise TypeError(
             f"cannot save an object of type {type(estimator).__qualname__}: a model "
-            f"file holds one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
+            f"file holds one of {', '.join(sorted(REGISTRY))}, not a subclass."
         )
     content = _pack(estimator, name)
     with atomic_output(path, overwrite=overwrite) as file:
@@ -227,7 +227,7 @@ def read_file(
     use: Callable[[bytes], T],
     usual: str = "Get a fresh copy of the file, or fit and save the model again.",
 ) -> T:
-    """Return `use` of a file's bytes; errors name the file and say what to do."""
+    """Return `use` of a file's bytes; errors name the file and the remedy."""
     try:
         return use(_read_bytes(path))
     except ModelFileError as error:
@@ -237,7 +237,7 @@ def read_file(
 
 
 def _read_bytes(path: str | os.PathLike[str]) -> bytes:
-    # not blocking, or opening a pipe would wait for a writer for ever
+    # not blocking: opening a pipe would wait for a writer forever
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags)
     try:
@@ -251,7 +251,7 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
                 f"it has {status.st_size} bytes, more than the {MAX_FILE_BYTES} allowed"
             )
         with open(descriptor, "rb", closefd=False) as file:
-            # no more than it has: so much memory is taken at once
+            # read at most its size: the memory is allocated at once
             return file.read(status.st_size + 1)
     finally:
         os.close(descriptor)

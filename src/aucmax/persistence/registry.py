@@ -58,7 +58,7 @@ def public_name(cls: type[Any]) -> str | None:
 
 
 def saved_fields(cls: type[Any]) -> dict[str, saved.SavedField] | None:
-    """Return what a class and its bases declare of its state; None if nothing."""
+    """Return the declared state of a class and its bases; None if there is none."""
     if cls.__name__ in _SKLEARN:
         return _SKLEARN[cls.__name__]
     fields: dict[str, saved.SavedField] = {}
@@ -73,7 +73,7 @@ def _n_rows(state: Mapping[str, Any]) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-#: what scikit-learn's classes cannot declare themselves
+#: declarations for classes of scikit-learn
 _SKLEARN = {
     "LogisticRegression": {
         "n_features_in_": saved.count,

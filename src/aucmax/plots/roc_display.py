@@ -307,8 +307,8 @@ def _draw_inset(ax: Axes, window: Window) -> Axes:
             linewidth=line.get_linewidth(),
             zorder=line.get_zorder(),
         )
-    title = f"enlarged: FPR {left:g} to {right:g}"
-    inset.set_title(title, fontsize="x-small", pad=3, backgroundcolor="white")
+    title = inset.set_title(f"enlarged: FPR {left:g} to {right:g}", fontsize="x-small")
+    title.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
     inset.tick_params(labelsize="x-small")
     # a frame without lines to the inset, which would cross the curves
     bounds = (left, bottom, right - left, top - bottom)

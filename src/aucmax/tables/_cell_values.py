@@ -1,8 +1,7 @@
-"""From raw cells to numbers, text and dates.
+"""Read raw cells as numbers, strings and dates.
 
-Every reader returns the values, with missing ones, and a mask of the cells that hold
-something else: the caller decides whether a stray word in a column of numbers is
-missing or a mistake (:func:`settle_strays`).
+Readers return the values, and a mask of the cells that hold something else; the caller
+decides whether these strays are missing values or an error (:func:`settle_strays`).
 """
 
 import warnings
@@ -14,17 +13,16 @@ from numpy.typing import NDArray
 
 from aucmax.datasets import MISSING
 
-# a column of numbers (or dates) may hold this share of other words before it
-# stops being one; fitting and scoring use the same rule
+# largest share of other words in a column of numbers or dates, at fit and at scoring
 STRAY_SHARE = 0.1
 
-# what people write in a column of numbers or dates when there is nothing to write, in
-# any spelling; the last six may be categories in a column of words
+# missing values in columns of numbers or dates, in any case; the last six may be
+# categories in a column of words
 MISSING_WORDS = sorted(
     {word.lower() for word in MISSING} | {"nil", "-", "--", ".", "missing", "unknown"}
 )
 
-# year first: these cannot be mistaken for one another, so all of them are tried
+# year first: unambiguous, so all of them are tried
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -38,7 +36,7 @@ DATE_FORMATS = (
     "%Y-%m-%d %H:%M:%S%.f%#z",
 )
 
-# a column uses one of these throughout; the earlier wins when several fit
+# a column uses only one of these; the first that fits
 REGIONAL_DATE_FORMATS = (
     "%d.%m.%Y",
     "%m/%d/%Y",
@@ -56,7 +54,7 @@ REGIONAL_DATE_FORMATS = (
 
 
 class Cells(NamedTuple):
-    """The values of a column, with missing ones, and where something else stood."""
+    """The values of a column, and a mask of the cells that hold something else."""
 
     values: NDArray[Any]  # float64 with NaN, or datetime64[us] with NaT
     strays: NDArray[np.bool_]  # the filled cells that could not be read
@@ -79,21 +77,21 @@ class Cells(NamedTuple):
 
 
 def read_texts(series: pl.Series) -> pl.Series:
-    """Cells as strings without surrounding blanks; empty ones are missing."""
+    """Return cells as stripped strings; empty ones are missing."""
     try:
         text = series.cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError as error:
         raise ValueError(
             f"column {series.name!r} holds {series.dtype} cells, which are neither "
-            "numbers, words nor dates; spread them over several columns."
+            "numbers, strings nor dates; split them into several columns."
         ) from error
     return text.set(text == "", None)
 
 
 def one_spelling(text: pl.Series) -> pl.Series:
-    """Write booleans and whole numbers in one way, whatever kind of file they are of.
+    """Return one spelling of booleans and whole numbers for all kinds of files.
 
-    True and TRUE are "true", 10.0 is "10"; codes such as 007 stay as they are.
+    True and TRUE become "true", 10.0 becomes "10"; codes such as 007 are unchanged.
     """
     lower = text.str.to_lowercase()
     text = lower.zip_with(lower.is_in(["true", "false"]), text)
@@ -101,7 +99,7 @@ def one_spelling(text: pl.Series) -> pl.Series:
 
 
 def category_words(series: pl.Series) -> pl.Series:
-    """Cells as categories in one spelling; what means "missing" in a file is null."""
+    """Return cells as categories in one spelling; missing values are null."""
     words = one_spelling(read_texts(series))
     return words.set(words.is_in(list(MISSING)), None)
 
@@ -112,15 +110,15 @@ def is_plain(series: pl.Series) -> bool:
 
 
 def is_duration(series: pl.Series) -> bool:
-    """Whether cells are durations or times of day, which become seconds."""
+    """Return whether cells are durations or times of day, which become seconds."""
     return series.dtype in (pl.Duration, pl.Time)
 
 
 def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
-    """Cells as float64; empty cells, NaN and :data:`MISSING_WORDS` are missing.
+    """Return cells as float64; empty cells, NaN and MISSING_WORDS are missing.
 
-    Texts may carry a currency or percent sign and groups of three digits: $1,200.50
-    is 1200.5 and 12% is 12. With `decimal_comma`, 1.200,50 is 1200.5.
+    Strings may have a currency or percent sign and groups of three digits: $1,200.50 is
+    1200.5 and 12% is 12. With `decimal_comma`, 1.200,50 is 1200.5.
     """
     if series.dtype == pl.Duration:
         return _all_read(series.dt.total_seconds(fractional=True))
@@ -137,7 +135,7 @@ def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells
 
 
 def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
-    """Numbers without signs of currency and groups; other text unchanged."""
+    """Remove currency signs and separators of thousands from numbers."""
     group, point = (".", ",") if decimal_comma else (",", ".")
     digits = rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+|\d+"  # 0.100 has no groups
     dressed = text.str.contains(
@@ -150,7 +148,7 @@ def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
 
 
 def read_dates(series: pl.Series, regional: str | None) -> Cells:
-    """Cells as moments in UTC, read year first or by the `regional` format."""
+    """Return cells as times in UTC, read year first or by the `regional` format."""
     if series.dtype in (pl.Date, pl.Datetime):
         moments = _in_utc(series.cast(pl.Datetime("us", _time_zone(series))))
         return Cells(moments.to_numpy(), np.zeros(len(series), dtype=np.bool_))
@@ -169,10 +167,7 @@ def read_dates(series: pl.Series, regional: str | None) -> Cells:
 
 
 def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
-    """Reject a column with too many strays; describe the few that count as missing.
-
-    `kind` says what the column holds, in the plural: ``"numbers"``.
-    """
+    """Raise for a column of `kind` with too many strays; describe a few strays."""
     n_strays = int(cells.strays.sum())
     if n_strays == 0:
         return None
@@ -191,7 +186,7 @@ def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
 
 
 def warn_of_strays(series: pl.Series, cells: Cells, kind: str) -> None:
-    """Do as :func:`settle_strays`; the note becomes a warning."""
+    """Call :func:`settle_strays` and issue its note as a warning."""
     note = settle_strays(series, cells, kind)
     if note is not None:
         warnings.warn(note, UserWarning, stacklevel=2)

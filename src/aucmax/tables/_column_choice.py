@@ -1,4 +1,4 @@
-"""Decide what a column holds: numbers, dates, categories, or nothing of use."""
+"""Decide whether a column holds numbers, dates, categories or nothing useful."""
 
 import re
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from aucmax.tables._column_types import (
     reject_infinities,
 )
 
-# below this many rows "all values differ" says nothing
+# below this many rows it means nothing that all values differ
 _FEW_ROWS = 20
 
 # strings that nearly all differ are names or keys
 _KEY_SHARE = 0.9
 
-# cells to look at, and the share to be read among them, before all are read
+# sample of cells, and the share that must be readable before all cells are read
 _SAMPLE = 1000
 _PROMISING = 0.5
 
-# names that row counters go by; the empty one is an index written without a header
+# names of row counters; an index without a header has an empty one
 _COUNTER_NAME = re.compile(
     r"|#|n[or]|index|unnamed: ?0|column_1|id|.*[_ ]id|row([_ ]?(id|number|n[or]))?"
 )
@@ -52,7 +52,7 @@ class ColumnDecision(NamedTuple):
 
 
 def has_many_words(column: Column, max_categories: int) -> bool:
-    """Whether a column of words has more of them than it may have indicators."""
+    """Return whether a column has more categories than indicators."""
     return (
         isinstance(column, Category)
         and column.has_other
@@ -66,10 +66,7 @@ def learn_column(
     min_frequency: int,
     decimal_comma: bool | None = None,
 ) -> ColumnDecision:
-    """Learn the kind of one column from its training cells.
-
-    Numbers may have been written in a file with a `decimal_comma`, or not.
-    """
+    """Learn the type of a column; `decimal_comma` is that of its file, if known."""
     if not _cell_values.is_plain(series):
         return ColumnDecision(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
@@ -88,7 +85,7 @@ def learn_column(
 def _learn_written_values(
     series: pl.Series, decimal_comma: bool
 ) -> ColumnDecision | None:
-    """Learn numbers or dates that are written as text; None if they are neither."""
+    """Learn numbers or dates that are strings; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
@@ -135,7 +132,7 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
 
 
 def regional_format(series: pl.Series) -> str | None:
-    """Return the first regional date format that reads the most cells, if any does."""
+    """Return the regional date format that reads the most cells, if any does."""
     sample = _cell_values.read_texts(series).drop_nulls().unique(maintain_order=True)
     counts = {
         date_format: len(parsed) - parsed.null_count()

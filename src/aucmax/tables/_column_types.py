@@ -1,8 +1,8 @@
 """Column types: numbers, categories, dates, shares of positives.
 
-Each kind is learned from the training rows (``learn``), gives parts for a linear
-model (``linear``) and plain columns for trees (``trees``), and is a dictionary of
-simple values when saved.
+Each type is learned from the training rows (``learn``), gives features for linear
+models (``linear``) and for trees (``trees``), and is saved as a dictionary of simple
+values.
 """
 
 import math
@@ -77,7 +77,7 @@ class Number:
         )
 
     def read(self, series: pl.Series) -> Floats:
-        """Numbers of raw cells, NaN for missing values; infinities raise an error."""
+        """Return raw cells as numbers, NaN for missing; infinities raise an error."""
         if (
             _cell_values.is_duration(series) != self.is_duration
             and series.dtype != pl.Null
@@ -155,7 +155,7 @@ class Category:
         )
 
     def codes(self, series: pl.Series) -> NDArray[np.int64]:
-        """Position among the categories; then other, then missing; -1 for none."""
+        """Return places among the categories, other and missing; -1 for none."""
         words = _cell_values.category_words(series)
         known = {word: code for code, word in enumerate(self.categories)}
         for spellings in (_BITS, {bit: word for word, bit in _BITS.items()}):
@@ -174,7 +174,7 @@ class Category:
         return codes
 
     def _warn_of_unknown(self, words: pl.Series, unknown: NDArray[np.bool_]) -> None:
-        """Warn where over half of the cells that should be known are not."""
+        """Warn if over half of the cells that should be known are not."""
         n_unknown = np.count_nonzero(unknown)
         n_filled = words.len() - words.null_count()
         if n_unknown > (1.0 + self.share_other) / 2.0 * n_filled:
@@ -182,7 +182,7 @@ class Category:
                 f"column {self.name!r}: {n_unknown} of {n_filled} filled cells are "
                 f"none of the {len(self.categories)} categories of training, such as "
                 f"{words[int(np.argmax(unknown))]!r} (there: {self.categories[0]!r}); "
-                "check that the column is the same and written alike.",
+                "check that the column and its spelling are the same.",
                 UnknownCategoriesWarning,
                 stacklevel=2,
             )
@@ -287,9 +287,9 @@ class TargetMean:
         )
 
     def crossed(self, series: pl.Series, labels: NDArray[Any], folds: Any) -> Floats:
-        """Shares for the training rows, each from the rows that its fold learns from.
+        """Return shares of training rows, each from the rows that its fold learns from.
 
-        A row of no fold has the share of all rows, as a new word has.
+        A row of no fold has the share of all rows, like a new word.
         """
         _, codes = _codes(_cell_values.category_words(series))
         return self._scaled(_crossed(codes, labels, folds))
@@ -319,8 +319,7 @@ class TargetMean:
 
 Column: TypeAlias = Number | Category | Date | TargetMean
 
-# what the fields of a column may hold, by their types; anything else would be taken for
-# a count or a name, and may come from a file
+# valid values of the fields of a column, by type; model files may hold anything
 _CHECKS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: type(value) is bool,
     bool | None: lambda value: value is None or type(value) is bool,
@@ -377,8 +376,8 @@ def reject_infinities(name: str, values: Floats) -> None:
     if infinite.any():
         row = int(np.argmax(infinite))
         raise ValueError(
-            f"column {name!r}, row {row + 1}: {values[row]} is not usable; "
-            "put a finite number there or leave the cell empty."
+            f"column {name!r}, row {row + 1}: {values[row]} is not finite; use a "
+            "finite number or leave the cell empty."
         )
 
 

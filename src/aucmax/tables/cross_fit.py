@@ -112,8 +112,8 @@ def fit_estimator(
     taken = {n: v for n, v in known.items() if has_fit_parameter(estimator, n)}
     if "sample_weight" in known.keys() - taken.keys():
         warnings.warn(
-            f"{type(estimator).__name__} takes no weights: it learns from all rows "
-            "alike.",
+            f"{type(estimator).__name__} does not support weights and learns from all "
+            "rows with equal weight.",
             UserWarning,
             stacklevel=2,
         )
@@ -148,7 +148,7 @@ def _fit_with_folds(
         if 0 < known[fold[1]].sum() < fold[1].size
     ]
     if not folds or is_dask(matrix):
-        reason = "Dask's workers make none such" if folds else "a class is missing"
+        reason = "not supported on Dask" if folds else "a class is missing"
         raise IncompatibleError(
             f"{type(estimator).__name__} chooses its settings by folds, which these "
             f"groups or times do not allow: {reason}. Leave them out, or fit another "
@@ -158,7 +158,7 @@ def _fit_with_folds(
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
-    """Score encoded rows; where there is no score, by the positive's probability."""
+    """Return scores of encoded rows, or the probability of the positive class."""
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(matrix)
     else:
@@ -301,9 +301,8 @@ def out_of_fold_scores(
     tested = np.concatenate([test for _, test in folds] or [np.empty(0, np.intp)])
     if not has_both_classes(target.relevant[tested]):
         raise NotEnoughClassesError(
-            "probabilities are learned from rows that a model has not seen, but no "
-            "division of the rows leaves both classes to learn from and to check with; "
-            "use more rows, groups or times, or calibrate=None."
+            "calibration needs folds with both classes in training and test rows, but "
+            "there are none; use more rows, groups or times, or calibrate=None."
         )
     rows, scores = FoldedTable(table, target, folds), []
     for fold in range(len(folds)):

@@ -1,4 +1,4 @@
-"""Raw tables, turned into matrices that models can learn from."""
+"""Encode raw tables as matrices for models."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeAlias
@@ -59,23 +59,23 @@ _SPARSE_BELOW = 0.25
 
 @documented
 class TableEncoder(TransformerMixin, BaseEstimator):
-    r"""Learn what each column of a table holds and turn rows into numbers.
+    r"""Learn the type of each column of a table and turn rows into numbers.
 
-    A column is taken for
+    A column is treated as
 
-    - **numbers**, when at most a tenth of its filled cells are something else: they
-      are centred at the median, divided by the typical deviation, logarithmic beyond
+    - **numbers**, if at most a tenth of its filled cells are something else: they are
+      centred at the median, divided by the typical deviation, logarithmic beyond
       three standard deviations, and standardised; missing values take the median,
       and an indicator column marks them;
-    - **dates**, when that holds for dates and times (year first, or one of the usual
+    - **dates**, if that holds for dates and times (year first, or one of the usual
       regional forms): days since 1970 as a number, month and weekday as categories,
       the hour as a number;
     - **categories** otherwise: one indicator column for each of the `max_categories`
       most frequent strings that occur in at least `min_frequency` rows, one for all
-      others, one for missing values. A string never seen in training counts as
-      "other", or has no indicator at all if training had no others. Where more than
-      one string has no indicator of its own, and :meth:`fit` is given labels, one more
-      column has the share of positives among the rows of each string.
+      others, one for missing values. A new string counts as "other", or has no
+      indicator if training had no others. If more than one string has no indicator of
+      its own, and :meth:`fit` gets labels, one more column has the share of positives
+      among the rows of each string.
 
     Empty and constant columns, strings that nearly all differ (names, keys), and
     counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a
@@ -89,13 +89,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int, default=50
-        Most indicator columns that one text column may take, "other" and
-        "missing" not counted.
+        Maximum number of indicator columns per text column, without "other" and
+        "missing".
     min_frequency : int, default=2
-        Rows in which a string must occur to be a category of its own.
+        Number of rows in which a string must occur to be a category of its own.
     decimals : dict of str to str, optional
-        The decimal mark of columns that were read from a CSV file, "," or ".", which
-        new rows are read by on the command line.
+        The decimal mark, "," or ".", of columns from a CSV file; the command line reads
+        new rows by it.
 
     Attributes
     ----------
@@ -167,8 +167,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         table = as_table(X)
         if 0 in table.shape:
             raise ValueError(
-                f"the table has {table.shape[0]} rows and {table.shape[1]} columns; "
-                "there must be at least one of each."
+                f"the table has {table.shape[0]} rows and {table.shape[1]} columns; it "
+                "needs at least one of each."
             )
         with unchanged_on_failure(self):
             self._learn(table, _two_labels(y))
@@ -224,14 +224,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def select(self, X: Any) -> Any:
-        """Return raw rows with the columns in use, in the order of training.
-
-        Numbers that are written as text become numbers.
-
-        Returns
-        -------
-        polars.DataFrame or csr_array
-        """
+        """Return the columns in use, in the order of training, text numbers parsed."""
         check_is_fitted(self)
         if self.scales_ is not None:
             return self._sparse_rows(X)
@@ -259,8 +252,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform_for_trees(self, X: Any) -> Any:
         """Turn raw rows into the matrix for trees: missing is NaN, categories codes.
 
-        Numbers are only multiplied by a power of two for each column, because tree
-        learners take anything below a fixed threshold for zero.
+        Numbers are only multiplied by a power of two per column, because tree learners
+        treat anything below a fixed threshold as zero.
 
         Returns
         -------
@@ -274,21 +267,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ) -> Any:
         """Return the matrix of the training rows, where no row sees its own label.
 
-        It differs from that of new rows in the shares of positives per string:
-        each row has that of other rows, of other groups, or of earlier rows.
+        It differs from that of new rows in the shares of positives per string, which
+        come from other rows, other groups, or earlier rows.
 
         Parameters
         ----------
         view : {"linear", "trees"}
-            As of :meth:`transform`, or of :meth:`transform_for_trees`.
+            The matrix of :meth:`transform` or of :meth:`transform_for_trees`.
         groups : ndarray of int of shape (rows,), optional
-            Rows of one group, or query, learn nothing from each other.
+            The group or query of each row.
         times : ndarray of float of shape (rows,), optional
-            When each row was: no row learns from the same time or later.
-
-        Returns
-        -------
-        ndarray or csr_array
+            The time of each row.
         """
         labels = _two_labels(y)
         if labels is None or not any(
@@ -299,24 +288,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._matrix(X, view, (labels, folds))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Learn the columns, and return the matrix of these rows for linear models.
+        """Learn the columns, and return :meth:`training_rows` for linear models.
 
         Parameters
         ----------
         **fit_params
             None.
-
-        Returns
-        -------
-        matrix : ndarray or csr_array of shape (rows, n_features_out)
-            As of :meth:`training_rows`.
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 
     def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
-        """Return the matrix of a table, where its rows are: on disk, on Dask's workers.
+        """Return the matrix of a table, in memory, on disk or on Dask's workers.
 
-        Training rows come with labels, and with folds for the shares of positives.
+        For training rows, `known` has labels, and folds for the shares of positives.
         """
         check_is_fitted(self)
         if self.scales_ is not None:
@@ -364,7 +348,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return assemble(parts, shape)
 
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Apply a function to raw rows: to all at once, or of a table on disk to some.
+        """Apply a function to all rows, or to the pieces of a table on disk.
 
         Parameters
         ----------
@@ -390,7 +374,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def source_columns(self, view: str) -> list[str]:
-        """Name the column of the table that each column of a matrix was made of."""
+        """Return the column of the table behind each column of a matrix."""
         check_is_fitted(self)
         if self.scales_ is not None:
             return list(self.get_feature_names_out())
@@ -402,7 +386,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def raw_value(self, feature: int, value: float) -> float:
-        """Return the number of the table behind a number of :meth:`transform`.
+        """Return a number of :meth:`transform` in the units of the table.
+
+        Indicators and shares of positives are returned unchanged.
 
         Parameters
         ----------
@@ -410,12 +396,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Place of the column in the matrix.
         value : float
             A number in that column.
-
-        Returns
-        -------
-        float
-            The number in the units of the table; indicators and shares of positives
-            stay as they are.
         """
         check_is_fitted(self)
         if self.scales_ is not None:
@@ -464,12 +444,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return fit_width(table, self.n_features_in_)
 
     def sample_row(self) -> Any:
-        """Return one raw row without any value, to try the encoder on.
-
-        Returns
-        -------
-        DataFrame or csr_array of shape (1, n_features)
-        """
+        """Return one raw row of missing values, to check a loaded encoder."""
         if self.scales_ is None:
             names = [column["name"] for column in self.columns_]
             return pl.DataFrame({name: [None] for name in names})
@@ -480,7 +455,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return sparse.csr_array((1, self.n_features_in_))
 
     def _check_state(self) -> None:
-        """Reject a loaded state that no ``fit`` can have produced: try it on a row."""
+        """Reject a loaded state that no ``fit`` can have produced."""
         if not hasattr(self, "columns_"):
             return
         try:

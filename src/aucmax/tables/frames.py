@@ -125,7 +125,7 @@ def as_rows(matrix: Any) -> sparse.csr_array:
         row = int(np.searchsorted(rows.indptr, position, side="right"))
         raise ValueError(
             f"row {row}, feature {int(rows.indices[position]) + 1}: "
-            f"{rows.data[position]} is not usable; leave the feature out of the row or "
-            "put a finite number there."
+            f"{rows.data[position]} is not finite; leave the feature out of the row or "
+            "use a finite number."
         )
     return rows

@@ -1,4 +1,4 @@
-"""A model together with the preparation of its table: raw rows in, scores out."""
+"""A model together with the encoder of its table: raw rows in, scores out."""
 
 import warnings
 from typing import Any, Self
@@ -46,38 +46,37 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
-    """An estimator that takes raw rows of a table.
+    """An estimator for raw tables: an encoder and a model.
 
     Parameters
     ----------
     estimator : estimator
         Any binary classifier with ``decision_function`` or ``predict_proba``.
     encoder : TableEncoder, optional
-        How columns are learned; the default encoder if not given.
+        The encoder of the columns; by default `TableEncoder()`.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees", "raw"}, default="linear"
-        Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` gets the columns of "trees" that hold categories;
-        "raw" is the table itself, for one that learns columns by itself.
+        The matrix that the estimator learns from: "linear" or "trees" of the encoder,
+        or the "raw" table. An estimator with a parameter ``categorical_features`` gets
+        the columns of "trees" that hold categories.
     positive : optional
-        The target value to rank on top; :func:`aucmax.tables.encode_target` says which
-        one it is without a choice.
+        The positive value of the target; the default is that of
+        :func:`aucmax.tables.encode_target`.
     levels : {None, "learn", "relevant"}, default=None
-        How to treat a target with more than two levels of relevance: raise an error,
+        Treatment of a target with more than two levels of relevance: raise an error,
         learn them, or learn which rows are above the lowest.
     name : str, optional
         Name of the model, for reports.
     target : str, optional
         Name of the target column, for reports and for ``aucmax evaluate``.
     query_column : str, optional
-        Name of the column of queries, also for these.
+        Name of the column of queries, for the same.
     calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
-        How scores become probabilities; without it there is no `predict_proba`. They
-        are learned from scores of rows that a model has not seen: by the estimator, if
-        it has this parameter, too, and by five more fits to parts of the rows (three
-        beyond 20,000 rows) otherwise. "auto" is "isotonic" with 1,000 rows of each
-        class, and "sigmoid" with fewer.
+        Calibration of the scores; without it there is no `predict_proba`. It is fitted
+        to scores of held-out rows: by the estimator itself if it has this parameter,
+        otherwise by five more fits (three beyond 20,000 rows). "auto" is "isotonic"
+        with 1,000 rows of each class, and "sigmoid" with fewer.
 
     Attributes
     ----------
@@ -90,16 +89,15 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive.
     threshold_ : float
-        `predict` says positive above it: the score of the best balanced accuracy, on
-        rows that the model had not seen if there are such scores (of AutoRanker, or
-        with `calibrate`), and on the training rows otherwise. NaN for levels.
+        `predict` returns the positive class above it: the threshold of the best
+        balanced accuracy, on held-out rows for AutoRanker and with `calibrate`,
+        otherwise on the training rows. NaN for levels.
     calibration_ : ndarray of shape (2, n_knots)
-        Rising scores and their log-odds, between which probabilities are found; only
-        with `calibrate`.
+        Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
-        Share of positives among the rows that they were learned from, with `calibrate`.
+        Share of positives among the rows of the calibration; only with `calibrate`.
     row_sketch_ : ndarray of uint64
-        By which :meth:`share_of_known_rows` knows the training rows.
+        Hashes of training rows, for :meth:`share_of_known_rows`.
 
     Examples
     --------
@@ -158,13 +156,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Raw rows, without the target.
         y : array-like of shape (rows,), or Target
-            The target: two different values, or more levels if `levels` allows them.
+            The target: two different values, or more if `levels` allows them.
         qid : array-like of shape (rows,), optional
             The query of each row, for an estimator that can learn within queries.
-            A :class:`~aucmax.tables.Target` has its own.
         checkpoint : path, optional
-            A file from which a killed fit resumes, for an estimator whose `fit` takes
-            it. Further fits for `calibrate` have none.
+            A file from which a killed fit resumes, if the estimator's `fit` has this
+            parameter.
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
@@ -180,14 +177,13 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         check_rows(table, target)
         if is_on_disk(table) and self.view == "raw":
             raise IncompatibleError(
-                f"{type(self.estimator).__name__} needs all rows in memory, and this "
-                "table stays on disk; read some of its rows by collect(), or fit "
-                "another model."
+                f"{type(self.estimator).__name__} needs all rows in memory, but this "
+                "table stays on disk; use collect(), or fit another model."
             )
         if self.calibrate is not None and target.is_graded:
             raise IncompatibleError(
-                "the target has more than two levels of relevance, and probabilities "
-                "are those of two classes; use calibrate=None."
+                "the target has more than two levels of relevance, but probabilities "
+                "need two classes; use calibrate=None."
             )
         encoder = learn_encoder(self.encoder, table, target.relevant)
         matrix = view_training_rows(self.view, encoder, table, target)
@@ -236,26 +232,17 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return not self.grading_.is_graded
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Score raw rows; a higher score ranks higher.
-
-        Returns
-        -------
-        scores : ndarray of shape (rows,)
-        """
+        """Return the scores of raw rows; a higher score ranks higher."""
         check_is_fitted(self)
         return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of raw rows: positive where the score is above `threshold_`.
-
-        Returns
-        -------
-        labels : ndarray of shape (rows,)
+        """Return the class of raw rows: positive if the score is above `threshold_`.
 
         Raises
         ------
         IncompatibleError
-            The model ranks by levels of relevance, between which it has no threshold.
+            The model ranks by levels of relevance and has no threshold.
         """
         if not self.has_threshold_:
             raise IncompatibleError(
@@ -266,23 +253,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
 
     def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that the model was fitted to, by a sketch of them.
-
-        Parameters
-        ----------
-        y : array-like of shape (rows,), or Target
-            Their target, with the values of training.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
-        """
+        """Estimate the share of rows that are training rows, from 0 to 1."""
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Measure the ranking: AUC, or MAUC if there are more than two levels."""
+        """Return the AUC, or the MAUC if there are more than two levels."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
 
         target = match_target(y, self.grading_, qid=qid)
@@ -297,7 +273,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
-        """Reject a loaded state that no fit could have left: try it on a row."""
+        """Reject a loaded state that no fit can have produced."""
         if not hasattr(self, "classes_"):
             return
         if not self._has_sound_grading():
@@ -324,11 +300,11 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
 
 def warn_of_constant_scores(estimator: Any) -> None:
-    """Warn that a model ranks nothing."""
+    """Warn that all scores are equal."""
     warnings.warn(
-        f"{type(estimator).__name__} gives all rows the same score"
-        ", or all rows of each query, so it ranks nothing. Try another model, more rows"
-        " or more time, or check that the columns tell anything about the target.",
+        f"{type(estimator).__name__} gives all rows the same score, or all rows of "
+        "each query, so it does not rank them. Try another model, more rows or more "
+        "time, or check that the columns are related to the target.",
         ConstantScoresWarning,
         stacklevel=3,
     )

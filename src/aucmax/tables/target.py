@@ -159,7 +159,7 @@ class Target:
         Parameters
         ----------
         rows : ndarray of int
-            Their numbers.
+            Numbers of rows.
         """
         values = {name: getattr(self, name) for name in _OF_ROWS}
         kept: dict[str, Any] = {
@@ -169,18 +169,18 @@ class Target:
         return replace(self, labels=self.labels[rows], **kept)
 
     def followed_by(self, other: "Target") -> "Target":
-        """Return the target of these rows and others; their queries are different ones.
+        """Return the target of these rows and others, whose queries are different.
 
         Parameters
         ----------
         other : Target
-            Of the same kind: with queries and weights if these have them.
+            The others, with queries and weights if these have them.
         """
         joined: dict[str, Any] = {}
         for name in _OF_ROWS:
             first, second = getattr(self, name), getattr(other, name)
             if name in ("queries", "weights") and (first is None) != (second is None):
-                raise ValueError(f"both kinds of rows must have {name}, or neither.")
+                raise ValueError(f"both targets need {name}, or neither.")
             if first is None or second is None:
                 joined[name] = None
             elif name in ("queries", "groups"):
@@ -195,19 +195,15 @@ class Target:
         return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Share of the negatives of its query that each row outranks.
+        """Return the share of the negatives of its query that each row outranks.
 
-        Unlike scores, these compare rows of different queries.
+        Unlike scores, shares are comparable between queries. Ties count half; a query
+        without negatives gives 1/2.
 
         Parameters
         ----------
         scores : ndarray of shape (rows,)
             Higher scores rank higher.
-
-        Returns
-        -------
-        ndarray of shape (rows,)
-            Ties count half; 1/2 in a query without negatives.
         """
         shares = np.full(scores.size, 0.5)
         relevant = self.relevant
@@ -225,10 +221,10 @@ class Target:
 
     @property
     def curve_weights(self) -> NDArray[np.float64] | None:
-        """Weights of rows by which each query with both classes counts alike.
+        """Weights of rows that give equal weight to each query with both classes.
 
-        A ROC curve over positions with these weights is about the mean of the curves
-        of the queries. Without queries they are the weights of the rows.
+        A ROC curve over positions with these weights is about the mean of the curves of
+        the queries. Without queries they are the weights of the rows.
         """
         if self.queries is None:
             return self.weights
@@ -242,7 +238,7 @@ class Target:
         return weights
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is ranked in simple values for JSON, without the rows."""
+        """Return a summary in simple values for JSON, without the rows."""
         record: dict[str, Any] = {
             "rows": int(self.labels.size),
             "positive_rows": self.n_positive,
@@ -260,7 +256,7 @@ class Target:
 
 
 def as_text(value: Any) -> str:
-    """One spelling for a value, whatever its type: 1, 1.0 and "1" are "1"."""
+    """Return one spelling of a value for all types: 1, 1.0 and "1" are "1"."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value).strip()

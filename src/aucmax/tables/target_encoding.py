@@ -1,4 +1,4 @@
-"""From the values of a column to a target: two classes, or levels of relevance."""
+"""Encode a column as a target: two classes, or levels of relevance."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,7 @@ def encode_target(
     qid: Any = None,
     qid_name: str = "qid",
 ) -> Target:
-    """Turn a column into 0 and 1, or into levels of relevance.
+    """Encode a column as 0 and 1, or as levels of relevance.
 
     :func:`describe_rows` adds weights, groups and times.
 
@@ -47,11 +47,10 @@ def encode_target(
     values : polars.Series or array-like of shape (rows,), or Target
         Numbers, booleans or strings. A target is returned unchanged.
     positive : optional
-        The value to rank on top, above all others, as it is in the table or as text.
-        Without a choice the command line, like everything that takes raw tables, takes
-        the larger of two numbers, the one of two strings that means yes (yes, true,
-        positive, ...), else the rarer; estimators in Python take the second label in
-        sorted order.
+        The positive value, as in the table or as text; all others are negative. By
+        default the larger of two numbers, the one of two strings that means yes (yes,
+        true, positive, ...), else the rarer. Estimators of matrices instead take the
+        second label in sorted order.
     name : str, default="target"
         Name of the column, for messages.
     allow_levels : bool, default=False
@@ -80,15 +79,15 @@ def encode_target(
     if isinstance(values, Target):
         if qid is not None or positive is not None:
             raise ValueError(
-                "the target is encoded already; pass qid and positive to encode_target."
+                "the target is already encoded; pass qid and positive to encode_target."
             )
         return values
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
     if series.dtype.is_temporal():
         raise ValueError(
-            f"{name} holds dates or times, which are no classes; compare them with a "
-            "day of your choice, which gives True and False."
+            f"{name} holds dates or times, not classes; compare them with a day of "
+            "your choice, which gives True and False."
         )
     if (
         series.dtype == pl.String
@@ -132,8 +131,8 @@ def match_target(
     unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
     if unknown:
         raise ValueError(
-            f"{name} has values that the model was not trained with "
-            f"({_list_counts(unknown)}); it knows {grading.listed}."
+            f"{name} has values that did not occur in training "
+            f"({_list_counts(unknown)}); the model knows {grading.listed}."
         )
     if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
         raise NotEnoughClassesError(
@@ -152,7 +151,7 @@ def describe_rows(
     times: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> Target:
-    """Add to a target what else is known of its rows.
+    """Add weights, groups and times to a target.
 
     Parameters
     ----------
@@ -161,18 +160,18 @@ def describe_rows(
     sample_weight : polars.Series or array-like of shape (rows,), optional
         Weight of each row, above 0.
     groups : polars.Series or array-like of shape (rows,), optional
-        The group of each row, numbers or strings: such as the patient, if there are
-        several rows of one. Groups are never divided between training and test.
+        The group of each row, such as the patient: numbers or strings. No group is
+        split between training and test.
     times : polars.Series or array-like of shape (rows,), optional
-        When each row was: numbers or dates.
+        The time of each row: numbers or dates.
     names : mapping of str to str, optional
         Names in messages, by the names of the parameters.
 
     Raises
     ------
     ValueError
-        A value is missing or of no use: a weight that is not above 0, a time that
-        cannot be read, one group only, or as many groups as rows.
+        A value is missing or unusable: a weight that is not above 0, a time that cannot
+        be read, a single group, or as many groups as rows.
     """
     called = {name: name for name in ("sample_weight", "groups", "times")}
     called |= names or {}
@@ -242,13 +241,13 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     n_groups = int(groups.max()) + 1
     if n_groups == 1:
         raise ValueError(
-            f"{name} names one group only: at least two are needed, so that one can be "
-            "held out. Leave it out to divide the rows themselves."
+            f"{name} has a single group, but at least two are needed, so that one can "
+            "be held out. Leave it out to split the rows themselves."
         )
     if n_groups == n_rows:
         raise ValueError(
-            f"{name} names another group in each of the {n_rows} rows, so it groups "
-            "nothing. Name what several rows share, or leave it out."
+            f"{name} has a different group in each of the {n_rows} rows, so it groups "
+            "nothing. Use a column that several rows share, or leave it out."
         )
     return groups
 
@@ -266,7 +265,7 @@ def _target(
         raise NotEnoughClassesError(
             f"none of the {target.n_queries} queries of {qid_name} has rows with "
             f"different values of {name}: there is nothing to rank within them. Check "
-            "that it names queries and not rows."
+            "that it identifies queries and not rows."
         )
     return target
 
@@ -353,7 +352,7 @@ def _as_series(values: Any, name: str) -> pl.Series:
         series = pl.Series(name, array.tolist(), strict=False)
         if series.dtype == pl.Object or series.dtype.is_nested():
             raise TypeError(
-                f"{name} must hold numbers, booleans or texts, got {array[0]!r}."
+                f"{name} must hold numbers, booleans or strings, got {array[0]!r}."
             )
     series = usual_integers(series)
     if series.dtype.is_float():

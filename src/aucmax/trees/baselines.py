@@ -1,4 +1,4 @@
-"""LightGBM by its own objectives: baselines to beat, and forests."""
+"""LightGBM with its own objectives: baselines, and forests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -63,7 +63,7 @@ class LightGBMTrees:
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the better they rank."""
+        """Return scores; higher ranks first."""
         check_is_fitted(self)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -75,7 +75,7 @@ class LightGBMTrees:
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
     def contributions(self, X: Any) -> FloatArray:
-        """Split scores into what each column contributes (SHAP values of the trees)."""
+        """Split scores into contributions of columns (SHAP values of the trees)."""
         check_is_fitted(self)
         return contributions(self, X)
 
@@ -88,7 +88,7 @@ class LightGBMTrees:
         group: ArrayLike | None = None,
         **options: Any,
     ) -> None:
-        """Train a booster, and keep its text."""
+        """Train a booster, and store its text."""
         import lightgbm
 
         parameters = {
@@ -105,7 +105,7 @@ class LightGBMTrees:
         self.model_text_ = booster.model_to_string()
 
     def _check_state(self) -> None:
-        """Reject a loaded state that LightGBM's parser must not see."""
+        """Reject a loaded state that LightGBM's parser must not read."""
         if hasattr(self, "model_text_"):
             check_model_text(self.model_text_, self.n_features_in_)
             n_threads(self.n_jobs, n_rows=1)
@@ -113,7 +113,7 @@ class LightGBMTrees:
 
 @documented
 class LightGBMBaseline(LightGBMTrees, BinaryRanker):
-    """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
+    """LightGBM's trees with the log loss and its own defaults, a baseline.
 
     Missing values and categories need no imputation and no one-hot columns.
 
@@ -123,7 +123,7 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         Further parameters of LightGBM, by its own names; ``{"boosting": "rf"}`` with a
         bagging fraction is a forest.
     callback : callable, default=None
-        Called with the number of trees after each; what it raises ends the fit. Not
+        Called with the number of trees after each; an exception ends the fit. Not
         stored by :func:`aucmax.save`.
 
     Attributes
@@ -168,10 +168,10 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
 
 @documented
 class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
-    """LightGBM's lambdarank with its own defaults, as a baseline to beat.
+    """LightGBM's lambdarank with its own defaults, a baseline.
 
     It learns the order of rows within queries, by levels of relevance, for the NDCG.
-    Without queries all rows are one.
+    Without `qid` all rows are one query.
 
     Attributes
     ----------
@@ -205,8 +205,8 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         sizes = np.bincount(queries)
         if sizes.max() > _MAX_QUERY:
             raise ValueError(
-                f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes "
-                f"{_MAX_QUERY} at most. Use smaller queries, or LambdaMART."
+                f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes at "
+                f"most {_MAX_QUERY}. Use smaller queries, or LambdaMART."
             )
         order = np.argsort(queries, kind="stable")
         weights = None if weights is None else weights[order]

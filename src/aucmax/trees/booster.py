@@ -21,8 +21,8 @@ _MAX_THREADS = 256
 _ROWS_PER_THREAD = 2000
 _CELLS_AT_ONCE = 1 << 20  # of a memory map: 8 megabytes
 
-# built boosters by estimator, with the text they were built from; not part of the
-# estimator's state, so that a saved or copied model holds text alone
+# boosters by estimator, with the text they were built from; not part of the state of an
+# estimator, so that a saved or copied model has text alone
 _BOOSTERS: "WeakKeyDictionary[Any, tuple[str, Any]]" = WeakKeyDictionary()
 
 
@@ -42,7 +42,7 @@ def new_dataset(
 
 
 def predict(estimator: Any, X: Any, **options: Any) -> Any:
-    """Return what the booster of `estimator.model_text_`, built once, says of X."""
+    """Return the prediction of the booster of `estimator.model_text_`, built once."""
     text, booster = _BOOSTERS.get(estimator, ("", None))
     if booster is None or text != estimator.model_text_:
         import lightgbm
@@ -57,7 +57,7 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def contributions(estimator: Any, X: Any) -> FloatArray:
-    """Split scores into what each column contributes; the last is what is expected."""
+    """Split scores into contributions of columns; the last column is the mean."""
     table = predict(estimator, X, pred_contrib=True)
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
 
@@ -65,9 +65,9 @@ def contributions(estimator: Any, X: Any) -> FloatArray:
 def n_threads(n_jobs: Any, n_rows: int) -> int:
     """Return the number of threads for the parameter `n_jobs`; 0 and -1 are all cores.
 
-    None takes one alone for few rows: threads would wait for each other longer than
-    they work. So does a process that has lost its threads by a fork: LightGBM would
-    wait for them for ever.
+    None takes one for few rows: threads would wait for each other longer than they
+    work. A process that lost its threads by a fork also takes one: LightGBM would wait
+    for them forever.
     """
     if n_jobs is None:
         n_jobs = min(_allowed_threads(), max(n_rows // _ROWS_PER_THREAD, 1))
@@ -91,7 +91,7 @@ def _allowed_threads() -> int:
 
 
 def readable_by_lightgbm(X: Any) -> Any:
-    """Return the data without a copy; LightGBM knows no sparse arrays of scipy."""
+    """Return the data without a copy; LightGBM does not read SciPy's sparse arrays."""
     if isinstance(X, MappedRows):
         return X.sequence()
     if not sparse.issparse(X):
@@ -104,8 +104,8 @@ def readable_by_lightgbm(X: Any) -> Any:
 class MappedRows:
     """Some rows of a memory map, or all, with columns divided by powers of two.
 
-    LightGBM asks for a sample of them, and then for all in batches, and keeps about a
-    byte for each cell: the matrix is never in memory as a whole.
+    LightGBM reads a sample of them, then all in batches, and keeps about a byte per
+    cell: the matrix is never in memory as a whole.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class MappedRows:
             return np.asarray(np.ldexp(found, -self._exponents))
 
     def sequence(self) -> Any:
-        """Return what LightGBM reads from."""
+        """Return the rows as LightGBM reads them."""
         import lightgbm
 
         owner = self

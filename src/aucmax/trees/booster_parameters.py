@@ -13,7 +13,7 @@ from aucmax._core.parameters import check_interval, check_positive
 from aucmax.trees.booster import REPEATABLE, n_threads
 from aucmax.trees.tree_columns import monotone_signs
 
-#: what LambdaMART settles itself: the parameter to use instead, or why there is none
+#: what LambdaMART sets itself: the parameter to use instead, or why there is none
 _OURS = {
     "objective": "use the parameter objective",
     "metric": "use eval_metric",
@@ -26,7 +26,7 @@ _OURS = {
     "num_class": "there is one score per row",
     "linear_tree": "models of linear trees cannot be saved safely",
 }
-#: what concerns files or other machines, which a fit must not open by itself
+#: parameters of files or other machines, which a fit must not open
 _OUTSIDE = {
     "config", "convert_model", "convert_model_language", "data", "forcedbins_filename",
     "forcedsplits_filename", "input_model", "local_listen_port",
@@ -35,8 +35,8 @@ _OUTSIDE = {
     "snapshot_freq", "task", "time_out", "tree_learner", "two_round", "valid",
 }  # fmt: skip
 _WORD = re.compile(r"[A-Za-z0-9_.+-]*")
-_BOOSTING = ("gbdt", "gbrt", "goss")
-# the largest number of rows for which trees have this many leaves
+_BOOSTING = ("gbdt", "gbrt", "goss")  # which add trees and never change earlier ones
+# leaves of trees up to this many rows
 _LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
 
 
@@ -46,11 +46,6 @@ def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
     if estimator.monotone_constraints is not None:
         own["monotone_constraints"] = monotone_signs(estimator)
     return merge_parameters(own, estimator.params)
-
-
-def leaves_for(n_rows: int) -> int:
-    """Return the number of leaves that suits a number of training rows."""
-    return next(leaves for most, leaves in _LEAVES if n_rows <= most)
 
 
 def merge_parameters(
@@ -73,23 +68,23 @@ def merge_parameters(
             raise ValueError(f"params cannot hold {name!r}: {_OURS[main]}.")
         if main in _OUTSIDE:
             raise ValueError(
-                f"params cannot hold {name!r}, which concerns files or other machines: "
-                "a fit reads the rows that it is given, on this one."
+                f"params cannot hold {name!r}: a fit does not use files or other "
+                "machines."
             )
         if not _is_plain(value):
             raise ValueError(
-                f"params has {name}={value!r}; a value is a number, True or False, a "
-                "single word, or a list of these."
+                f"params has {name}={value!r}; a value must be a number, True or "
+                "False, a single word, or a list of these."
             )
         if main in seen:
             raise ValueError(
-                f"params holds {name!r} and {seen[main]!r}, names of one parameter. "
-                "Give one of them."
+                f"params holds {name!r} and {seen[main]!r}, which name the same "
+                "parameter. Pass one of them."
             )
         if main == "boosting" and value not in _BOOSTING:
             raise ValueError(
-                f"params has boosting={value!r}; only {', '.join(_BOOSTING)} add trees "
-                "and leave those before as they are, on which rounds rely."
+                f"params has boosting={value!r}, which is not supported; use one of "
+                f"{', '.join(_BOOSTING)}."
             )
         seen[main] = name
         merged[main] = value
@@ -108,7 +103,7 @@ def _is_plain(value: Any) -> bool:
 def _own_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
     num_leaves = estimator.num_leaves
     if isinstance(num_leaves, str) and num_leaves == "auto":
-        num_leaves = leaves_for(n_rows)
+        num_leaves = next(leaves for most, leaves in _LEAVES if n_rows <= most)
     check_positive("learning_rate", estimator.learning_rate)
     _check_not_negative("reg_alpha", estimator.reg_alpha)
     _check_not_negative("reg_lambda", estimator.reg_lambda)
@@ -143,7 +138,7 @@ def _own_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
 def _check_not_negative(name: str, value: Any) -> None:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0.0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be not negative and finite, got {value!r}.")
+        raise ValueError(f"{name} must be finite and not negative, got {value!r}.")
 
 
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:
@@ -157,7 +152,7 @@ def _check_whole(name: str, value: Any, low: int, high: int) -> None:
 def _unknown(name: Any, known: list[str]) -> str:
     close = difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"params has {name!r}, which is no parameter of LightGBM.{hint}"
+    return f"params has {name!r}, which is not a parameter of LightGBM.{hint}"
 
 
 def _main_names() -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Trees that XGBoost has grown, in the words of LightGBM.
+"""Trees of XGBoost in LightGBM's model text.
 
-So there is one form of trees to score, to check and to save, wherever they grew.
+So there is one format of trees to score, to check and to save.
 XGBoost sends x to the left if ``float32(x) < t``; LightGBM if ``x <= threshold``, in
 double. A double rounds to less than t if it lies below the middle between t and the
 float32 before it, or on the middle if that one is even: so every double goes the same
@@ -21,10 +21,10 @@ _NAN_IS_MISSING, _NAN_GOES_LEFT = 8, 2  # bits of LightGBM's decision_type
 def lightgbm_text(booster: Any, n_rows: int) -> str:
     """Return a booster of XGBoost as the model text of LightGBM that scores the same.
 
-    The booster has one score a row, a base score in units of scores, as that of an
-    objective of one's own, and no categorical splits. Leaf values are added up
-    in double. XGBoost keeps no counts of rows; they are taken in proportion to the
-    hessians, with `n_rows` at the root, and matter to contributions alone.
+    The booster has one score per row, a base score in units of scores, as with a custom
+    objective, and no categorical splits. Leaf values are added up in double precision.
+    XGBoost stores no counts of rows; they are proportional to the hessians here, with
+    `n_rows` at the root, and matter for contributions only.
     """
     learner = json.loads(booster.save_raw("json"))["learner"]
     about = learner["learner_model_param"]
@@ -83,7 +83,7 @@ def _tree(tree: Mapping[str, Any], n_rows: int, offset: float) -> str:
 
 
 def _nodes(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the splits and the leaves that are reached from the root, in its order."""
+    """Return the splits and the leaves in the order of a walk from the root."""
     splits, leaves, waiting = [], [], [0]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""What trees can be grown for: the risk of all pairs, and how to measure the result."""
+"""The objectives of trees: risks over all pairs, and the metrics that they aim at."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from aucmax.metrics.multiclass import prepare_metric
 from aucmax.risks import PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)
-# Relative, of hessians, and 3e-6 of gradients: tree learners round to single precision.
+# Relative error of hessians (of gradients 3e-6): trees round to single precision.
 ACCURACY = 2e-5
-# Negatives outside of the range must weigh something: else trees lift them at will, and
-# the range jumps. Chosen on public tables, with and without noise in their labels.
+# Negatives outside the range need some weight: else trees lift them freely, and the
+# range jumps. Chosen on public tables, with and without noise in their labels.
 OUTSIDE_WEIGHT = 0.3
-# Trees are grown for a range that ends so many times later, since the range asked for
-# holds few rows and changes from round to round. Chosen alike.
+# Factor by which the range of the training objective is wider, since the requested one
+# has few rows and changes from round to round. Chosen in the same way.
 _WIDER = 3.0
 
 
 @dataclass(frozen=True)
 class PairMetric:
-    """How good scores are: higher is better, and queries are averaged."""
+    """A metric of scores: higher is better, and queries are averaged."""
 
     name: str  # its key in `METRICS`
     labels: Literal["two", "levels"]  # two labels only, or levels of relevance too
@@ -43,7 +43,7 @@ class PairMetric:
         sample_weight: ArrayLike | None = None,
         fpr_range: Sequence[float] = DEFAULT_RANGE,
     ) -> Callable[[ArrayLike], float]:
-        """Return the metric of any scores; `fpr_range` is for the partial AUC alone."""
+        """Return the metric as a function of scores."""
         options = {"fpr_range": fpr_range} if self.takes_range else {}
         return prepare_metric(
             self.function, labels, qid=qid, sample_weight=sample_weight, **options
@@ -64,13 +64,13 @@ METRICS: dict[str, PairMetric] = {
 
 @dataclass(frozen=True)
 class PairObjective:
-    """One choice of what trees are grown for."""
+    """One choice of the parameter `objective`."""
 
     name: str  # its key in `OBJECTIVES`
     labels: Literal["two", "levels"]  # of any kind, or whole numbers from 0
     metric: str  # the metric that it aims at, a key of `METRICS`
-    rank_weighted: bool = False  # whether a pair weighs as its rows are places apart
-    pair_weights: str = "equal"  # "equal" or "mauc": what a pair of two levels weighs
+    rank_weighted: bool = False  # whether pairs are weighted by difference of ranks
+    pair_weights: str = "equal"  # "equal" or "mauc": the weight of a pair of levels
 
     def risk(
         self,
@@ -78,7 +78,7 @@ class PairObjective:
         outside_weight: float = OUTSIDE_WEIGHT,
         n_jobs: int = 1,
     ) -> PairLogistic:
-        """Return the risk; the range and what is outside concern "pauc" alone."""
+        """Return the risk; only "pauc" uses the range and the weight outside."""
         trained = 0.0, 1.0
         if METRICS[self.metric].takes_range:
             low, high = check_range("fpr_range", fpr_range)
@@ -109,6 +109,6 @@ OBJECTIVES: dict[str, PairObjective] = {
 
 
 def find_objective(name: str) -> PairObjective:
-    """Return the objective of this name; an unknown one is an error that lists them."""
+    """Return the objective of this name, or raise an error that lists all names."""
     check_choice("objective", name, OBJECTIVES)
     return OBJECTIVES[name]

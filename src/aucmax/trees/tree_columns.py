@@ -1,6 +1,6 @@
 """Columns of trees: categories, signs, extreme magnitudes, and data frames.
 
-Neither pandas nor polars is imported unless such a frame is there.
+Neither pandas nor polars is imported unless X is such a frame.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from aucmax._core.mapped import is_mapped
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.trees.booster import MappedRows
 
-#: the categories of each categorical column, by its place; a code is a place in there
+#: the categories of each categorical column, by its number; a code is an index in it
 Categories = dict[int, list[Any]]
 
 # a split by categories is stored as bits from 0 to the largest code
@@ -30,7 +30,7 @@ _MIN_SEEN, _MAX_SEEN = 2.0**-100, 2.0**900
 
 @dataclass(frozen=True)
 class TreeColumns:
-    """What a model remembers of the training columns, besides their names."""
+    """Properties of the training columns that a model stores, besides their names."""
 
     categorical: list[int]  # columns that hold category codes
     categories: Categories  # of each code, for columns that are encoded here
@@ -38,7 +38,7 @@ class TreeColumns:
 
     @classmethod
     def learn(cls, estimator: Any, X: Any) -> tuple[Self, Any]:
-        """Check training rows; return what to remember, and the rows for LightGBM."""
+        """Check training rows; return their columns, and the rows for LightGBM."""
         wanted, categories = estimator.categorical_features, Categories()
         if isinstance(wanted, str):
             if wanted != "from_dtype":
@@ -65,7 +65,7 @@ class TreeColumns:
 
     @classmethod
     def of(cls, fitted: Mapping[str, Any]) -> Self:
-        """Return what the attributes of a fitted model say."""
+        """Return the columns of a fitted model, by its attributes."""
         return cls(
             fitted["categorical_features_"],
             fitted.get("categories_", {}),
@@ -73,7 +73,7 @@ class TreeColumns:
         )
 
     def fitted_attributes(self) -> dict[str, Any]:
-        """Return what `of` needs."""
+        """Return the attributes that `of` reads."""
         fitted: dict[str, Any] = {"categorical_features_": self.categorical}
         if self.categories:
             fitted["categories_"] = self.categories
@@ -82,7 +82,7 @@ class TreeColumns:
         return fitted
 
     def read(self, estimator: Any, X: Any) -> Any:
-        """Check new rows, and bring them into the form of the training rows."""
+        """Check new rows, and transform them as the training rows."""
         X = _encode_categories(X, self.categories)
         X = _tidy(check_features(estimator, X, fitting=False, finite=False))
         names = _names(estimator)
@@ -138,10 +138,10 @@ def _find_columns(
         elif isinstance(column, str) and column in places:
             found.append(places[column])
         else:
-            known = "which have no names" if names is None else "or by name"
+            known = "since X has no names" if names is None else "or by name"
             raise ValueError(
-                f"{what} has no column {column!r}; columns are given by number, 0 to "
-                f"{width - 1}, {known}."
+                f"{what} has {column!r}, which is not a column; name columns by "
+                f"number, 0 to {width - 1}, {known}."
             )
     if len(set(found)) < len(found):
         raise ValueError(f"{what} names a column twice: {list(columns)!r}.")
@@ -149,7 +149,7 @@ def _find_columns(
 
 
 def _tidy(X: Any) -> Any:
-    """Return the data in an order that LightGBM reads without a copy of its own."""
+    """Return the data in an order that LightGBM reads without a copy."""
     if sparse.issparse(X):
         matrix: Any = X
         if not matrix.has_canonical_format:
@@ -190,7 +190,7 @@ def _check_codes(X: Any, columns: Sequence[int], names: Any) -> None:
             raise ValueError(
                 f"column {column}{name} is categorical, but row {row} is "
                 f"{values[row]:g}; codes must be whole numbers from 0, below "
-                f"{_MAX_CATEGORIES}, or NaN. Number the categories 0, 1, 2 and so on."
+                f"{_MAX_CATEGORIES}, or NaN."
             )
 
 
@@ -239,26 +239,27 @@ def _find_categories(X: Any) -> Categories:
 
 
 def _encode_categories(X: Any, categories: Categories) -> Any:
-    """Replace categories by their codes, and those that are not known by NaN."""
+    """Replace categories by their codes, and unknown ones by NaN."""
     if not categories:
         return X
     if not _is_frame(X):
         raise TypeError(
-            "the model was trained on a data frame with columns of categories or text; "
-            f"got {type(X).__name__}, without column types."
+            "X must be a data frame, since the training data had columns of categories "
+            f"or text; got {type(X).__name__}."
         )
     changed = X.copy(deep=False) if hasattr(X, "iloc") else X.clone()
     for place, known in categories.items():
         if place >= len(X.columns):
-            break  # the check of the columns will say so
+            break  # the check of the columns raises an error
         codes = {category: float(code) for code, category in enumerate(known)}
-        column = np.array(
-            [
-                codes.get(v, np.nan) if _is_value(v) else np.nan
-                for v in _values(X, place)
-            ]
-        )
-        _replace(changed, place, column)
+        values = (v if _is_value(v) else None for v in _values(X, place))
+        column = np.array([codes.get(v, np.nan) for v in values])
+        if hasattr(X, "iloc"):
+            changed.isetitem(place, column)
+        else:
+            import polars
+
+            changed.replace_column(place, polars.Series(X.columns[place], column))
     return changed
 
 
@@ -289,25 +290,12 @@ def _values(X: Any, place: int) -> list[Any]:
 
 
 def _is_value(value: Any) -> bool:
-    same = value == value  # not so for NaN and NaT, and neither true nor false for NA
+    same = value == value  # False for NaN and NaT, and not a boolean for NA
     is_same = isinstance(same, bool) and same
     return value is not None and is_same and isinstance(value, Hashable)
 
 
 def _by_frequency(values: Iterable[Any]) -> list[Any]:
     counts = Counter(values)
-    order = sorted(counts, key=lambda value: (-counts[value], *_by_type(value)))
+    order = sorted(counts, key=lambda v: (-counts[v], type(v).__name__, v))
     return order[:_MAX_CATEGORIES]
-
-
-def _by_type(value: Any) -> tuple[str, Any]:
-    return type(value).__name__, value
-
-
-def _replace(X: Any, place: int, column: FloatArray) -> None:
-    if hasattr(X, "iloc"):
-        X.isetitem(place, column)
-        return
-    import polars
-
-    X.replace_column(place, polars.Series(X.columns[place], column))

@@ -40,17 +40,17 @@ class TrainingLabels:
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
-        """Return what the attributes of a fitted model say."""
+        """Return the labels of a fitted model, by its attributes."""
         if hasattr(estimator, "levels_"):
             return cls(estimator.levels_, True)
         return cls(estimator.classes_, False)
 
     def fitted_attributes(self) -> dict[str, Any]:
-        """Return what `of` needs."""
+        """Return the attributes that `of` reads."""
         return {"levels_" if self.is_levels else "classes_": self.values}
 
     def encode(self, estimator: Any, y: ArrayLike, name: str) -> NDArray[Any]:
-        """Return labels as risks and metrics take them; levels may be new ones."""
+        """Return labels for risks and metrics; new levels are allowed."""
         if self.is_levels:
             return check_relevance_levels(estimator, y, name)
         return labels_among(self.values, y, name)
@@ -64,7 +64,7 @@ class TrainingLabels:
 class TreeRows:
     """Rows to train on, or to validate on."""
 
-    X: Any  # the features as LightGBM shall see them
+    X: Any  # the features for LightGBM
     labels: NDArray[Any]  # positive or not, or the level
     weight: FloatArray | None
     queries: Queries | None
@@ -93,7 +93,7 @@ def check_rows(
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
 ) -> tuple[TrainingLabels, TreeRows]:
-    """Check what `fit` receives besides X; leave out rows without weight."""
+    """Check the arguments of `fit` except X; leave out rows without weight."""
     check = _check_levels if objective.labels == "levels" else _check_classes
     known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
     queries = None if qid is None else check_qid(qid, labels.size)
@@ -128,8 +128,8 @@ def _check_levels(
 class Evaluation:
     """Rows for validation."""
 
-    X: Any  # the features as LightGBM shall see them
-    measure: Callable[[FloatArray], float]  # of the rows' scores; the higher the better
+    X: Any  # the features for LightGBM
+    measure: Callable[[FloatArray], float]  # of the rows' scores; higher is better
 
 
 def split_validation_rows(
@@ -143,7 +143,7 @@ def split_validation_rows(
     """Return the rows to train on, and those of `eval_set` or held out, if any."""
     metric = _check_eval_metric(estimator.eval_metric, objective)
     if eval_set is not None:
-        apart = _check_eval_set(estimator, rows, known, columns, eval_set)
+        held_out = _check_eval_set(estimator, rows, known, columns, eval_set)
     elif estimator.n_iter_no_change is not None:
         train, held = hold_out(
             rows.labels.size,
@@ -152,26 +152,26 @@ def split_validation_rows(
             estimator.random_state,
             rows.qid,
         )
-        rows, apart = rows.part(train), rows.part(held)
+        rows, held_out = rows.part(train), rows.part(held)
     else:
         return rows, None
     if not isinstance(metric, PairMetric):
-        return rows, Evaluation(apart.X, _custom(metric, known, apart))
+        return rows, Evaluation(held_out.X, _custom(metric, known, held_out))
     try:
         measure = metric.prepare(
-            apart.labels, apart.qid, apart.weight, estimator.fpr_range
+            held_out.labels, held_out.qid, held_out.weight, estimator.fpr_range
         )
     except NotEnoughClassesError as error:
         raise NotEnoughClassesError(
             f"the validation rows cannot be measured: {error}"
         ) from error
-    return rows, Evaluation(apart.X, measure)
+    return rows, Evaluation(held_out.X, measure)
 
 
 def _check_eval_metric(
     eval_metric: Any, objective: PairObjective
 ) -> PairMetric | Metric:
-    """Return the metric that the parameter `eval_metric` asks for."""
+    """Return the metric that the parameter `eval_metric` names."""
     if callable(eval_metric):
         return eval_metric  # type: ignore[no-any-return]
     name = objective.metric if eval_metric is None else eval_metric
@@ -185,7 +185,7 @@ def _check_eval_metric(
     if metric.labels == "two" and objective.labels == "levels":
         raise ValueError(
             f"eval_metric={name!r} is for two classes, but objective="
-            f"{objective.name!r} ranks levels. Take 'multiclass_auc' or 'ordinal_auc'."
+            f"{objective.name!r} ranks levels. Use 'multiclass_auc' or 'ordinal_auc'."
         )
     return metric
 

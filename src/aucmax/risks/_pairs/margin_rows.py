@@ -20,6 +20,8 @@ MAX_EXCESS = 1e-9
 class MarginRisk(BaseEstimator):
     """A margin risk, which compares all rows with each other."""
 
+    _bound: ClassVar[type["BoundMargin"]]  # the class of the bound risk
+
     def bind(
         self,
         labels: ArrayLike,
@@ -34,8 +36,6 @@ class MarginRisk(BaseEstimator):
                 "PairSigmoid do."
             )
         return self._bound(self, labels, sample_weight)
-
-    _bound: ClassVar[type["BoundMargin"]]
 
 
 class BoundMargin(BoundRisk):
