@@ -152,8 +152,8 @@ def test_news_are_shown_every_few_seconds(monkeypatch):
     seen = []
     clock = iter([0.0, 1.0, 5.0, 5.0, 6.0])
     monkeypatch.setattr("aucmax.cli.row_storage.monotonic", lambda: next(clock))
-    news = ProgressLine(lambda text, n: seen.append(text))
-    news("round 1")
-    news("round 2")
-    news("round 3")
+    progress = ProgressLine(lambda text, n: seen.append(text))
+    progress("round 1")
+    progress("round 2")
+    progress("round 3")
     assert seen == ["round 2"]
