@@ -24,7 +24,7 @@ def both_classes(values):
 def graphs_of(seed, sizes=(5, 7, 6), n_node_features=2, n_edge_features=2, noise=1.0):
     """Rings with chords whose hidden values change slowly, seen with noise.
 
-    Labels tell where the hidden value is positive.
+    Labels are true where the hidden value is positive.
     """
     rng = np.random.default_rng(seed)
     graphs, labels = [], []

@@ -85,7 +85,7 @@ SECOND = {"consistent": "consistent", "fixed": "consistent", "ramp": "rank"}
 
 
 def risk(item, weights, loss="consistent", nested=True):
-    """What the best chain with its loss is worth above the one it is compared with."""
+    """Return the excess of the best chain with its loss over the one compared."""
     first = item.polytope(weights, "loss_augmented", nested).optimum()
     second = item.polytope(weights, SECOND[loss], nested).optimum()
     return (first - second + item.best) / item.spread

@@ -83,7 +83,7 @@ def is_consistent(order, labels):
 
 
 def value_of_order(order, graph, sizes, set_weights, task, labels):
-    """What a ranking is worth for a task."""
+    """Return the score of a ranking for a task."""
     z = memberships_of_order(order, sizes)
     value = total(z, set_weights, *graph)
     if task == "loss_augmented":

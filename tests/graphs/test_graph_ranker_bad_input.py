@@ -1,4 +1,4 @@
-"""What GraphRanker refuses, and what it says then."""
+"""GraphRanker rejects bad input, with messages that name it."""
 
 import re
 

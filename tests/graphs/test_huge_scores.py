@@ -1,4 +1,4 @@
-"""Scores near the end of the range of numbers are ranked, or refused at once."""
+"""Scores near the end of the range of numbers are ranked, or rejected at once."""
 
 import time
 

@@ -35,7 +35,7 @@ def samples(
     """Labels, scores, weights (or None) and query ids; two levels at least.
 
     Scores are picked from a few values, or they are all distinct. With `of_each`, the
-    levels 0 and 1 have so many rows at least.
+    levels 0 and 1 have this number of rows at least.
     """
     rows = draw(st.integers(2 * of_each, max_rows))
     labels = draw(places(rows, levels))

@@ -150,7 +150,7 @@ def test_a_metric_that_is_hardly_ever_defined_is_an_error():
         bootstrap_interval(undefined, Y, SCORES, n_resamples=5, random_state=0)
 
 
-def test_bad_options_are_refused():
+def test_bad_options_are_rejected():
     with pytest.raises(ValueError, match="integer of at least 2, got 1"):
         bootstrap_interval(roc_auc_score, Y, SCORES, n_resamples=1)
     with pytest.raises(ValueError, match="confidence must lie"):
@@ -234,6 +234,6 @@ def test_long_curves_are_merged_with_little_change():
 
 
 @pytest.mark.parametrize("count", [np.nan, np.inf, 2.5, "9", None])
-def test_a_number_of_draws_that_is_none_is_refused(count):
+def test_a_number_of_draws_that_is_none_is_rejected(count):
     with pytest.raises(ValueError, match="n_resamples must be an integer"):
         bootstrap_interval(roc_auc_score, [0, 1], [1.0, 2.0], n_resamples=count)

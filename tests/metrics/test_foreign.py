@@ -32,8 +32,10 @@ def test_the_advice_is_right():
     assert ours == pytest.approx(sklearn_auc(Y, SCORES, max_fpr=0.5), abs=1e-12)
 
 
-def test_columns_are_refused_with_a_hint():
+def test_columns_are_rejected_with_a_hint():
     with pytest.raises(ValueError, match=r"Use ravel\(\) on a single column"):
         roc_auc_score(Y, SCORES[:, None])
-    with pytest.raises(ValueError, match=r"take the second: \[:, 1\]"):
+    with pytest.raises(
+        ValueError, match=r"Use the second column of predict_proba: \[:, 1\]"
+    ):
         roc_auc_score(Y, np.column_stack([1 - SCORES, SCORES]))

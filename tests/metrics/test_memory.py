@@ -8,7 +8,7 @@ import pytest
 from aucmax import metrics
 from torture.amount import times
 
-LARGEST_MULTIPLE = 3.0
+MAX_MULTIPLE = 3.0
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_the_peak_is_a_small_multiple_of_the_input(metric, share, record_propert
     finally:
         tracemalloc.stop()
     record_property("peak of memory by the input", peak)
-    assert peak <= LARGEST_MULTIPLE
+    assert peak <= MAX_MULTIPLE

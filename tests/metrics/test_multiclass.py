@@ -118,13 +118,13 @@ def test_positive_levels_are_numbers_above_zero_or_strings_above_the_lowest():
         multiclass_auc_score([-1, -1, 0, 0], scores)
 
 
-def test_unknown_classes_are_refused():
+def test_unknown_classes_are_rejected():
     with pytest.raises(ValueError, match="'positive', 'all', got 'top'"):
         multiclass_auc_score([0, 1], [1, 2], classes="top")
 
 
 @pytest.mark.parametrize("metric", [multiclass_auc_score, ordinal_auc_score])
-def test_one_level_is_refused(metric):
+def test_one_level_is_rejected(metric):
     with pytest.raises(NotEnoughClassesError, match="all 2 labels are 3"):
         metric([3, 3], [1, 2])
     with pytest.raises(NotEnoughClassesError, match="zero outside of level 2"):

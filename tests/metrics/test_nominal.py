@@ -114,7 +114,7 @@ def true_area(multi_class, average):
 
 @pytest.mark.sampled(4)
 @every_kind
-def test_the_interval_covers_the_truth_about_as_often_as_it_says(kind):
+def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):
     rng = np.random.default_rng(3)
     truth, covered, n_draws = true_area(**kind), 0, 300
     for _ in range(n_draws):
@@ -177,7 +177,7 @@ def test_each_column_is_compared_within_itself():
 
 
 @pytest.mark.parametrize("metric", [nominal_auc_score, nominal_auc_interval])
-def test_bad_input_is_refused(metric):
+def test_bad_input_is_rejected(metric):
     y, scores = [0, 1, 2, 0, 1, 2], np.eye(3)[[0, 1, 2, 0, 1, 2]]
     with pytest.raises(ValueError, match="2 columns, but there are 3 classes"):
         metric(y, scores[:, :2])

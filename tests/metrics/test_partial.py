@@ -149,23 +149,23 @@ def test_queries_are_averaged():
     "bad", [(0.5, 0.5), (0.6, 0.4), (-0.1, 1), (0, 2), (0, np.nan)]
 )
 @pytest.mark.parametrize("name", ["fpr_range", "tpr_range"])
-def test_a_bad_range_is_refused(name, bad):
+def test_a_bad_range_is_rejected(name, bad):
     with pytest.raises(ValueError, match=f"{name} must satisfy 0 <= low < high <= 1"):
         partial_auc_score([0, 1], [1, 2], **{name: bad})
 
 
 @pytest.mark.parametrize("bad", [0.1, (0.1,), "ab", (0, 0.5, 1), None])
-def test_a_range_that_is_no_pair_is_refused(bad):
+def test_a_range_that_is_no_pair_is_rejected(bad):
     with pytest.raises(ValueError, match="pair of numbers"):
         partial_auc_score([0, 1], [1, 2], fpr_range=bad)
 
 
-def test_an_unknown_scale_is_refused():
+def test_an_unknown_scale_is_rejected():
     with pytest.raises(ValueError, match="'mean', 'area', 'mcclish', got 'max'"):
         partial_auc_score([0, 1], [1, 2], standardize="max")
 
 
-def test_mcclish_is_refused_for_a_box_below_the_diagonal():
+def test_mcclish_is_rejected_for_a_box_below_the_diagonal():
     with pytest.raises(ValueError, match="above the diagonal"):
         partial_auc_score(
             [0, 1],

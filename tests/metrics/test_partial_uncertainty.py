@@ -44,7 +44,7 @@ def true_area(shift, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0)):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("box", BOXES)
-def test_intervals_and_tests_are_right_about_as_often_as_they_say(box):
+def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):
     generator = np.random.default_rng(7)
     truth = true_area(1.2, **box)
     n_draws = 400

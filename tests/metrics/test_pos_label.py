@@ -71,7 +71,7 @@ def test_either_label_may_be_the_positive_class(name):
 
 
 @pytest.mark.parametrize("name", sorted(METRICS.keys() - OF_RELEVANT_ROWS))
-def test_an_unknown_positive_class_is_refused(name):
+def test_an_unknown_positive_class_is_rejected(name):
     message = "pos_label must be one of the labels of y_true, '.*' and '.*', got"
     for unknown in ("maybe", 1, True, ["yes"], np.array(["yes", "no"])):
         with pytest.raises(ValueError, match=message):

@@ -119,7 +119,7 @@ def test_weights_act_within_a_query_unless_rows_of_all_are_counted_together():
 
 
 @pytest.mark.parametrize("metric", WITH_WEIGHTS)
-def test_bad_weights_are_refused(metric):
+def test_bad_weights_are_rejected(metric):
     with pytest.raises(ValueError, match="row 1 weighs -1"):
         metric([0, 1], [1, 2], sample_weight=[1, -1])
     with pytest.raises(ValueError, match="sample_weight has 3 rows"):
@@ -210,20 +210,20 @@ def test_no_gain_at_all_is_an_error():
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
-def test_a_bad_k_is_refused(k):
+def test_a_bad_k_is_rejected(k):
     for metric in (precision_at_k, ndcg_score):
         with pytest.raises(ValueError, match="k must be an integer of at least 1"):
             metric([0, 1], [1, 2], k=k)
 
 
-def test_bad_options_are_refused():
+def test_bad_options_are_rejected():
     with pytest.raises(ValueError, match="'macro', 'micro', got 'mean'"):
         precision_at_k([0, 1], [1, 2], k=1, average="mean")
     with pytest.raises(ValueError, match="'exponential', 'linear', got 'square'"):
         ndcg_score([0, 1], [1, 2], gains="square")
 
 
-def test_relevance_that_has_no_gain_is_refused():
+def test_relevance_that_has_no_gain_is_rejected():
     with pytest.raises(ValueError, match="row 1 is -1"):
         ndcg_score([0, -1], [1, 2])
     with pytest.raises(ValueError, match="reaches 2000"):

@@ -422,19 +422,19 @@ def test_errors_of_a_solver_stay_within_bounds():
         (sparse.csr_array((3, 3)), "Row 0 of subsets must sum to 1.*sums to 0"),
     ],
 )
-def test_bad_subsets_are_refused(subsets, message):
+def test_bad_subsets_are_rejected(subsets, message):
     with pytest.raises(ValueError, match=message):
         unnested_auc_score([0, 1, 1], subsets)
 
 
-def test_subsets_of_no_numbers_are_refused():
+def test_subsets_of_no_numbers_are_rejected():
     with pytest.raises(TypeError, match="subsets must hold numbers, got dtype <U1"):
         unnested_auc_score([0, 1], [["1", "0"], ["1", "1"]])
     with pytest.raises(TypeError, match="subsets is a LazyFrame"):
         unnested_auc_score([0, 1], pl.LazyFrame({"a": [1, 1], "b": [0, 1]}))
 
 
-def test_one_class_is_refused():
+def test_one_class_is_rejected():
     for metric in (binned_auc_score, auc_at_k_score):
         with pytest.raises(NotEnoughClassesError, match="one class only: all 2 labels"):
             metric([1, 1], [1, 2])
@@ -444,7 +444,7 @@ def test_one_class_is_refused():
         unnested_auc_score([0, 0], np.eye(2))
 
 
-def test_bad_columns_are_refused():
+def test_bad_columns_are_rejected():
     for metric in (binned_auc_score, auc_at_k_score):
         with pytest.raises(
             ValueError, match="y_score must be finite, but row 1 is nan"
@@ -459,12 +459,12 @@ def test_bad_columns_are_refused():
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "3", None])
-def test_a_bad_k_is_refused(k):
+def test_a_bad_k_is_rejected(k):
     with pytest.raises(ValueError, match="k must be an integer of at least 1"):
         auc_at_k_score([0, 1], [1, 2], k=k)
 
 
-def test_bad_options_are_refused():
+def test_bad_options_are_rejected():
     with pytest.raises(ValueError, match="'half', 'correct', got 'whole'"):
         binned_auc_score([0, 1], [1, 2], within="whole")
     with pytest.raises(ValueError, match="bins must be at least 2, got 1"):

@@ -194,7 +194,7 @@ def test_checked_bins_pass_again(bins):
         ([0.5, 20], r"bins\[1\] is 20.0; use integers for numbers of rows"),
     ],
 )
-def test_bad_boundaries_are_refused(bins, message):
+def test_bad_boundaries_are_rejected(bins, message):
     with pytest.raises(ValueError, match=message):
         TopSets.binned(10, bins)
 
@@ -218,13 +218,13 @@ def test_bad_boundaries_are_refused(bins, message):
         ([2, 2**70], "got"),
     ],
 )
-def test_what_is_no_bins_is_refused(bins, found):
+def test_what_is_no_bins_is_rejected(bins, found):
     with pytest.raises(TypeError, match=f"bins must be an integer .*{found}"):
         TopSets.binned(10, bins)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 2.0, True, "3", None])
-def test_bad_numbers_are_refused(bad):
+def test_bad_numbers_are_rejected(bad):
     for make in (
         TopSets.every,
         lambda n: TopSets.up_to(n, 3),
@@ -239,7 +239,7 @@ def test_bad_numbers_are_refused(bad):
 
 
 @pytest.mark.parametrize("method", ["best", "spread"])
-def test_a_bad_number_of_positives_is_refused(method):
+def test_a_bad_number_of_positives_is_rejected(method):
     sets = TopSets.every(3)
     with pytest.raises(ValueError, match="must not exceed the 3 rows, got 4"):
         getattr(sets, method)(4)
@@ -259,7 +259,7 @@ def test_a_bad_number_of_positives_is_refused(method):
         ([2, 3], [1, np.inf], r"weights must be finite .*, but weights\[1\] is inf"),
     ],
 )
-def test_bad_sets_are_refused(sizes, weights, message):
+def test_bad_sets_are_rejected(sizes, weights, message):
     with pytest.raises(ValueError, match=message):
         TopSets(sizes, weights, 5)
 

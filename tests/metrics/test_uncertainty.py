@@ -208,7 +208,7 @@ def test_an_uneven_weight_counts_for_fewer_rows():
     assert uneven.high - uneven.low > even.high - even.low
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+def test_the_interval_covers_the_truth_at_about_the_stated_rate():
     rng = np.random.default_rng(0)
     truth = norm.cdf(1 / np.sqrt(2))
     y = np.arange(120) < 40
@@ -239,7 +239,7 @@ def test_a_wider_confidence_gives_a_wider_interval():
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, np.nan])
-def test_a_bad_confidence_is_refused(confidence):
+def test_a_bad_confidence_is_rejected(confidence):
     for call in (
         lambda: auc_interval([0, 1], [1, 2], confidence=confidence),
         lambda: compare_auc([0, 1], [1, 2], [1, 2], confidence=confidence),
@@ -267,7 +267,7 @@ def test_the_second_score_is_named_in_messages():
 
 
 @pytest.mark.parametrize("weight", [1e17, 1e300, 1e308])
-def test_an_interval_from_one_row_that_has_all_the_weight_is_refused(weight):
+def test_an_interval_from_one_row_that_has_all_the_weight_is_rejected(weight):
     weights = np.ones(8)
     weights[0] = weight
     with pytest.raises(ValueError, match="one negative row with all the weight"):

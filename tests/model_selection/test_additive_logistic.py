@@ -50,7 +50,7 @@ def test_beyond_the_known_values_the_order_is_kept():
     assert scores[0] < scores[1]
 
 
-def test_a_state_that_does_not_fit_together_is_refused():
+def test_a_state_that_does_not_fit_together_is_rejected():
     model = AdditiveLogistic().fit(*bent())
     model.weights_ = model.weights_[:, 1:]
     with pytest.raises(ModelFileError, match="differ in number"):

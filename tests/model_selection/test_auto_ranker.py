@@ -88,7 +88,7 @@ def test_scores_are_logits_of_ranks_by_all_rows_or_of_many_rows_by_the_folds(
 
 
 @pytest.mark.parametrize("models", [FEW, WITH_TREES])
-def test_raw_tables_are_taken_as_they_are(models, tmp_path):
+def test_raw_tables_are_accepted(models, tmp_path):
     frame, y = raw_table()
     model = auto(models=models).fit(frame, y)
     new, truth = raw_table(seed=1)
@@ -247,7 +247,7 @@ def test_new_rows_must_have_the_columns_of_training():
         model.decision_function(rows(n_columns=3)[0])
 
 
-def test_a_file_with_a_model_missing_is_refused(tmp_path):
+def test_a_file_with_a_model_missing_is_rejected(tmp_path):
     model = auto().fit(*rows())
     model.members_[0]["models"].pop()
     with pytest.raises((ModelFileError, ValueError), match="lacks a fold"):

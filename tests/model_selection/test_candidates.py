@@ -113,6 +113,6 @@ def test_estimators_may_be_given_with_or_without_a_name():
         (["kernel", "kernel"], ValueError, "two models have the name 'kernel'"),
     ],
 )
-def test_what_is_no_model_is_refused(models, error, message):
+def test_what_is_no_model_is_rejected(models, error, message):
     with pytest.raises(error, match=message):
         choose_candidates(models, setting())

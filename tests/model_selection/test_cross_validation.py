@@ -121,7 +121,7 @@ def test_sparse_rows_can_be_compared():
     dense = rng.normal(size=(ROWS, 8)) * (rng.random((ROWS, 8)) < 0.5)
     labels = (dense[:, 0] + 0.3 * rng.normal(size=ROWS) > 0).astype(int)
     comparison = compare_models(
-        sparse.csc_matrix(dense), encode_target(labels), n_folds=2
+        sparse.csc_matrix(dense), labels, ["linear", "lightgbm"], n_folds=2
     )
     assert all(result.auc > 0.7 for result in comparison.results)
 
@@ -212,7 +212,7 @@ def test_levels_are_compared_by_mauc(with_queries):
         ({"n_folds": 200}, "200 folds need 400"),
     ],
 )
-def test_impossible_comparisons_are_refused(change, message):
+def test_impossible_comparisons_are_rejected(change, message):
     table, labels = shapes()
     with pytest.raises(ValueError, match=message):
         compare_models(table, encode_target(labels), **change)

@@ -73,7 +73,7 @@ def test_perfect_rankings_are_not_certain():
 
 
 @pytest.mark.rotating(3)
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+def test_the_interval_covers_the_truth_at_about_the_stated_rate():
     # scores without information: the AUC is 1/2; three folds a trial
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 4 == 0

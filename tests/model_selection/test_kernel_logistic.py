@@ -46,7 +46,7 @@ def test_weights_count():
     assert roc_auc_score(y[right], model.decision_function(X[right])) > 0.95
 
 
-def test_a_state_that_does_not_fit_together_is_refused(tmp_path):
+def test_a_state_that_does_not_fit_together_is_rejected(tmp_path):
     model = KernelLogistic().fit(*rings())
     model.weights_ = model.weights_[1:]
     with pytest.raises(ValueError, match="landmarks_ is not of shape"):

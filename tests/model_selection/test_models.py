@@ -136,7 +136,7 @@ def test_baselines_can_be_chosen():
         ([None], TypeError, "got None"),
     ],
 )
-def test_what_is_no_list_of_models_is_refused(models, error, message):
+def test_what_is_no_list_of_models_is_rejected(models, error, message):
     with pytest.raises(error, match=message):
         compare_models(X, LABELS, models)
 

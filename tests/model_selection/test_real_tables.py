@@ -23,7 +23,7 @@ def run(*arguments: object) -> str:
     return result.stdout
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", REPORTED)
 def test_compare_reaches_the_reported_auc_on_a_table(name, real_data, tmp_path):
     path = real_data / f"{name}/{name}.csv.gz"

@@ -110,6 +110,7 @@ def test_all_candidates_serve_tables_of_many_shapes(name, monkeypatch):
     check(model_for(monkeypatch), X, y)
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_all_candidates_serve_rows_with_structure(name, monkeypatch):
@@ -139,6 +140,7 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_count_by_their_proportions(name):
     X, y = np.column_stack([*numbers(N).values()]), labels_of(N)

@@ -96,7 +96,7 @@ def test_a_scheduler_that_is_not_there_is_told_soon(folder):
     said = run(*FIT, "m.aucmax", "--scheduler", "tcp://127.0.0.1:9", exit_code=2)
     assert "there is no scheduler at tcp://127.0.0.1:9" in said.stderr
     both = ["--scheduler", "tcp://127.0.0.1:9", "--workers", "2"]
-    assert "leave --workers" in run(*FIT, "m.aucmax", *both, exit_code=2).stderr
+    assert "leave out --workers" in run(*FIT, "m.aucmax", *both, exit_code=2).stderr
 
 
 def listening(process):
@@ -152,8 +152,8 @@ def test_news_are_shown_every_few_seconds(monkeypatch):
     seen = []
     clock = iter([0.0, 1.0, 5.0, 5.0, 6.0])
     monkeypatch.setattr("aucmax.cli.row_storage.monotonic", lambda: next(clock))
-    news = ProgressLine(lambda text, n: seen.append(text))
-    news("round 1")
-    news("round 2")
-    news("round 3")
+    progress = ProgressLine(lambda text, n: seen.append(text))
+    progress("round 1")
+    progress("round 2")
+    progress("round 3")
     assert seen == ["round 2"]

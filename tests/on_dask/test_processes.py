@@ -1,4 +1,4 @@
-"""What only worker processes show: their deaths, and memory that is not there."""
+"""Tests that need worker processes: their deaths, and memory that is missing."""
 
 import os
 import signal

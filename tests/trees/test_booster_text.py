@@ -135,7 +135,7 @@ def test_limits_hold(monkeypatch):
         check_booster_text(TEXT)
 
 
-N_MUTANTS = times(500, 2000)
+N_MUTANTS = times(200, 2000)
 
 
 def mutants(n):

@@ -26,6 +26,7 @@ from persistence.equality import same
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
 def test_validation_rows_choose_the_first_best_round(name, with_queries):

@@ -2,12 +2,14 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from aucmax.objectives import lightgbm
 from aucmax.trees import plugins
 from aucmax.trees.plugins import LabelledRows
 
 
+@pytest.mark.rotating(4)  # a fresh process
 def test_importing_objectives_loads_no_training_library():
     code = (
         "import sys, aucmax.objectives as o; o.lightgbm(); o.xgboost();"

@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol
+from typing import IO, Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from aucmax._core.memory import require_memory
@@ -106,14 +106,6 @@ _LOOKS_LIKE = {
     b"\xd0\xcf\x11\xe0": "a spreadsheet; give it a name ending in .xls",
     b"ARROW1": "a Feather file; give it a name ending in .feather",
 }
-
-
-class Stream(Protocol):
-    """An open file, as far as readers need it."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to size bytes, none at the end."""
-        ...
 
 
 def file_format(path: PathLike) -> str:
@@ -338,7 +330,7 @@ def _decompression_errors(
     return (zlib.error, lzma.LZMAError, OSError, *ZIP_ERRORS)
 
 
-_DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
+_DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Any]] = {
     None: lambda raw: raw,
     "gzip": lambda raw: gzip.GzipFile(fileobj=raw),
     "bzip2": bz2.BZ2File,

@@ -158,8 +158,8 @@ class RankingTask:
     def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
         if self.queries is None or self.queries.codes is None:
-            counts_alike = self.sample_weight is None and tuple(box) == WHOLE_SQUARE
-            if counts_alike and self.scores.size >= _MANY:
+            is_plain = self.sample_weight is None and tuple(box) == WHOLE_SQUARE
+            if is_plain and self.scores.size >= _MANY:
                 return self._share_of_pairs()
             return float(self.steps().areas(box)[0])
         return mean_over_queries(self.areas_by_query(box))

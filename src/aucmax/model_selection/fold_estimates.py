@@ -105,7 +105,7 @@ def _pooled_error(
     weights: Floats,
     of_models: bool,
 ) -> float:
-    """Return the standard error of the test rows, widened for the fits if asked."""
+    """Return the standard error of the test rows, with `of_models` also of the fits."""
     error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
     k = values.size
     if not of_models or k == 1 or error == 0.0:
