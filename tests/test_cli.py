@@ -293,3 +293,15 @@ def test_a_small_class_gets_fewer_folds(inside):
         ).stdout
     )  # fmt: skip
     assert record["folds"] == 3
+
+
+def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
+    empty = {f"empty {k}": [None] * ROWS for k in range(4)}
+    visits(0).with_columns(**{n: pl.Series(v) for n, v in empty.items()}).write_csv(
+        "a.csv"
+    )
+    command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
+    short = run(*command).stderr
+    assert "column 'empty 0' is left out: it is empty (and 3 more like this" in short
+    assert "empty 1" not in short
+    assert run(*command, "--verbose").stderr.count("it is empty") == 4
