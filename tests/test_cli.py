@@ -80,6 +80,8 @@ def test_the_version_is_told():
 def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)
+    code = sys.modules["aucmax.cli.demo"]
+    monkeypatch.setattr(code, "_CANDIDATES", ("logistic",))
     first = run("demo", "--quiet")
     for name in ("auto", "logistic", "lightgbm", "lambdamart"):
         assert name in first.stdout
@@ -87,6 +89,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
     page = Path("aucmax-demo/machines-report.html").read_text(encoding="utf-8")
     assert "<pre><code>aucmax demo</code></pre>" in page
+    assert "simulated machines, chosen to show interactions" in page
     assert os.getcwd() not in page
     picture = Path("aucmax-demo/machines-roc.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
@@ -98,7 +101,6 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
         if line.startswith("  aucmax score"):
             assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
     two = ["logistic", "lightgbm"]
-    code = sys.modules["aucmax.cli.demo"]
     monkeypatch.setattr(code, "_MODELS", two)
     again = json.loads(run("demo", "--quiet", "--json").stdout)
     assert again["best"] in two

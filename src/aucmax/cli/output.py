@@ -70,13 +70,13 @@ class Console:
         if not self.is_quiet:
             echo(f"note: {text}", err=True)
 
-    def notes(self, texts: Iterable[str]) -> None:
+    def notes(self, lines: Iterable[str]) -> None:
         """Print one note per kind with the number of others, or all if verbose."""
         kinds: dict[str, list[str]] = {}
-        for text in texts:
+        for line in lines:
             # notes of one kind differ in quoted names and numbers
-            kind = str(len(kinds)) if self.is_verbose else _VARIABLE.sub("", text)
-            kinds.setdefault(kind, []).append(text)
+            kind = str(len(kinds)) if self.is_verbose else _VARIABLE.sub("", line)
+            kinds.setdefault(kind, []).append(line)
         for first, *others in kinds.values():
             more = f" (and {len(others)} more like this, see --verbose)"
             self.note(first + more * bool(others))
