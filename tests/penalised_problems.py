@@ -3,12 +3,12 @@
 import cvxpy as cp
 import numpy as np
 
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge, PartialHinge
+from aucmax.solvers.risk_objective import LinearObjective
 from reference_penalised import GROUPS, L1_RATIO, RADII, minimum, pair_risk
 
 REGULARIZERS = {
@@ -42,5 +42,5 @@ def optimum(objective, name, risk):
     """Solve the same problem with one variable per pair."""
     w = cp.Variable(objective.n_parameters)
     share = 0.2 if risk == "partial" else 1.0
-    model = pair_risk(objective.X, objective.labels, w, share)
+    model = pair_risk(objective.X, objective.risk.labels, w, share)
     return minimum(name, w, objective.C * model)

@@ -19,6 +19,13 @@ def lowest(values, weights, nu):
     return shares, levels[before < nu][-1]
 
 
+def stump_values(X, columns, thresholds, directions):
+    """Values of stumps, one per column: the direction above the threshold, or minus."""
+    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    above = X[:, np.asarray(columns, int)] > np.asarray(thresholds, float)
+    return np.where(above, directions, -np.asarray(directions, float))
+
+
 def ones_for_none(labels, weight):
     return np.ones(labels.size) if weight is None else weight
 

@@ -80,6 +80,8 @@ def test_the_version_is_told():
 def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)
+    code = sys.modules["aucmax.cli.demo"]
+    monkeypatch.setattr(code, "_CANDIDATES", ("logistic",))
     first = run("demo", "--quiet")
     for name in ("auto", "logistic", "lightgbm", "lambdamart"):
         assert name in first.stdout
@@ -87,6 +89,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
     page = Path("aucmax-demo/machines-report.html").read_text(encoding="utf-8")
     assert "<pre><code>aucmax demo</code></pre>" in page
+    assert "simulated machines, chosen to show interactions" in page
     assert os.getcwd() not in page
     picture = Path("aucmax-demo/machines-roc.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
@@ -98,7 +101,6 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
         if line.startswith("  aucmax score"):
             assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
     two = ["logistic", "lightgbm"]
-    code = sys.modules["aucmax.cli.demo"]
     monkeypatch.setattr(code, "_MODELS", two)
     again = json.loads(run("demo", "--quiet", "--json").stdout)
     assert again["best"] in two
@@ -293,3 +295,15 @@ def test_a_small_class_gets_fewer_folds(inside):
         ).stdout
     )  # fmt: skip
     assert record["folds"] == 3
+
+
+def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
+    empty = {f"empty {k}": [None] * ROWS for k in range(4)}
+    visits(0).with_columns(**{n: pl.Series(v) for n, v in empty.items()}).write_csv(
+        "a.csv"
+    )
+    command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
+    short = run(*command).stderr
+    assert "column 'empty 0' is left out: it is empty (and 3 more like this" in short
+    assert "empty 1" not in short
+    assert run(*command, "--verbose").stderr.count("it is empty") == 4

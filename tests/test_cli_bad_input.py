@@ -383,7 +383,7 @@ def test_two_outputs_of_one_name():
 
 def test_a_picture_of_an_unknown_kind():
     message = refuse(*EVALUATE[:2], "good.csv", "--figure", "roc.doc")
-    assert "its name must end in one of .png, .svg" in message
+    assert "the name must end in one of .png, .svg" in message
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ def test_weights_count():
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--recall", 0.9, "--fpr", 0.1], "--recall and --fpr are given"),
-        (["--cost-missed", 2], "--cost-missed and --cost-alarm are given together"),
+        (["--recall", 0.9, "--fpr", 0.1], "not --recall and --fpr"),
+        (["--cost-missed", 2], "--cost-missed and --cost-alarm must be given"),
         (["--cost-missed", 0, "--cost-alarm", 0], "both 0"),
         (["--recall", 90], "recall must be in [0, 1], got 90.0"),
         (["--alerts", 401], "there are only 400 rows"),
@@ -150,7 +150,7 @@ def test_probabilities_are_measured_if_the_model_has_them():
     assert record["probabilities"] == reliability(labels, chances).as_dict()
     text = run("evaluate", "sure.aucmax", "new.csv").stdout
     assert f"log loss {record['probabilities']['log_loss']:.4f}" in text
-    assert "said  happened" in text
+    assert "predicted observed" in text
     assert read_json(*EVALUATE)["probabilities"] is None
     rare = read_json("evaluate", "sure.aucmax", "new.csv", "--prevalence", 0.01)
     assert rare["probabilities"]["mean_probability"] < 0.05
@@ -183,7 +183,7 @@ def test_scores_that_cannot_be_are_refused(arguments, words):
 
 def test_evaluation_on_the_training_rows_says_so():
     known = run("evaluate", "plain.aucmax", "known.csv")
-    assert "about 100% of these rows are rows that the model was fitted" in known.stderr
+    assert "the model was fitted to about 100% of these rows" in known.stderr
     assert read_json("evaluate", "plain.aucmax", "known.csv")["known_rows"] == 1.0
     assert "fitted to" not in run(*EVALUATE).stderr
     assert read_json(*EVALUATE)["known_rows"] == 0.0
@@ -216,11 +216,15 @@ def test_explain_tells_importance_dependence_and_rows():
     assert lines[0].startswith("AUC 0.")
     assert lines[1].split()[0] == "dose"
     assert "━━━" in lines[1]
-    assert "Where rows rank on average by ward (1 is the top):" in text
+    assert "Mean rank of the rows by ward (1 is the top):" in text
     assert "Row 3: score" in text
     record = read_json("explain", "plain.aucmax", "new.csv", "--row", 3, "--row", 9)
     assert record["importance"]["column"][:2] == ["dose", "ward"]
     assert [one["row"] for one in record["contributions"]] == [3, 9]
+    top = read_json("explain", "plain.aucmax", "new.csv", "--top-rows", 2)
+    scores = aucmax.load("plain.aucmax").decision_function(visits(1))
+    highest = [*(np.argsort(-scores, kind="stable")[:2] + 1)]
+    assert [one["row"] for one in top["contributions"]] == highest
     part = record["contributions"][0]
     total = part["expected"] + sum(part["columns"].values())
     assert total == pytest.approx(part["score"])

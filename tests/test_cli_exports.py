@@ -146,7 +146,7 @@ def test_the_output_folder_is_created():
         main, ["compare", "plain.csv", "--target", "sick", "--output-dir", "plain.csv"]
     )
     assert result.exit_code == 2
-    assert "plain.csv: there is a file of that name" in result.stderr
+    assert "plain.csv is a file" in result.stderr
 
 
 def test_only_one_file_is_standard_input():

@@ -45,7 +45,7 @@ def test_compare_and_report_write_pages(inside, page):
     [
         ("missing/page.html", "there is no folder missing"),
         ("page.docx", ".html, .htm, .md"),
-        ("machines.csv", "its name must end"),
+        ("machines.csv", "the name must end"),
         ("taken.html", "taken.html exists"),
     ],
 )

@@ -94,7 +94,7 @@ def test_another_file_is_tested_and_the_best_model_saved():
     options = ["compare", "visits.csv", "--target", "sick", "--test", "others.csv"]
     options += ["--models", "svm-auc,logistic", "--drop", "patient", "--drop", "day"]
     result = run(*options)
-    assert "tested on 240 others" in result.stdout
+    assert "tested on 240 other rows" in result.stdout
     assert "over the test rows" in result.stdout
     assert sorted(os.listdir())[-2:] == ["visits.aucmax", "visits.csv"]
     record = read_json(*options, "--no-save")
@@ -105,7 +105,7 @@ def test_another_file_is_tested_and_the_best_model_saved():
 
 def test_a_test_file_leaves_no_folds():
     message = refuse(*COMPARE, "--test", "others.csv", "--folds", 3)
-    assert "--test keeps rows aside already" in message
+    assert "--test names the test rows" in message
     assert "no such file" in refuse(*COMPARE, "--test", "othrs.csv")
 
 
@@ -191,6 +191,9 @@ def test_a_planted_leak_an_identifier_and_few_positives_are_told():
     )
     assert "note: column 'case' is different in every row" in result.stderr
     assert "note: 20 positive rows are few for 5 folds" in result.stderr
+    fit = run(*FIT, "--model", "logistic").stderr
+    assert "'bill' alone" in fit
+    assert "few for" not in fit
     found = {n["kind"]: n["columns"] for n in read_json(*COMPARE)["notices"]}
     assert found["leak"] == ["bill"]
     assert found["identifier"] == ["case"]
@@ -258,7 +261,7 @@ def test_auto_is_compared_like_any_other():
 
 def test_options_of_auto_for_other_models():
     message = refuse(*FIT, "--model", "linear", "--time-limit", 5)
-    assert "--time-limit concerns the model auto alone" in message
+    assert "--time-limit applies to the model auto only" in message
 
 
 @pytest.mark.parametrize("options", [("--groups", "patient"), ("--time", "day")])

@@ -1,4 +1,4 @@
-"""What every estimator owes: scikit-learn's own checks, all of them."""
+"""scikit-learn's own checks of estimators, all of them."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -8,6 +8,7 @@ from aucmax.boosting import RankBoost, SoftRankBoost
 KINDS = ("stumps", "features", "signed")
 
 
+@pytest.mark.sampled(8)
 # scikit-learn also fits labels drawn at random, which rightly draws these
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:no hypothesis ranks:UserWarning")

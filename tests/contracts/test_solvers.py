@@ -6,22 +6,18 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.regularizers.l1 import L1, L1Ball, Simplex
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.solvers import (
-    BundleSolver,
-    ColumnNewtonSolver,
-    LevelBundleSolver,
-    SmoothedNewtonSolver,
-    Start,
-    StoppingRule,
-    SubgradientSolver,
-)
+from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.column_newton import ColumnNewtonSolver
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import Start, StoppingRule
+from aucmax.solvers.subgradient import SubgradientSolver
 
 pytestmark = pytest.mark.sampled(5)
 

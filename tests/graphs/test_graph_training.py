@@ -9,7 +9,7 @@ from aucmax.graphs.graph_training import (
     minimize_in_rounds,
     tangent_at,
 )
-from aucmax.solvers import StoppingRule
+from aucmax.solvers.solver import StoppingRule
 from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.hypotheses import PrecomputedColumns, evaluate_callables
+from aucmax.hypotheses.scaled_columns import PrecomputedColumns, evaluate_callables
 from hypotheses.storage import STORAGE
 
 X = np.array([[-3.0, 1.0], [5.0, 4.0], [0.0, 0.5]])

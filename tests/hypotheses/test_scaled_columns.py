@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from aucmax.hypotheses import ScaledColumns
+from aucmax.hypotheses.scaled_columns import ScaledColumns
 from hypotheses.storage import STORAGE
 
 pytestmark = pytest.mark.sampled(2)

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.hypotheses import StumpColumns, StumpGrid, Stumps, stump_values
+from aucmax.hypotheses.stump_matrices import StumpColumns, StumpGrid
+from aucmax.hypotheses.stumps import Stumps
 from hypotheses.storage import STORAGE
+from reference_margins import stump_values
 
 pytestmark = pytest.mark.kernel
 

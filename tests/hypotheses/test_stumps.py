@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from aucmax.hypotheses import Stumps, stump_values
+from aucmax.hypotheses.stumps import Stumps
 from hypotheses.storage import STORAGE
+from reference_margins import stump_values
 
 pytestmark = pytest.mark.kernel
 
@@ -96,17 +97,6 @@ def test_edges_are_those_of_the_values(storage, dtype):
         expected = np.array(literal_best(X, row_weight))
         np.testing.assert_allclose(best.edge, expected[:, 3], atol=1e-13)
         np.testing.assert_array_equal(best.threshold, expected[:, 1])
-
-
-@storages
-def test_stump_values_are_plus_and_minus_one(storage):
-    X = np.array([[0.0, -1.0], [2.0, 0.0], [0.0, 4.0]])
-    stumps = [0, 1, 1, 0], [0.0, -0.5, -0.5, -1.0], [1, 1, -1, -1]
-    values = stump_values(storage(X), *stumps)
-    expected = [[-1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, -1, -1]]
-    assert values.tolist() == expected
-    assert values.dtype == np.float64
-    assert stump_values(storage(X), [], [], []).shape == (3, 0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -84,9 +84,12 @@ def many_wide_columns():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"max_iter": 3}, "That is max_iter: allow more"),
-        ({"max_time": 1e-9}, "That is max_time: allow more"),
-        ({"callback": lambda progress: progress.n_iter == 2}, "The callback asked"),
+        ({"max_iter": 3}, "Raise max_iter, scale the columns"),
+        ({"max_time": 1e-9}, "Raise max_time, scale the columns"),
+        (
+            {"callback": lambda progress: progress.n_iter == 2},
+            "The callback stopped the fit",
+        ),
         ({"tol": 1e-15}, "Rounding keeps the gap from falling further"),
     ],
 )

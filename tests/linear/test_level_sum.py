@@ -222,9 +222,7 @@ def test_bad_weights_estimators_and_queries_are_refused(data):
     only = (y == 3).astype(float)
     with pytest.raises(NotEnoughClassesError, match="with any weight are of level 3"):
         LevelSumRanker().fit(X, y, sample_weight=only)
-    with pytest.raises(
-        TypeError, match="decision_function, which LinearRegression has"
-    ):
+    with pytest.raises(TypeError, match="decision_function, got LinearRegression"):
         LevelSumRanker(LinearRegression()).fit(X, y)
     # level 3 has a query of its own
     qid = np.where(y == 3, 1, 0)

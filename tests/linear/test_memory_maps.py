@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker
 from aucmax._core import mapped as _mapped
@@ -59,8 +60,11 @@ def test_folds_are_taken_on_disk(data, mapped):
     np.testing.assert_array_equal(taken.X, data[0][::3])
 
 
+CV = {"C_values": (1.0,), "cv": StratifiedKFold(2)}
+
+
 @pytest.mark.parametrize(
-    "model", [AUCSVC(), LinearRankerCV(), LinearRankerCV(standardize=False)]
+    "model", [AUCSVC(), LinearRankerCV(**CV), LinearRankerCV(standardize=False, **CV)]
 )
 def test_the_weights_are_those_of_rows_in_memory(data, mapped, model):
     X, y = data
@@ -82,7 +86,7 @@ def test_estimators_take_tables_on_disk(tmp_path, data):
         model.decision_function(table.select(["b", "a", "c", "d"]))
 
 
-def test_a_gap_is_refused_with_its_place(data):
+def test_a_missing_value_is_rejected_with_its_place(data):
     X, y = data
     X[7, 1] = np.nan
     for model in (AUCSVC(), LinearRankerCV()):

@@ -8,7 +8,7 @@ import pytest
 
 from aucmax import AUCSVC
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]
@@ -67,7 +67,7 @@ def risk_of_top_negatives(X, y, w, b, weights=None):
 
 
 def risk_of_two_choices(X, y, w, n_positives, n_negatives):
-    """The largest mean hinge over so many positives and so many negatives."""
+    """The largest mean hinge over some number of positives and of negatives."""
     p, n = np.count_nonzero(y), np.count_nonzero(~y)
     hinges = cp.Variable((p, n), nonneg=True)
     largest = cp.Variable()

@@ -5,13 +5,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import MarginRanker
-from aucmax.hypotheses import StumpGrid, stump_values
+from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.margin import stump_problem
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 from margin_programs import solve_instances, solve_pairs
+from reference_margins import stump_values
 
 
 def noisy(n_rows, n_columns, seed=0):

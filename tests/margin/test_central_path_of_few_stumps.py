@@ -7,13 +7,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import MarginRanker
-from aucmax.hypotheses import StumpGrid, stump_values
+from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.margin import central_path, stump_problem
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
 from aucmax.risks.instance_margin import InstanceMargin
 from margin.test_central_path import noisy
 from margin_programs import solve_instances
+from reference_margins import stump_values
 
 
 @pytest.mark.sampled(4)
@@ -54,7 +55,7 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
 
 @pytest.fixture
 def many_rows(monkeypatch):
-    """Let few rows count as many, and go inside at once."""
+    """Treat few rows as many, and start the interior-point method at once."""
     monkeypatch.setattr(stump_problem, "_MAX_INTERIOR_ROWS", 0)
     monkeypatch.setattr(stump_problem, "_FIRST_ITERATIONS", 1)
     monkeypatch.setattr(stump_problem, "_MIN_INTERIOR_GAP", 0.0)
@@ -65,7 +66,7 @@ def many_rows(monkeypatch):
 @pytest.mark.parametrize("formulation", ["instances", "adaptive"])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
-    X, labels = noisy(150, 6)
+    X, labels = noisy(100, 5)
     model = MarginRanker("stumps", formulation, epsilon).fit(X, labels)
     margin, gap = model.objective_, model.dual_gap_
     assert model.certificate_.gap <= 1e-3
@@ -78,14 +79,15 @@ def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
 
 
 @pytest.mark.usefixtures("many_rows")
-def test_with_too_many_stumps_column_generation_goes_on(monkeypatch):
-    X, labels = noisy(150, 6)
+def test_with_too_many_stumps_column_generation_continues(monkeypatch):
+    X, labels = noisy(100, 5)
     monkeypatch.setattr(central_path, "_MAX_STUMPS", 50)
     model = MarginRanker("stumps", "instances", 0.3).fit(X, labels)
     assert model.certificate_.gap <= 1e-3
 
 
 @pytest.mark.usefixtures("many_rows")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n_iter", [2, 8, 20])
 def test_a_callback_sees_it_and_can_stop_it(n_iter):
     X, labels = noisy(200, 8)
@@ -103,6 +105,6 @@ def test_a_callback_sees_it_and_can_stop_it(n_iter):
     assert model.n_iter_ == n_iter
     margins = [progress.value for progress in seen]
     assert margins == sorted(margins)
-    # what is certified holds: the optimum is not above margin + gap
+    # the certificate holds: the optimum is not above margin + gap
     best = MarginRanker("stumps", "instances", 0.05).fit(X, labels).objective_
     assert best <= model.objective_ + model.dual_gap_ + 1e-12

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import MarginWarning
-from aucmax.hypotheses import stump_values
 from aucmax.margin import MarginRanker
 from margin import samples
 from margin_programs import (
@@ -15,6 +14,7 @@ from margin_programs import (
     solve_instances,
     solve_pairs,
 )
+from reference_margins import stump_values
 from torture.amount import times
 
 # on such data a margin below 0 is as good an optimum as any

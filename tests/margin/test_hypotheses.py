@@ -11,7 +11,7 @@ from aucmax.margin import MarginRanker
 from aucmax.margin.stump_problem import StumpProblem
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.solvers import StoppingRule
+from aucmax.solvers.solver import StoppingRule
 from margin import samples
 
 
@@ -158,7 +158,7 @@ def test_nothing_but_constant_columns_is_an_error(kind):
 
 def test_nothing_but_constant_functions_is_an_error():
     X, labels = data()
-    with pytest.raises(ValueError, match="constant, so no hypothesis can tell rows"):
+    with pytest.raises(ValueError, match="constant, so all scores would be equal"):
         MarginRanker([lambda X: np.ones(len(X))]).fit(X, labels)
 
 

@@ -1,11 +1,11 @@
-"""What every estimator owes: scikit-learn's own checks, all of them."""
+"""scikit-learn's own checks of estimators, all of them."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax.margin import MarginRanker
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(10)
 
 
 # scikit-learn also fits labels drawn at random, where no margin is above 0

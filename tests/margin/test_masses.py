@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucmax.hypotheses import StumpGrid
+from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.margin.masses import masses_of
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin

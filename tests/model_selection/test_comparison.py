@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from aucmax.metrics import auc_interval, partial_auc_score
 from aucmax.model_selection import compare_models
@@ -33,6 +34,14 @@ def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
         f"Comparison of 2 models over 2 folds: best is {comparison.best!r}, AUC "
         f"{best:.4f}"
     )
+
+
+def test_a_comparison_is_at_most_80_columns_wide():
+    models = [("a name of twenty chars", LogisticRegression()), "logistic", "lightgbm"]
+    comparison = compare_models(X, LABELS, models, n_folds=2, metric="partial_auc")
+    lines = str(comparison).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("model ") for line in lines) == 2
 
 
 def test_results_print_as_sentences():

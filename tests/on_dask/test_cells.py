@@ -12,8 +12,8 @@ from aucmax import AUCSVC
 from aucmax.dask import matrix
 from aucmax.dask.parted_features import check_parted_features
 from aucmax.linear.cell_objective import CellObjective
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.risks import PairHinge
+from aucmax.solvers.risk_objective import LinearObjective
 
 
 @pytest.fixture(autouse=True)

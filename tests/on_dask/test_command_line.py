@@ -96,7 +96,7 @@ def test_a_scheduler_that_is_not_there_is_told_soon(folder):
     said = run(*FIT, "m.aucmax", "--scheduler", "tcp://127.0.0.1:9", exit_code=2)
     assert "there is no scheduler at tcp://127.0.0.1:9" in said.stderr
     both = ["--scheduler", "tcp://127.0.0.1:9", "--workers", "2"]
-    assert "leave --workers" in run(*FIT, "m.aucmax", *both, exit_code=2).stderr
+    assert "leave out --workers" in run(*FIT, "m.aucmax", *both, exit_code=2).stderr
 
 
 def listening(process):

@@ -284,7 +284,7 @@ def test_a_subclass_is_rejected(tmp_path):
         pass
 
     LogisticRegression2.__name__ = "LogisticRegression"
-    with pytest.raises(TypeError, match="no subclass"):
+    with pytest.raises(TypeError, match="not a subclass"):
         save(LogisticRegression2(), tmp_path / "m")
 
 

@@ -16,6 +16,7 @@ from aucmax.persistence.registry import (
     public_name,
     saved_fields,
 )
+from aucmax.tables._column_types import Date, as_plain, check_plain
 from every_model import MODELS, fitted, scores
 from persistence.forgery import (
     ODD,
@@ -106,6 +107,15 @@ def test_a_number_in_a_file_takes_no_memory(word):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24
+
+
+def test_a_number_in_a_part_of_a_date_takes_no_memory():
+    days = np.array(["2024-01-31", "2024-02-29"], dtype="datetime64[us]")
+    plain = as_plain(Date.learn("day", days, None))
+    check_plain(plain)
+    plain["parts"]["month"]["has_missing"] = 10**9
+    with pytest.raises(ValueError, match="has_missing of column 'day:month'"):
+        check_plain(plain)
 
 
 def test_infinite_coefficients_are_rejected():

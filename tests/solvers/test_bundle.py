@@ -3,15 +3,16 @@ import pytest
 from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.elastic_net import ElasticNet
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.regularizers.l1 import L1, Simplex
 from aucmax.risks import PairHinge, PartialHinge
-from aucmax.solvers import BundleSolver, LevelBundleSolver, Start, StoppingRule
+from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(8)
 
 
 def solved(objective, name, smoothing=False, start=None, **rule):
@@ -32,6 +33,7 @@ def test_certified_interval_holds_the_optimum(name, risk, smoothing):
         assert solution.value >= truth * (1.0 - 1e-7)
 
 
+@pytest.mark.rotating(2)
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("C", [3.0, 30.0])
@@ -168,6 +170,6 @@ def test_level_method_minimises_the_l1_penalty():
         assert warm.value == pytest.approx(value)
 
 
-def test_a_set_without_a_proximal_operator_is_refused():
+def test_a_set_without_a_proximal_operator_is_rejected():
     with pytest.raises(IncompatibleError, match="Simplex has no prox"):
         BundleSolver(StoppingRule()).minimize(problem(), Simplex())

@@ -14,7 +14,9 @@ from aucmax.exceptions import ConstantScoresWarning
 from aucmax.regularizers.elastic_net import ElasticNet
 from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2, L2Ball
-from aucmax.solvers import Start, SubgradientSolver, choice
+from aucmax.solvers import choice
+from aucmax.solvers.solver import Start
+from aucmax.solvers.subgradient import SubgradientSolver
 
 GUIDE = Path(__file__).parents[2] / "docs" / "user_guide" / "aucsvc.md"
 
@@ -133,28 +135,6 @@ def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     assert machine.objective_ == pytest.approx(alone, rel=2e-3)
 
 
-@pytest.mark.parametrize("most_for_cuts", [0, 1000])
-def test_wide_data_with_l1_continue_with_what_suits_the_number_of_weights(
-    monkeypatch, most_for_cuts
-):
-    monkeypatch.setattr(choice, "_MIN_ROWS_FOR_SUBGRADIENTS", 0)
-    monkeypatch.setattr(choice, "_MAX_WEIGHTS_FOR_CUTS", most_for_cuts)
-    rules = with_stages("60 subgradient", 3, None)
-    rules = tuple(rule for rule in rules if rule.then.startswith("60 subgradient"))
-    X, y = wide()
-    alone = AUCSVC(6.0, penalty="l1", solver="bundle").fit(X, y)
-    monkeypatch.setitem(
-        choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
-    )
-    seen = []
-    model = AUCSVC(6.0, penalty="l1", callback=seen.append).fit(X, y)
-    assert model.n_iter_ > 3
-    assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
-    assert model.dual_gap_ <= 1e-3 * model.objective_
-    assert model.objective_ == pytest.approx(alone.objective_, rel=2e-3)
-    assert 0 < np.count_nonzero(model.coef_) < 100
-
-
 def test_cutting_planes_take_over_from_newton_steps_and_keep_counting(monkeypatch):
     X, y = rare_class(300)
     rules = with_stages("Newton steps", 3, None)
@@ -179,7 +159,7 @@ def test_no_second_solver_takes_over_where_the_first_was_stopped_on_purpose():
 
 
 class Shape:
-    """What a rule sees of an objective."""
+    """The parts of an objective that rules look at."""
 
     def __init__(self, n_rows, n_columns, is_smooth=False, is_smoothable=True):
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
@@ -197,16 +177,14 @@ class Shape:
         (Shape(1000, 10), L2Ball(), 1e-3, "bundle"),
         (Shape(1000, 10, is_smoothable=False), L2(), 1e-3, "bundle"),
         (Shape(20_000, 2000), L2(), 1e-3, "bundle"),
-        (Shape(100, 2000), L2(), 1e-3, "cutting planes; in the span"),
         (Shape(100, 900), L2(), 1e-3, "bundle, smoothed"),
-        (Shape(3001, 40_000), L2(), 1e-3, "bundle, smoothed"),
         (Shape(100, 2000), L1(), 1e-3, "20 cutting planes,"),
         (Shape(100, 2000), ElasticNet(), 1e-3, "20 cutting planes,"),
         (Shape(100, 2000), ElasticNet(0.0), 1e-3, "bundle, smoothed"),
         (Shape(100, 2000, is_smoothable=False), L1(), 1e-3, "level bundle"),
         (Shape(100, 2000), L1Ball(), 1e-3, "level bundle"),
         (Shape(6000, 2000), L1(), 1e-3, "level bundle"),
-        (Shape(10_000, 2000), L1(), 1e-3, "60 subgradient steps"),
+        (Shape(10_000, 2000), L1(), 1e-3, "level bundle"),
         (Shape(20_000, 2000), L1(), 1e-3, "level bundle"),
     ],
 )

@@ -3,13 +3,13 @@ import pytest
 from scipy.optimize import minimize
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.elastic_net import ElasticNet
 from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid
-from aucmax.solvers import DescentSolver, StoppingRule
-from aucmax.solvers.descent import Descent, descend, pull_back
+from aucmax.solvers.descent import Descent, DescentSolver, descend, pull_back
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import StoppingRule
 
 
 def rows(n_rows=200, n_features=6, seed=0):
@@ -112,10 +112,10 @@ def test_the_scale_is_searched_without_a_pass():
     assert huge.value == pytest.approx(tiny.value, rel=0.2)
 
 
-def test_what_a_descent_cannot_do_is_refused_with_advice():
+def test_what_a_descent_cannot_do_is_rejected_with_advice():
     X, labels = rows()
     hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
-    with pytest.raises(IncompatibleError, match="a gradient everywhere"):
+    with pytest.raises(IncompatibleError, match="L-BFGS needs a smooth risk"):
         DescentSolver(StoppingRule()).minimize(hinge, L2())
     with pytest.raises(IncompatibleError, match="L1 has no curvature"):
         DescentSolver(StoppingRule()).minimize(objective_of(PairLogistic()), L1())

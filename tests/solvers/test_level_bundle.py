@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.hypotheses import PrecomputedColumns
+from aucmax.hypotheses.scaled_columns import PrecomputedColumns
 from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.regularizers.l2 import L2
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.solvers import LevelBundleSolver, Start, StoppingRule
+from aucmax.solvers.bundle import LevelBundleSolver
+from aucmax.solvers.solver import Start, StoppingRule
 from margin_programs import solve_instances, solve_pairs
 
 pytestmark = pytest.mark.sampled(5)

@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
 
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.elastic_net import ElasticNet
 from aucmax.regularizers.group_lasso import GroupLasso
 from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.contract import Support
-from aucmax.solvers import BundleSolver, StoppingRule, SubgradientSolver
-from aucmax.solvers.solver import Solution
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Solution, StoppingRule
 from aucmax.solvers.sparsity import drop_negligible_weights
+from aucmax.solvers.subgradient import SubgradientSolver
 
 GROUPS = np.arange(30) // 3
 REGULARIZERS = {

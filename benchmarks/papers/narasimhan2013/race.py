@@ -17,11 +17,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.l1 import L1Ball
 from aucmax.regularizers.l2 import L2Ball
 from aucmax.risks import PartialHinge
-from aucmax.solvers import Progress
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Progress
 from benchmarks.papers.narasimhan2013.data import Split, load
 
 TEXTBOOK = "textbook"

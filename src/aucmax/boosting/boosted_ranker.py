@@ -26,7 +26,8 @@ from aucmax._core.validation import (
 )
 from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.hypotheses import ColumnReader, fitted_ensemble
+from aucmax.hypotheses.column_access import ColumnReader
+from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
 from aucmax.hypotheses.hypothesis_ranker import (
     HypothesisRanker,
     TrainingRows,
@@ -36,7 +37,7 @@ from aucmax.metrics import roc_auc_score
 
 
 class BoostingProgress(NamedTuple):
-    """Where boosting stands; what a callback receives after each round.
+    """Progress of boosting, passed to the callback after each round.
 
     Attributes
     ----------
@@ -67,20 +68,18 @@ class BoostingProgress(NamedTuple):
 
 
 class Reweighting(ABC):
-    """The weights of the rows, and the scores that they follow from.
+    """The scores so far, and the row weights that follow from them.
 
     `row_weights` sum to 1/2 over the positives and to -1/2 over the negatives: the edge
-    of a hypothesis is the sum of weight times value. `loss` is the mean loss of the
-    training pairs; `verdict` is why the algorithm itself is done, once it is.
+    of a hypothesis is the sum of weight times value.
     """
 
-    #: what `_records` holds of each round
-    recorded: ClassVar[tuple[str, ...]]
+    recorded: ClassVar[tuple[str, ...]]  # the names of the columns of `_records`
 
     def __init__(self, labels: BoolArray, weight: FloatArray) -> None:
         self.row_weights: FloatArray = np.empty(0)
-        self.loss = 1.0
-        self.verdict = ""
+        self.loss = 1.0  # mean over the training pairs
+        self.verdict = ""  # the algorithm's own reason to stop, if any
         self._labels = labels
         self._weight = weight
         self._scores = np.zeros(labels.size)
@@ -92,7 +91,7 @@ class Reweighting(ABC):
         """Add a hypothesis, by its values on the rows; return its weight."""
 
     def history(self) -> dict[str, FloatArray]:
-        """Return what was recorded in each round, by name."""
+        """Return the records of all rounds, by name."""
         table = np.array(self._records).reshape(-1, len(self.recorded))
         columns = (column.copy() for column in table.T)
         return dict(zip(self.recorded, columns, strict=True))
@@ -102,14 +101,11 @@ class Reweighting(ABC):
         return steps
 
     def guarantees(self, n_rounds: int) -> dict[str, float]:
-        """Return what is known of a model of the first rounds, as attributes."""
+        """Return the guarantees of a model of the first rounds, as attributes."""
         return {}
 
     def _weigh(self, exponents: FloatArray) -> tuple[float, float]:
-        """Weigh rows by ``v exp(exponent)``; return the sums of both classes.
-
-        The weights are then scaled to sum to 1/2 and -1/2; a class of sum 0 keeps 0.
-        """
+        """Weigh rows by ``v exp(exponent)``, scaled; return the unscaled class sums."""
         shares = self._weight * np.exp(exponents)
         sums = float(shares[self._labels].sum()), float(shares[~self._labels].sum())
         positive, negative = (0.5 / own if own > 0.0 else 0.0 for own in sums)
@@ -184,10 +180,7 @@ class BoostingRounds:
 
 @documented
 class BoostedRanker(HypothesisRanker):
-    """A weighted sum of hypotheses, added one per round.
-
-    A subclass has the parameters named here among its own, and `_reweighting`.
-    """
+    """A weighted sum of hypotheses, added one per round."""
 
     _saved_state = saved.optional(
         best_iteration_=saved.count,
@@ -224,11 +217,11 @@ class BoostedRanker(HypothesisRanker):
         y : array-like of shape (n_rows,)
             Two distinct labels; one row of each suffices.
         sample_weight : array-like of shape (n_rows,), default=None
-            Row weights; a pair weighs the product of its rows'. A row of weight 2 is
-            the same as two such rows, one of weight 0 is left out.
+            Row weights; a weight of 2 is the same as two such rows, and rows of weight
+            0 are left out.
         eval_set : tuple (X, y) or dict, default=None
             Held-out rows. The model keeps the rounds up to the first one of the best
-            AUC on them. A dict with the keys "X", "y" and "sample_weight" weighs them.
+            AUC on them. A dict has the keys "X", "y" and "sample_weight".
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -307,8 +300,8 @@ class BoostedRanker(HypothesisRanker):
         X, y, sample_weight, qid = unpack_eval_set(eval_set)
         if qid is not None:
             raise IncompatibleError(
-                f"eval_set has a qid, but {type(self).__name__} ranks all rows as one "
-                "list. Leave it out."
+                f"eval_set has a qid, but {type(self).__name__} does not support "
+                "queries. Leave it out."
             )
         X = check_features(self, self._table(X), fitting=False)
         reject_unreadable(y, "y of eval_set")
@@ -337,9 +330,9 @@ class BoostedRanker(HypothesisRanker):
             return None
         return (
             "no hypothesis ranks the training rows better than chance: none has an "
-            f"edge above min_edge={self.min_edge:g}, so all scores are equal. Are all "
-            "columns constant? Or larger for negatives, so that hypotheses='signed' "
-            "is needed?"
+            f"edge above min_edge={self.min_edge:g}, so all scores are equal. Check "
+            "for constant columns, or use hypotheses='signed' if columns are larger "
+            "for negatives."
         ), UserWarning
 
 

@@ -54,7 +54,7 @@ class ExponentialReweighting(Reweighting):
 
     def _reweigh(self) -> None:
         exponents = np.where(self._labels, -0.5, 0.5) * self._scores
-        # the largest exponent of each class is taken out, so that nothing overflows
+        # without the largest exponent of each class, nothing overflows
         tops = exponents[self._labels].max(), exponents[~self._labels].max()
         sums = self._weigh(exponents - np.where(self._labels, *tops))
         logs = sum(map(math.log, sums)) - sum(map(math.log, self._totals))
@@ -83,7 +83,7 @@ class RankBoost(BoostedRanker):
     Parameters
     ----------
     n_estimators : int, default=500
-        The most rounds.
+        Maximum number of rounds.
     hypotheses : str or list of callables, default="stumps"
         "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
         every threshold between two values; "features": the columns, scaled to [-1, 1];
@@ -92,17 +92,17 @@ class RankBoost(BoostedRanker):
         model cannot be saved to a file.
     learning_rate : float, default=0.3
         Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_. Smaller
-        steps rank other rows better where classes overlap.
+        steps generalize better where classes overlap.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this.
     n_iter_no_change : int, default=None
         Stop after this many rounds without a better AUC on the validation rows: those
         of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
-        The share of the rows of each class that `n_iter_no_change` holds out if there
-        is no `eval_set`.
+        Share of the rows of each class that `n_iter_no_change` holds out without an
+        `eval_set`.
     random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
+        Seed of the choice of held-out rows.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
         true answer stops the fit. Not stored by :func:`aucmax.save`.
@@ -112,10 +112,10 @@ class RankBoost(BoostedRanker):
     columns_ : ndarray of int64 of shape (n_rounds,)
         The column of each hypothesis.
     directions_ : ndarray of shape (n_rounds,)
-        1, or -1 for a hypothesis turned round.
+        1, or -1 for a hypothesis with its sign reversed.
     thresholds_ : ndarray of shape (n_rounds,)
-        The threshold of each stump (stumps only): it is its direction where the column
-        is above, minus that elsewhere.
+        The threshold of each stump (stumps only), which equals its direction above the
+        threshold, and minus that elsewhere.
     weights_ : ndarray of shape (n_rounds,)
         The weights :math:`\alpha`, not negative.
     threshold_ : float
@@ -126,10 +126,9 @@ class RankBoost(BoostedRanker):
     low_, high_ : ndarray of shape (n_features,)
         The ranges of the columns that were mapped to [-1, 1] (not for stumps).
     n_iter_ : int
-        Rounds that were run.
+        Number of rounds run.
     best_iteration_ : int
-        Rounds that are kept, up to the first of the best AUC on the validation rows
-        (only if there were any).
+        Rounds kept, up to the first of the best AUC on the validation rows, if any.
     stop_reason_ : str
         "max rounds", "max time", "callback", "no change" of the validation AUC, "no
         edge" above `min_edge`, or "perfect hypothesis".
@@ -143,12 +142,11 @@ class RankBoost(BoostedRanker):
 
     Notes
     -----
-    A hypothesis with r = 1 puts all pairs as far apart as can be. Its step, which the
-    formula makes infinite, is that of r = 1 - 1e-12, about 14, and boosting stops,
-    since no pair is left that stands out.
+    A hypothesis with r = 1 separates all pairs as far as possible. Its step, infinite
+    by the formula, is that of r = 1 - 1e-12, about 14, and boosting stops.
 
-    Of hypotheses whose edges are equal up to rounding, the one of the lowest column and
-    then of the lowest threshold is taken, so a fit is reproducible.
+    Ties between edges, up to rounding, go to the lowest column, then to the lowest
+    threshold, so a fit is reproducible.
 
     References
     ----------

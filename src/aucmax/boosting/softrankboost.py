@@ -103,19 +103,17 @@ class SoftRankBoost(BoostedRanker):
     Parameters
     ----------
     epsilon : float, default=0.03
-        The share of pairs that may be given up, in (0, 1]; none if that is less than
-        one pair.
+        Share of pairs that may be given up, in (0, 1].
     delta : float, default=0.1
-        How far the target margin stays below the edges, in (0, 1]. The margin reached
-        is at least :math:`1 - \delta` times the best possible; the number of rounds
-        grows as :math:`1 / \delta^2`.
+        Relative distance of the target margin below the edges, in (0, 1]. The margin is
+        at least :math:`1 - \delta` times the largest; the number of rounds grows as
+        :math:`1 / \delta^2`.
     n_estimators : int, default=3000
-        The most rounds; a warning is issued if the algorithm is not done by then.
+        Maximum number of rounds; a fit that needs more issues a warning.
     hypotheses, n_iter_no_change, validation_fraction, random_state : object
         As in :class:`RankBoost`.
     min_edge : float, default=1e-6
-        Stop when no hypothesis has an edge above this: no combination has a margin
-        above it then.
+        Stop when no hypothesis has an edge, and so no combination a margin, above this.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`, whose
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the

@@ -1,19 +1,15 @@
 """The hypothesis of the largest edge, one search for each round of boosting."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses import (
-    FeatureEnsemble,
-    PrecomputedColumns,
-    ScaledColumns,
-    StumpEnsemble,
-    Stumps,
-    stump,
-)
+from aucmax.hypotheses.hypothesis_ensembles import FeatureEnsemble, StumpEnsemble
+from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
+from aucmax.hypotheses.stumps import Stumps, stump
 
 # Edges closer than this, relative to the largest, are equal up to rounding of the sums:
 # the first column wins, so that repeated rows choose as weighted rows do.
@@ -29,22 +25,28 @@ class Hypothesis(NamedTuple):
 
 
 class FeatureLearner:
-    """The columns scaled to [-1, 1]: one product with the data per round."""
+    """The columns within [-1, 1]: one product with the data per round."""
 
-    columns_type = ScaledColumns
-    is_signed = False
-
-    def __init__(self, X: Any, names: Any = None) -> None:
-        self._columns = self.columns_type.fit(X, names)
+    def __init__(
+        self,
+        X: Any,
+        names: Any = None,
+        *,
+        columns_type: type[ScaledColumns] = ScaledColumns,
+        is_signed: bool = False,
+    ) -> None:
+        self._columns = columns_type.fit(X, names)
+        self._is_signed = is_signed  # whether the negatives of columns count, too
         self._tie = _MAX_TIE[X.dtype]
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
         """Return the column of the largest edge, the lowest of equal ones."""
         edges = self._columns.edges(row_weights)
-        strengths = np.abs(edges) if self.is_signed else edges
+        strengths = np.abs(edges) if self._is_signed else edges
         largest = strengths.max()
         column = int(np.argmax(strengths >= largest - self._tie * abs(largest)))
-        return Hypothesis(column, -1.0 if self.is_signed and edges[column] < 0 else 1.0)
+        is_negative = self._is_signed and edges[column] < 0.0
+        return Hypothesis(column, -1.0 if is_negative else 1.0)
 
     def values(self, hypothesis: Hypothesis, column: FloatArray) -> FloatArray:
         """Scale a column."""
@@ -56,18 +58,6 @@ class FeatureLearner:
         """Return a linear function of the columns."""
         low, high = self._columns.low, self._columns.high
         return FeatureEnsemble(*_places(chosen, weights), low, high)
-
-
-class SignedFeatureLearner(FeatureLearner):
-    """The columns scaled to [-1, 1] and their negatives."""
-
-    is_signed = True
-
-
-class PrecomputedLearner(FeatureLearner):
-    """The columns, unchanged."""
-
-    columns_type = PrecomputedColumns
 
 
 class StumpLearner:
@@ -109,9 +99,9 @@ def _places(
 WeakLearner: TypeAlias = FeatureLearner | StumpLearner
 
 #: choices of the parameter `hypotheses`, besides functions
-LEARNERS: dict[str, type[WeakLearner]] = {
+LEARNERS: dict[str, Callable[[Any, Any], WeakLearner]] = {
     "stumps": StumpLearner,
     "features": FeatureLearner,
-    "signed": SignedFeatureLearner,
-    "precomputed": PrecomputedLearner,
+    "signed": partial(FeatureLearner, is_signed=True),
+    "precomputed": partial(FeatureLearner, columns_type=PrecomputedColumns),
 }

@@ -27,15 +27,15 @@ __all__ = ["main"]
         "aucmax report sick.aucmax other-patients.csv",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
-    epilog="Exit codes: 0 done, 1 no model that ranks, or a fault in aucmax itself, "
-    "2 something is wrong with the input, arguments or output, 130 interrupted.",
+    epilog="Exit codes: 0 success, 1 no model ranks the rows or a bug in aucmax, 2 bad "
+    "input, arguments or output, 130 interrupted.",
 )
 @click.version_option(aucmax.__version__, prog_name="aucmax")
 def main() -> None:
-    """Train models to rank, for the area under the ROC curve, and compare them.
+    """Train, compare and evaluate models that rank: AUC, partial AUC, queries.
 
-    DATA is a table (.csv, .tsv, .parquet) or an svmlight file (.svm, .svmlight,
-    .libsvm), plain or compressed (.gz, .bz2, .xz, .zst).
+    DATA is a table (.csv, .tsv, .parquet, .feather, .jsonl, .xlsx) or an svmlight file
+    (.svm, .svmlight, .libsvm), plain or compressed (.gz, .bz2, .xz, .zst, .zip).
     """
 
 

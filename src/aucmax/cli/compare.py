@@ -50,7 +50,7 @@ from aucmax.model_selection.models import compared_models, find_model
 
 
 class ComparisonTask(NamedTuple):
-    """What to compare, how, and where the results go."""
+    """The settings of a comparison and the files of its results."""
 
     models: tuple[str, ...] | None
     n_folds: int | None
@@ -112,7 +112,7 @@ def _parse_models(
     "--test",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Other rows, of the format of DATA: models learn from all of DATA and are "
+    help="Test rows in the format of DATA: models learn from all of DATA and are "
     "tested on these.",
 )
 @click.option(
@@ -120,16 +120,16 @@ def _parse_models(
     metavar="NAMES",
     callback=_parse_models,
     help=f"Models to compare, separated by commas: {', '.join(MODELS)} [default: "
-    f"{','.join(compared_models())}; with a range lambdamart-pauc, too, with queries "
-    "lambdarank, too].",
+    f"auto,{','.join(compared_models())}; with a range also lambdamart-pauc, with "
+    "queries also lambdarank].",
 )
-@time_limit_option
+@time_limit_option("Seconds for auto, over all folds [default: 60].")
 @click.option(
     "--folds",
     type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="Number of folds [default: 5, or fewer if a class is small, or queries or "
-    "groups are few].",
+    help="Number of folds [default: 5; fewer for small classes, few queries or few "
+    "groups].",
 )
 @range_options
 @metric_option
@@ -139,13 +139,13 @@ def _parse_models(
     metavar="NUMBER",
     default=0,
     show_default=True,
-    help="Decides how rows, or queries, are dealt to the folds.",
+    help="Random seed of the folds.",
 )
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="Folder for the results, created if need be [default: the current one].",
+    help="Folder for the results; created if missing [default: the current folder].",
 )
 @click.option(
     "--model-out",
@@ -187,19 +187,20 @@ def compare(
 ) -> None:
     """Cross-validate models on DATA, all on the same folds, against the baselines.
 
-    Prints for each model the AUC with its 95% interval, the partial AUC, the seconds
-    per fit, and whether it beats each baseline by DeLong's test. Saves the best
-    model, fitted to all rows, and a picture of the ROC curves. With a range, models
-    that can are trained for it, and its partial AUC decides.
+    Prints the AUC of each model with its 95% interval (CI), the partial AUC, the
+    seconds per fit, and whether the model beats each baseline by a paired test
+    (DeLong). Saves the best model, fitted to all rows, and a figure of the ROC curves.
+    With --fpr-range or --tpr-range, models are compared by the partial AUC; those that
+    can be trained for the range are.
 
-    Notes tell of columns that look like leaks or identifiers, and of rows that have
+    Notes list columns that look like leaks or identifiers, and count rows that have
     copies in other folds.
 
-    With queries (--qid, or qid: in an svmlight file) no query is divided between folds,
-    and AUC, interval and test are over queries. A target with more than two levels of
-    relevance (0, 1, 2, ...) needs a model that learns levels among --models:
-    lambdarank, lambdamart-mauc or lambdamart-ordinal. The others then learn which rows
-    are above the lowest level, and all are compared by MAUC.
+    With queries (--qid, or qid: in an svmlight file), each query is in one fold, and
+    AUC, interval and test are over queries. For a target with more than two levels of
+    relevance (0, 1, 2, ...), name at least one model that learns levels with --models:
+    lambdarank, lambdamart-mauc or lambdamart-ordinal. The other models then learn
+    which rows are above the lowest level, and all are compared by MAUC.
     """
     if not no_save:
         make_folder(output_dir)
@@ -217,7 +218,7 @@ def compare(
         raise click.UsageError("DATA and --test cannot both be standard input.")
     if test is not None and (folds or row_columns.groups or row_columns.time):
         raise click.UsageError(
-            "--test keeps rows aside already; leave out --folds, --groups and --time."
+            "--test names the test rows; leave out --folds, --groups and --time."
         )
     known = split_target(data.read(), data, target, drop, queries, row_columns)
     other = None
@@ -275,7 +276,7 @@ def run_comparison(
     n_folds = planned.n_folds
     where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
     if task.test is not None:
-        where = f"tested on {task.test.n_rows} others"
+        where = f"tested on {task.test.n_rows} other rows"
         title = f"Testing on {task.test.n_rows} rows"
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
@@ -303,8 +304,8 @@ def _save_results(
     if comparison.best is None:
         raise NothingRankedError(
             "no model ranks these rows: all of them have constant scores, so nothing "
-            "is saved. Check that the columns tell anything about the target, or try "
-            "others with --models."
+            "is saved. Check that the columns are related to the target, or try others "
+            "with --models."
         )
 
     def draw(path: Path) -> None:

@@ -33,7 +33,7 @@ from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
 
-# share of rows of training, from which on it is said: rows may be alike by chance
+# share of training rows that calls for a note: rows may be equal by chance
 _MANY_KNOWN_ROWS = 0.2
 
 
@@ -55,7 +55,7 @@ _MANY_KNOWN_ROWS = 0.2
 @metric_option
 @cut_options
 @prevalence_option
-@click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
+@click.option("--figure", type=output_path, help="File for the ROC curve.")
 @force_option
 @disk_option
 @data_argument
@@ -77,19 +77,19 @@ def evaluate(
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
 
-    Prints the AUC with its 95% interval (DeLong), the partial AUC, and what is found,
-    missed and raised in vain at a threshold, with 95% intervals of what it will show on
-    other rows. It is the model's own threshold (the best balanced accuracy in
-    training), or chosen here by one of --recall, --fpr, --precision, --alerts, both
+    Prints the AUC with its 95% interval (DeLong), the partial AUC, and the true
+    positives, misses and false alarms at a threshold, with 95% intervals for an equally
+    large new sample. The threshold is the model's own (best balanced accuracy in
+    training) unless you choose one by --recall, --fpr, --precision, --alerts, both
     costs, or --threshold. Use rows that the model was not fitted to. With a range, or
     if the model was trained for one, the partial AUC comes first and has the interval.
 
-    A model with probabilities ('aucmax fit --calibrate') gets their log loss and Brier
-    score, and a comparison of what was said with what happened.
+    For a model with probabilities ('aucmax fit --calibrate'), it also prints their log
+    loss and Brier score, and a table of predicted and observed shares.
 
-    A model that was fitted with --qid is measured within queries, given by the same
-    column unless another is named: means over the queries that have both classes. One
-    that was fitted to more than two levels is measured by MAUC and ordinal AUC.
+    A model that was fitted with --qid is evaluated within queries, by the same column
+    unless you name another: means over the queries that have both classes. A model
+    fitted to more than two levels is evaluated by MAUC and ordinal AUC.
     """
     from aucmax.decisions import reliability
     from aucmax.model_selection.fold_estimates import summarise_scores
@@ -127,8 +127,8 @@ def evaluate(
     known = fitted.share_of_known_rows(test.rows, truth)
     if known >= _MANY_KNOWN_ROWS:
         console.note(
-            f"about {known:.0%} of these rows are rows that the model was fitted to: "
-            "what is measured on them is too good. Use other rows"
+            f"the model was fitted to about {known:.0%} of these rows, so the results "
+            "are too optimistic; use other rows"
         )
     record = {
         "model": fitted.name,
@@ -213,24 +213,21 @@ def _print_point(point: Any, is_own: bool, console: Console) -> None:
     )
     if point.cost is not None:
         console.say(f"  cost {point.cost:g}")
-    console.say(
-        "In brackets what as many other rows will show at this threshold, on average "
-        "(95%)."
-    )
+    console.say("In brackets: 95% intervals for an equally large new sample.")
 
 
 def _print_chances(found: Any, console: Console) -> None:
     console.say(
         f"\nProbabilities: log loss {found.log_loss:.4f}, Brier score "
-        f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, while "
-        f"{found.base_rate:.2%} are positive"
+        f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, share "
+        f"of positives {found.base_rate:.2%}"
     )
-    console.say("     said  happened  (95% interval)       rows")
-    for said, share, low, high, n_rows in zip(
+    console.say("predicted observed  (95% interval)       rows")
+    for predicted, share, low, high, n_rows in zip(
         found.probability, found.share, found.low, found.high, found.n_rows, strict=True
     ):
         ends = f"({low:.1%} to {high:.1%})"
-        console.say(f"  {said:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
+        console.say(f"  {predicted:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
 
 
 def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
@@ -242,7 +239,7 @@ def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> No
         "partial_auc": f"{goal.part_in_words}; 1 for a perfect ranking",
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
-        "ndcg": "of the first 10 rows of each query",
+        "ndcg": "top 10 rows of each query",
         "map": relevant,
     }
     if ends := _interval(summary):

@@ -1,4 +1,4 @@
-"""``aucmax explain``: which columns carry a saved model's ranking, and how."""
+"""``aucmax explain``: which columns a saved model's ranking depends on."""
 
 from functools import partial
 from pathlib import Path
@@ -29,11 +29,12 @@ _BACKGROUND_ROWS = 500
 
 @click.command(
     cls=Command,
-    short_help="Show which columns a model's ranking rests on.",
+    short_help="Show which columns a model's ranking depends on.",
     examples=[
         "aucmax explain sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv --fpr-range 0 0.1 --top 20",
         "aucmax explain sick.aucmax other-patients.csv --row 17 --row 18",
+        "aucmax explain sick.aucmax other-patients.csv --top-rows 5",
         "aucmax explain sick.aucmax other-patients.csv --output-dir why --json",
     ],
 )
@@ -46,8 +47,15 @@ _BACKGROUND_ROWS = 500
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="Show what each column adds to the score of this row of DATA, the first is 1; "
-    "may be repeated.",
+    help="Show what each column adds to the score of row N of DATA, counted from 1; "
+    "repeat for several.",
+)
+@click.option(
+    "--top-rows",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Show the same for the N highest-scored rows.",
 )
 @click.option(
     "--top",
@@ -55,7 +63,7 @@ _BACKGROUND_ROWS = 500
     default=10,
     show_default=True,
     metavar="N",
-    help="Columns to show.",
+    help="Number of columns to show.",
 )
 @click.option(
     "--max-rows",
@@ -63,13 +71,13 @@ _BACKGROUND_ROWS = 500
     default=10_000,
     show_default=True,
     metavar="N",
-    help="Rows of DATA to measure columns on, drawn at random if there are more.",
+    help="Largest number of rows to use; more are sampled at random.",
 )
 @click.option(
     "--output-dir",
     type=output_path,
     metavar="FOLDER",
-    help="Where to write importance.csv, dependence.csv and contributions.csv.",
+    help="Folder for importance.csv, dependence.csv and contributions.csv.",
 )
 @force_option
 @data_argument
@@ -80,20 +88,21 @@ def explain(
     roles: ColumnRoles,
     ranges: dict[str, Any],
     row_numbers: tuple[int, ...],
+    top_rows: int,
     top: int,
     max_rows: int,
     output_dir: Path | None,
     force: bool,
     console: Console,
 ) -> None:
-    """Show which columns of DATA carry the ranking of MODEL, and how.
+    """Show which columns of DATA the ranking of MODEL depends on, and how.
 
-    The importance of a column is by how much the AUC (or with a range, the partial AUC)
-    falls when its cells are shuffled among the rows, with a 95% interval. Columns that
-    say the same stand in for each other. For the first of them it tells where rows rank
-    on average with each value, from 0, the end of the list, to 1, its top; for single
-    rows (--row), what each column adds to their score. A model that is a scorecard is
-    printed. Use rows that the model was not fitted to.
+    The importance of a column is the drop in AUC (with a range: partial AUC) when the
+    column is shuffled, with a 95% interval; of columns with the same information, each
+    may have little. For the most important columns it prints the mean rank of the rows
+    with each value, from 0 (bottom) to 1 (top); for single rows (--row, --top-rows),
+    what each column adds to their score. If the model is a scorecard, it is printed.
+    Use rows that the model was not fitted to.
     """
     from aucmax.inspection import (
         contributions,
@@ -102,7 +111,7 @@ def explain(
     )
     from aucmax.model_selection.models import trained_ranges
 
-    files = _files(output_dir, bool(row_numbers))
+    files = _files(output_dir, bool(row_numbers or top_rows))
     check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
     test = split_known(data.read(known_columns(fitted)), data, fitted, roles)
@@ -112,6 +121,10 @@ def explain(
                 f"there is no row {number}: {data.path} has {test.n_rows} rows."
             )
     table = test.rows
+    if top_rows:
+        order = (-fitted.decision_function(table)).argsort(kind="stable")
+        highest = (order[:top_rows] + 1).tolist()
+        row_numbers = tuple(dict.fromkeys((*row_numbers, *highest)))
     test = drop_unknown(test, roles.missing_target, console)
     truth = test.match(fitted.grading_)
     rows, truth = _some_rows(test.rows, truth, max_rows)
@@ -193,8 +206,8 @@ def _print_importances(found: Any, top: int, console: Console) -> None:
 
     n_columns = len(found.column)
     console.say(
-        f"{MEASURES[found.metric]} {found.value:.4f}; without what a column says it "
-        f"falls by (95% interval):"
+        f"{MEASURES[found.metric]} {found.value:.4f}; drop when a column is shuffled "
+        "(95% interval):"
     )
     width = max(map(len, found.column[:top]), default=0)
     largest = max(float(found.drop[0]), 1e-12) if n_columns else 1.0
@@ -209,7 +222,7 @@ def _print_importances(found: Any, top: int, console: Console) -> None:
 
 
 def _print_dependence(found: Any, console: Console) -> None:
-    console.say(f"\nWhere rows rank on average by {found.column} (1 is the top):")
+    console.say(f"\nMean rank of the rows by {found.column} (1 is the top):")
     shown = ["(missing)" if value is None else _text(value) for value in found.values]
     width = max(map(len, shown))
     for value, rank in zip(shown, found.rank, strict=True):
@@ -220,8 +233,8 @@ def _print_contributions(
     part: Any, number: int, table: Any, top: int, console: Console
 ) -> None:
     console.say(
-        f"\nRow {number}: score {part.scores[0]:.4f}, {part.expected:.4f} if no column "
-        "was known. Added by"
+        f"\nRow {number}: score {part.scores[0]:.4f}, mean {part.expected:.4f}; each "
+        "column adds"
     )
     moved = part.top(0, top)
     width = max(len(name) for name, _ in moved)

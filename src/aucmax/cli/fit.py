@@ -43,7 +43,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
 
 @click.command(
     cls=Command,
-    short_help="Fit one model and save it.",
+    short_help="Find the best model, or fit a named one, and save it.",
     examples=[
         "aucmax fit patients.csv --target sick --output sick.aucmax",
         "aucmax fit patients.csv --target outcome --positive died -o m.aucmax",
@@ -66,7 +66,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
     help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best "
     "[default: auto; lambdamart for rows that stay on disk].",
 )
-@time_limit_option
+@time_limit_option("Seconds for auto [default: 60].")
 @click.option(
     "--set",
     "settings",
@@ -78,19 +78,19 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
 @click.option(
     "--calibrate",
     type=click.Choice(["auto", "sigmoid", "isotonic", "none"]),
-    help="How scores become probabilities ('aucmax score --proba'); auto is isotonic "
-    "with 1,000 rows of each class, else sigmoid [default: auto for the model auto, "
-    "none for others, which take five more fits].",
+    help="How to turn scores into probabilities (for 'aucmax score --proba'); auto is "
+    "isotonic with at least 1,000 rows per class, else sigmoid [default: auto for the "
+    "model auto; none for other models, which need five more fits].",
 )
 @click.option(
     "--checkpoint",
     type=output_path,
     metavar="FILE",
-    help="Keep the candidates that auto has fitted in FILE: if the program is killed, "
-    "the same command resumes from there. FILE is removed when the model is saved.",
+    help="Store the models that auto has fitted in FILE: if the program is killed, the "
+    "same command resumes from there. FILE is deleted when the model is saved.",
 )
 @click.option(
-    "--output", "-o", type=output_path, required=True, help="Where to save the model."
+    "--output", "-o", type=output_path, required=True, help="File for the model."
 )
 @force_option
 @disk_option
@@ -119,17 +119,17 @@ def fit(
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
 
-    Without --model it tries many models for a minute (--time-limit), combines those
-    that help each other, and says how well the result will rank new rows. Ctrl-C ends
-    the search, and keeps what has been found.
+    By default it tries many models for a minute (--time-limit), combines the best, and
+    estimates how well the result ranks new rows. Ctrl-C ends the search and keeps the
+    models found so far.
 
-    DATA may be a folder, or a pattern in quotes, and larger than memory: its rows then
-    stay on disk, and the model is lambdamart unless you name another.
+    DATA may be a folder or a quoted pattern, and larger than memory: rows then stay on
+    disk, and the default model is lambdamart.
 
-    A range of the ROC curve is what auto, linear, svm-pauc and lambdamart-pauc are
-    trained for; the last takes --fpr-range alone. With queries, the linear model, both
-    svm and all kinds of lambdamart learn to rank the rows of each query; the other
-    models learn from all rows together.
+    auto, linear, svm-pauc and lambdamart-pauc can be trained for a range of the ROC
+    curve (lambdamart-pauc with --fpr-range only). With queries, linear, svm and
+    lambdamart models learn to rank the rows of each query; other models learn from all
+    rows together.
     """
     from sklearn.utils.validation import has_fit_parameter
 
@@ -191,7 +191,9 @@ def fit(
         echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
     elif checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    notices = note_findings(training, labels, fitted.encoder_, console)
+    notices = note_findings(
+        training, labels, fitted.encoder_, console, has_folds=model == "auto"
+    )
     console.say(f"Fitted {model} on {training.describe(labels)}.")
     record = {
         "model": model,

@@ -15,7 +15,7 @@ Option: TypeAlias = Callable[[Command], Command]
 
 
 def _together(*options: Option) -> Option:
-    """Return what adds several options, the first on top in the help."""
+    """Return a decorator that adds options, the first on top in the help."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -55,41 +55,40 @@ report_option = click.option(
     "--report",
     type=output_path,
     metavar="PAGE",
-    help="Where to write a page to share: one file, .html or .md.",
+    help="File for a report to share, .html or .md.",
 )
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 prevalence_option = click.option(
     "--prevalence",
     type=float,
     metavar="SHARE",
-    help="Share of positives where the probabilities are used, if it is not that of "
-    "training.",
+    help="Share of positives where the model is used, if it differs from training.",
 )
 missing_target_option = click.option(
     "--missing-target",
     type=click.Choice(["drop", "error"]),
     default="drop",
     show_default=True,
-    help="Leave out rows without a target, or report an error.",
+    help="Drop rows without a target, or raise an error.",
 )
 weight_option = click.option(
     "--weight",
     metavar="COLUMN",
-    help="Column with the weight of each row, in training and in all measures.",
+    help="Column of row weights, for training and all metrics.",
 )
 metric_option = click.option(
     "--metric",
     metavar="NAME",
-    help="What decides, and has interval and test: auc, partial_auc; with levels of "
-    "relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
-    "there is a range, else auc, or mauc].",
+    help="Metric to compare by, with interval and test: auc, partial_auc; with levels "
+    "of relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
+    "there is a range, else auc, or mauc for levels].",
 )
-time_limit_option = click.option(
-    "--time-limit",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="Time limit for a fit of auto [default: 60].",
-)
+
+
+def time_limit_option(help: str) -> Option:
+    """Return ``--time-limit``; each command has its own default."""
+    seconds = click.FloatRange(min=1)
+    return click.option("--time-limit", type=seconds, metavar="SECONDS", help=help)
 
 
 def limit_parameters(
@@ -99,7 +98,7 @@ def limit_parameters(
     if time_limit is None:
         return {}
     if "auto" not in models:
-        raise click.UsageError("--time-limit concerns the model auto alone.")
+        raise click.UsageError("--time-limit applies to the model auto only.")
     return {"time_limit": time_limit}
 
 
@@ -115,8 +114,8 @@ _max_memory_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_limit_memory,
-    help="Read files that take up to this many gigabytes of memory [default: what is "
-    "free, less for a small file].",
+    help="Largest memory for a file, in gigabytes [default: the free memory, or less "
+    "for a small file].",
 )
 
 _source = _combined(
@@ -128,26 +127,26 @@ _source = _combined(
         type=click.Choice(
             ["csv", "tsv", "parquet", "feather", "jsonl", "excel", "svmlight"]
         ),
-        help="Format of DATA, if its name does not tell.",
+        help="Format of DATA [default: by its name].",
     ),
     separator=click.option(
         "--separator",
         metavar="CHARACTER",
         callback=lambda _, __, value: {"tab": "\t", "\\t": "\t"}.get(value, value),
-        help="Character between the columns of a text table [default: found in .csv, a "
-        "tab in .tsv files].",
+        help="Column separator of .csv and .tsv files [default: detected in .csv, tab "
+        "in .tsv].",
     ),
     decimal=click.option(
         "--decimal",
         type=click.Choice(["auto", ".", ","]),
         default="auto",
-        help="Character in front of decimals in a text table [default: found].",
+        help="Decimal mark of .csv and .tsv files [default: detected].",
     ),
     encoding=click.option(
         "--encoding",
         metavar="NAME",
         default="auto",
-        help="Encoding of a text table, such as latin-1 [default: found].",
+        help="Encoding of .csv and .tsv files, such as latin-1 [default: detected].",
     ),
     sheet=click.option(
         "--sheet",
@@ -169,15 +168,15 @@ target_options = _together(
     click.option(
         "--positive",
         metavar="VALUE",
-        help="Value of the target to rank above all others [default: the larger of two "
-        "numbers, the one of two strings that means yes (yes, true, positive, ...), "
+        help="Value of the target that is positive [default: the larger of two "
+        "numbers; of two strings the one that means yes (yes, true, positive, ...), "
         "else the rarer].",
     ),
     click.option(
         "--drop",
         multiple=True,
         metavar="COLUMN",
-        help="Column to leave out; may be repeated.",
+        help="Column to drop; repeat for several.",
     ),
 )
 
@@ -194,8 +193,8 @@ query_options = _combined(
     qid=click.option(
         "--qid",
         metavar="COLUMN",
-        help="Column that names the query of each row: rows are ranked within their "
-        "query. svmlight files bring their own (qid:7).",
+        help="Column with the query of each row: rows are ranked within their query. "
+        "svmlight files have their own (qid:7).",
     ),
     no_qid=click.option(
         "--no-qid",
@@ -211,14 +210,14 @@ row_options = _combined(
     groups=click.option(
         "--groups",
         metavar="COLUMN",
-        help="Column that names the group of each row, such as the patient: no group "
-        "is divided between training and test.",
+        help="Column with the group of each row, such as a patient: all rows of a "
+        "group are in the same fold.",
     ),
     time=click.option(
         "--time",
         metavar="COLUMN",
-        help="Column with the time of each row, dates or numbers: models learn from "
-        "the past and are tested on what came after.",
+        help="Column with the time of each row, dates or numbers: models are tested on "
+        "later rows than they learn from.",
     ),
 )
 
@@ -235,7 +234,7 @@ test_options = _combined(
     weight=weight_option,
 )
 
-# what choices by the number of alerts, by rates and by costs are called in Python
+# rules for a threshold, by their names in Python
 CUTS = {
     "recall": (
         "SHARE",
@@ -245,21 +244,21 @@ CUTS = {
         "SHARE",
         "Largest set of alerts with a false positive rate of at most SHARE.",
     ),
-    "precision": ("SHARE", "At least this share of the alerts is positive."),
+    "precision": ("SHARE", "Largest set of alerts with a precision of at least SHARE."),
     "alerts": ("N", "Flag the N highest-scored rows."),
     "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
-    "cost_alarm": ("COST", "Cost of a false alarm: the threshold of the least cost."),
-    "threshold": ("SCORE", "Scores above it are alerts."),
+    "cost_alarm": ("COST", "Cost of a false alarm; the lowest total cost decides."),
+    "threshold": ("SCORE", "Flag rows with a score above SCORE."),
 }
 
 
 def _cut(**values: float | None) -> dict[str, float]:
     cut, costs = _given(**values), {"cost_missed", "cost_alarm"}
     if len(cut.keys() & costs) == 1:
-        raise click.UsageError("--cost-missed and --cost-alarm are given together.")
+        raise click.UsageError("--cost-missed and --cost-alarm must be given together.")
     if len(cut) > 1 and cut.keys() != costs:
         flags = " and ".join(map(flag, cut))
-        raise click.UsageError(f"one rule chooses a threshold, but {flags} are given.")
+        raise click.UsageError(f"give one rule for the threshold, not {flags}.")
     return cut
 
 
@@ -295,8 +294,10 @@ range_options = _combined(
     _given,
     fpr_range=_range_option(
         "--fpr-range",
-        "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
-        "list: by its partial AUC models are trained, chosen and tested.",
+        "Range of false positive rates, such as 0 0.1 for the top of the ranking: "
+        "models are trained, compared and tested by the partial AUC over it.",
     ),
-    tpr_range=_range_option("--tpr-range", "Range of true-positive rates that counts."),
+    tpr_range=_range_option(
+        "--tpr-range", "Range of true positive rates (sensitivity)."
+    ),
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -18,14 +19,18 @@ from aucmax.cli.entry_point import echo, output_error, printable, remember_debug
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
+_VARIABLE = re.compile(r"'.*?'|\d+")
 
 
 class Console:
     """Results on the output stream, everything else on the error stream."""
 
-    def __init__(self, as_json: bool = False, is_quiet: bool = False) -> None:
+    def __init__(
+        self, as_json: bool = False, is_quiet: bool = False, is_verbose: bool = False
+    ) -> None:
         self.as_json = as_json  # one JSON object alone on the output stream
         self.is_quiet = is_quiet  # nothing but errors on the error stream
+        self.is_verbose = is_verbose  # all notes, not one per kind
         self.files: list[str] = []  # that are written
         self.exit_code = 0
 
@@ -64,6 +69,17 @@ class Console:
         """Print a remark on the error stream."""
         if not self.is_quiet:
             echo(f"note: {text}", err=True)
+
+    def notes(self, lines: Iterable[str]) -> None:
+        """Print one note per kind with the number of others, or all if verbose."""
+        kinds: dict[str, list[str]] = {}
+        for line in lines:
+            # notes of one kind differ in quoted names and numbers
+            kind = str(len(kinds)) if self.is_verbose else _VARIABLE.sub("", line)
+            kinds.setdefault(kind, []).append(line)
+        for first, *others in kinds.values():
+            more = f" (and {len(others)} more like this, see --verbose)"
+            self.note(first + more * bool(others))
 
     def give(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
@@ -113,21 +129,24 @@ class Console:
 
 
 def with_console(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--json``, ``--quiet`` and ``--debug``; the command gets a `console`."""
+    """Add the options of all commands; the command gets a `console`."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
     @click.option("--quiet", "-q", is_flag=True, help="Print no progress and no notes.")
+    @click.option("--verbose", "-v", is_flag=True, help="Print all notes.")
     @click.option(
         "--debug",
         is_flag=True,
         expose_value=False,
         is_eager=True,
         callback=remember_debug,
-        help="Show where an error comes from.",
+        help="Print the traceback of an error.",
     )
     @wraps(command)
-    def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> None:
-        console = Console(as_json, quiet)
+    def wrapped(
+        *args: Any, as_json: bool, quiet: bool, verbose: bool, **options: Any
+    ) -> None:
+        console = Console(as_json, quiet, verbose)
         try:
             with console.warnings_as_notes():
                 command(*args, console=console, **options)
@@ -146,7 +165,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise click.ClickException(
-            f"{folder}: there is a file of that name, where a folder is needed."
+            f"{folder} is a file; name a folder for the results."
         ) from error
 
 
@@ -185,5 +204,5 @@ def check_ending(path: Path | None, endings: Sequence[str]) -> None:
     """Reject a file of a format that cannot be written, before the work."""
     if path is not None and path.suffix.lower() not in endings:
         raise click.ClickException(
-            f"{path}: its name must end in one of {', '.join(endings)}."
+            f"{path}: the name must end in one of {', '.join(endings)}."
         )

@@ -1,4 +1,4 @@
-"""Read what the user names: a table with its target, or an svmlight file."""
+"""Read the rows that the user names: a table or an svmlight file."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class KnownColumns(NamedTuple):
 
 
 class RowColumns(NamedTuple):
-    """Columns that say something of rows: what they count, and where they belong."""
+    """Names of the columns of row weights, groups and times."""
 
     weight: str | None = None
     groups: str | None = None

@@ -1,4 +1,4 @@
-"""``aucmax report``: a page to share of how well a saved model ranks other rows."""
+"""``aucmax report``: one page on how well a saved model ranks other rows."""
 
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,10 @@ from aucmax.cli.score import known_columns, load_model
 
 @click.command(
     cls=Command,
-    short_help="Write a page to share about a model.",
+    short_help="Write a report on a model, one HTML page.",
     examples=[
         "aucmax report sick.aucmax other-patients.csv",
+        "aucmax report sick.aucmax other-patients.csv --title 'Sick in spring'",
         "aucmax report sick.aucmax other-patients.csv --output sick.md",
     ],
 )
@@ -40,8 +41,9 @@ from aucmax.cli.score import known_columns, load_model
     "--output",
     "-o",
     type=output_path,
-    help="Where to write the page, .html or .md [default: MODEL-report.html].",
+    help="File for the page, .html or .md [default: MODEL-report.html].",
 )
+@click.option("--title", metavar="TEXT", help="Heading of the page.")
 @test_options
 @range_options
 @metric_option
@@ -52,17 +54,18 @@ def report(
     model: Path,
     data: Source,
     output: Path | None,
+    title: str | None,
     roles: ColumnRoles,
     ranges: dict[str, Any],
     metric: str | None,
     force: bool,
     console: Console,
 ) -> None:
-    """Write a page on how well MODEL ranks the rows of DATA, whose target is known.
+    """Write a report on how well MODEL ranks the rows of DATA, whose target is known.
 
-    One file that needs no network: the verdict, the ROC curve, what is found among any
-    number of cases that one can open, calibration, what the model looks at, checks of
-    the data, and how to reproduce it. Use rows that the model was not fitted to.
+    One file that needs no network: the verdict, the ROC curve, the positives found per
+    number of cases reviewed, calibration, the importance of the columns, checks of the
+    data, and the steps to reproduce it. Use rows that the model was not fitted to.
     """
     from aucmax.model_selection import report_model
 
@@ -81,7 +84,8 @@ def report(
         metric=metric,
         **ranges,
         name=fitted.name,
-        title=f"How well does {fitted.name or 'the model'} rank by {test.target_name}?",
+        title=title
+        or f"How well does {fitted.name or 'the model'} rank by {test.target_name}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,

@@ -27,8 +27,8 @@ Command = Callable[..., None]
 disk_option = click.option(
     "--on-disk/--in-memory",
     default=None,
-    help="Whether rows stay on disk and are read some at a time [default: if they need "
-    "more memory than is free].",
+    help="Whether to leave rows on disk and read them in parts [default: if they need "
+    "more than the free memory].",
 )
 
 
@@ -58,7 +58,7 @@ def _size(data: Source) -> int:
 
     files = data.files
     if not all(file.is_file() for file in files):
-        return 0  # what is not there is said where it is read
+        return 0  # reading a missing file raises the error
     kind = data.format or file_format(files[0])
     if kind in ("svmlight", "letor"):
         return 0
@@ -85,15 +85,17 @@ def worker_options(command: Command) -> Command:
     @click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Have the work done by Dask's workers of this scheduler, such as "
-        "tcp://10.0.0.1:8786; they must see the files of DATA.",
+        help="Use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; "
+        "they need access to the files of DATA.",
     )
     @wraps(command)
     def wrapped(
         *args: Any, workers: int | None, scheduler: str | None, **options: Any
     ) -> None:
         if workers is not None and scheduler is not None:
-            raise click.UsageError("--scheduler has its own workers: leave --workers.")
+            raise click.UsageError(
+                "--scheduler has its own workers; leave out --workers."
+            )
         is_asked_for = workers is not None and not options["on_disk"]
         if is_asked_for and _fits_in_memory(options["data"]):
             Console(is_quiet=options["quiet"]).note(

@@ -28,7 +28,7 @@ from aucmax.cli.output import (
 from aucmax.cli.reading import AS_WRITTEN, Data, KnownColumns, Source, require_column
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 
-# what spreadsheets take for a formula, if it is not a number
+# spreadsheets read these cells as formulas, unless they are numbers
 _FORMULA = r"^[=+\-@\t\r]"
 
 
@@ -48,15 +48,14 @@ _FORMULA = r"^[=+\-@\t\r]"
     "--output",
     "-o",
     type=output_path,
-    help="Where to write the scores: a file (.csv, .tsv, .parquet), or a folder, with "
-    "a file for each file of DATA, if the name has no ending [default: print them].",
+    help="File for the scores (.csv, .tsv, .parquet), or, without an ending, a folder "
+    "with one file per file of DATA [default: print the scores].",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Column to copy beside the scores as it is written, such as a key; may be "
-    "repeated.",
+    help="Column to copy to the output unchanged, such as a key; repeat for several.",
 )
 @click.option(
     "--proba",
@@ -67,16 +66,16 @@ _FORMULA = r"^[=+\-@\t\r]"
 @click.option(
     "--safe-csv",
     is_flag=True,
-    help="Put an apostrophe in front of text cells and names that a spreadsheet would "
-    "take for a formula, since they start with =, +, - or @.",
+    help="Put an apostrophe before cells and names that start with =, +, - or @, so "
+    "that a spreadsheet does not read them as formulas.",
 )
 @prevalence_option
 @click.option(
     "--threshold",
     type=float,
     metavar="SCORE",
-    help="Scores above it are predicted positive, such as a threshold that 'aucmax "
-    "evaluate' prints [default: the model's own].",
+    help="Predict rows with a score above SCORE positive; 'aucmax evaluate' prints "
+    "thresholds [default: the model's own].",
 )
 @force_option
 @disk_option
@@ -100,11 +99,11 @@ def score(
     """Score the rows of DATA with MODEL: higher scores rank higher.
 
     Columns are found by name; others, such as the target and the queries, are ignored.
-    There is one line per row, in the order of DATA: the score, and the class by a
-    threshold unless it ranks by more than two levels. The model's own threshold is that
-    of the best balanced accuracy in training. A model of queries gives scores that
-    compare rows of one query only; --keep puts the column of the queries (qid, in
-    svmlight files) beside them.
+    Prints one line per row, in the order of DATA: the score, and the predicted class
+    unless the model ranks by more than two levels. The model's own threshold has the
+    best balanced accuracy in training. Scores of a model with queries compare rows of
+    the same query only; copy the column of the queries (qid in svmlight files) with
+    --keep.
     """
     is_folder = output is not None and output.suffix == ""
     outputs = _part_names(output, data) if output and is_folder else []
@@ -114,7 +113,7 @@ def score(
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model)
     if prevalence is not None and not proba:
-        raise click.UsageError("--prevalence concerns probabilities; add --proba.")
+        raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
         require_probabilities(fitted, model)
     if threshold is not None and not fitted.has_threshold_:

@@ -49,9 +49,9 @@ def fit_model(
         _progress(model.estimator, title, console, on_workers),
         warnings.catch_warnings(),
     ):
-        # the user is told how many queries have both classes
+        # the number of queries with both classes is printed
         warnings.simplefilter("ignore", OneClassQueryWarning)
-        # an error says so below, in terms of this program
+        # raised as an error below
         warnings.simplefilter("ignore", ConstantScoresWarning)
         model.fit(training.rows, labels, checkpoint=checkpoint)
     if has_constant_scores(labels, model.decision_function(training.rows)):
@@ -67,7 +67,7 @@ def fit_model(
 def _progress(
     estimator: Any, title: str, console: Console, on_workers: bool
 ) -> Iterator[None]:
-    """Show that a fit goes on; of a search with a time limit, what it is trying."""
+    """Show the progress of a fit; with a time limit, in seconds."""
     time_limit = getattr(estimator, "time_limit", None)
     if time_limit is None:
         with console.progress(title, 1) as step:
@@ -82,26 +82,28 @@ def _progress(
         step("done", 0)
 
 
-def _seconds(step: Callable[..., None], most: int) -> Callable[[Any], None]:
-    """Turn the news of a search into seconds of a progress bar."""
+def _seconds(step: Callable[..., None], limit: int) -> Callable[[Any], None]:
+    """Return a callback that shows the seconds of a search in a progress bar."""
     shown = 0
 
-    def tell(news: Any) -> None:
+    def report(progress: Any) -> None:
         nonlocal shown
-        best = f", best so far {news.score:.4f} by {news.best}" if news.best else ""
-        passed = min(int(news.seconds), most)
-        step(f"{news.candidate}{best}", passed - shown)
+        best = ""
+        if progress.best:
+            best = f", best so far {progress.score:.4f} by {progress.best}"
+        passed = min(int(progress.seconds), limit)
+        step(f"{progress.candidate}{best}", passed - shown)
         shown = passed
 
-    return tell
+    return report
 
 
 def _advice(name: str) -> str:
-    """Say what to try in place of a model that ranks nothing."""
+    """Return advice on what to try in place of a model that ranks nothing."""
     others = [other for other in ("linear", "lambdamart") if other != name]
     advice = (
-        f"Try --model {' or --model '.join(others)}, or check that the columns tell "
-        "anything about the target."
+        f"Try --model {' or --model '.join(others)}, or check that the columns "
+        "are related to the target."
     )
     if name == "svm-pauc":
         return (
@@ -112,44 +114,48 @@ def _advice(name: str) -> str:
 
 
 def describe_columns(encoder: Any, console: Console) -> None:
-    """Note the columns that are left out or need a word."""
-    for name, reason in encoder.dropped_.items():
-        console.note(f"column {name!r} is left out: {reason}")
-    for notice in encoder.notices_:
-        console.note(notice)
+    """Print notes on columns that are left out or read in a special way."""
+    dropped = encoder.dropped_.items()
+    console.notes(f"column {name!r} is left out: {reason}" for name, reason in dropped)
+    console.notes(encoder.notices_)
+
+
+# of a table itself; other notices concern the folds of a cross-validation
+_WITHOUT_FOLDS = ("leak", "identifier")
 
 
 def note_findings(
-    training: Data, labels: Any, encoder: Any, console: Console
+    training: Data, labels: Any, encoder: Any, console: Console, has_folds: bool
 ) -> list[dict[str, Any]]:
-    """Look for leaks and the like on the usual folds; tell and return what is found."""
+    """Check the table for leaks and similar problems; print and return the notices."""
     from aucmax.model_selection.cross_validation import find_notices
 
     notices = find_notices(training.rows, labels)
+    if not has_folds:
+        notices = [notice for notice in notices if notice.kind in _WITHOUT_FOLDS]
     note_others(notices, encoder, console)
     return [notice.to_dict() for notice in notices]
 
 
 def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
-    """Note what concerns columns that are not left out."""
+    """Print notices, but for those on columns that are left out."""
     for notice in notices:
         if not notice.columns or {*notice.columns} - encoder.dropped_.keys():
-            console.note(str(notice))
+            is_long = console.is_verbose and notice.details
+            console.notes(notice.details if is_long else [str(notice)])
 
 
 def auto_record(
     model: Any, findings: Sequence[dict[str, Any]], console: Console
 ) -> dict[str, Any]:
-    """Say what a search has found, and return it for JSON; nothing of other models."""
+    """Print the result of a search and return it for JSON; {} for other models."""
     found = model.estimator_
     if not hasattr(found, "leaderboard"):
         return {}
-    said = {*model.encoder_.notices_, *(finding["text"] for finding in findings)}
-    for notice in found.notices_:
-        if notice not in said:
-            console.note(notice)
+    printed = {*model.encoder_.notices_, *(finding["text"] for finding in findings)}
+    console.notes(notice for notice in found.notices_ if notice not in printed)
     lines = found.summary().splitlines()
-    # the first tells the rows, which are told already
+    # the first line repeats the number of rows
     console.say("\n".join(line for line in lines[1:] if line[:5] != "Note:"))
     board = found.leaderboard().fill_nan(None)
     estimate = {k: None if v != v else v for k, v in found.estimate_.items()}

@@ -44,11 +44,12 @@ from aucmax.graphs.graph_training import (
     minimize_in_rounds,
 )
 from aucmax.linear.column_scales import column_scales, largest_entries
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge
-from aucmax.solvers import BundleSolver, Progress, StoppingRule
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Progress, StoppingRule
 
 _PAIR_WEIGHTS = ("nonnegative", "free")
 _MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near 0

@@ -21,7 +21,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs._plane_kernels import ascend
 from aucmax.graphs.graph_problem import Counts, GraphProblem, GraphScores
-from aucmax.solvers import Progress, StoppingRule
+from aucmax.solvers.solver import Progress, StoppingRule
 
 LOSSES = ("consistent", "fixed", "ramp")
 _TIGHTENING = 4.0  # of the tolerance, while the metric still moves
@@ -231,7 +231,7 @@ class FrankWolfe:
             offset = np.einsum("mp,mp->", self._offsets, self._shares)
             dual = self.C * offset / len(self._shares) - 0.5 * (goal @ goal)
             bound = max(bound, float(dual))
-            if watch.should_stop(problem, value, bound):
+            if watch.should_stop(problem.n_passes, value, bound):
                 break
             weights = best + _STEP_TO_OPTIMUM * (goal - best)
         gap = max(value - bound, 0.0)

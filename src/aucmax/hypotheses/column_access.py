@@ -27,12 +27,18 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
         raise TypeError(
             f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."
         )
+    low, high = column_ends(X)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError(explain_non_finite(X, names))
+    return low, high
+
+
+def column_ends(X: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest value of each column, NaN if it has any."""
     chosen = np.ones(X.shape[0], dtype=bool)
     found = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
     low = np.min([low for low, _ in found], axis=0).astype(np.float64)
     high = np.max([high for _, high in found], axis=0).astype(np.float64)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ValueError(explain_non_finite(X, names))
     return low, high
 
 
@@ -93,16 +99,7 @@ def _sparse_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
 
 
 class ColumnReader:
-    """Read columns of a matrix as dense float64 vectors.
-
-    Dense data are read in place, sparse data from their CSC form, which is a copy
-    unless they have it already. Entries that a sparse matrix stores twice add up.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        The data.
-    """
+    """Read columns of a matrix as dense float64 vectors; sparse data in CSC form."""
 
     def __init__(self, X: Any) -> None:
         self.X = X

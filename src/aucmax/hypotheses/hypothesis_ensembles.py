@@ -42,13 +42,7 @@ class _Ensemble:
 
 @dataclass
 class FeatureEnsemble(_Ensemble):
-    """Columns scaled to [-1, 1]: together one linear function, so one product.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (n_features,)
-        The range of each column in the training data.
-    """
+    """Columns scaled to [-1, 1] by their range in the training data: one product."""
 
     low: FloatArray
     high: FloatArray
@@ -82,13 +76,7 @@ class FeatureEnsemble(_Ensemble):
 
 @dataclass
 class StumpEnsemble(_Ensemble):
-    """Stumps: together a sum of step functions, one of each column.
-
-    Parameters
-    ----------
-    thresholds : ndarray of shape (n_rounds,)
-        The value that a row must exceed.
-    """
+    """Stumps: together a sum of step functions, one per column."""
 
     thresholds: FloatArray
 

@@ -16,7 +16,7 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.hypotheses.column_access import column_ranges
 from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
-from aucmax.hypotheses.own_hypotheses import evaluate_callables
+from aucmax.hypotheses.scaled_columns import evaluate_callables
 
 
 class TrainingRows(NamedTuple):
@@ -34,11 +34,7 @@ class TrainingRows(NamedTuple):
 
 @documented
 class HypothesisRanker(BinaryRanker):
-    """A ranker whose scores are a weighted sum of hypotheses within [-1, 1].
-
-    A subclass has the parameters named here among its own, and `fit` sets what
-    :func:`~aucmax.hypotheses.fitted_ensemble` reads, `threshold_` and `classes_`.
-    """
+    """A ranker whose scores are a weighted sum of hypotheses within [-1, 1]."""
 
     hypotheses: str | Sequence[Callable[[Any], ArrayLike]]
 

@@ -1,11 +1,11 @@
-"""Columns mapped onto [-1, 1] without a copy of the data."""
+"""Columns mapped onto [-1, 1] without a copy, and hypotheses of the user's own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from aucmax._core.row_matrix import as_row_matrix
@@ -20,26 +20,6 @@ _MAX_SCALE = 1e250
 _BLOCK_SIZE = 32_768  # entries of a block of formed hypotheses
 
 
-class Hypotheses(Protocol):
-    """Hypotheses on some rows, seen as a matrix H that need not be kept.
-
-    ``H[r, k]`` is the value of hypothesis k on row r, within [-1, 1]. The data X are
-    read through one product in each direction; the results are float64.
-    """
-
-    X: Any
-
-    @property
-    def n_hypotheses(self) -> int:
-        """Number of hypotheses."""
-
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
-
-    def edges(self, row_weights: FloatArray) -> FloatArray:
-        """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
-
-
 class ScaledColumns:
     r"""One hypothesis per column: its range is mapped linearly onto [-1, 1].
 
@@ -47,47 +27,18 @@ class ScaledColumns:
               {\mathrm{high}_k - \mathrm{low}_k}
               = \mathrm{scale}_k \, x_k + \mathrm{shift}_k
 
-    A column that is constant has no range: its scale and shift are 0. So has one
-    whose range is below 4e-308, which has no finite inverse.
-
-    The data are never copied: with the scale s and shift b,
+    A column that is constant, or whose range is below 4e-308, has no range: its scale
+    and shift are 0. With ranges of other rows, values may leave [-1, 1]. The data are
+    never copied: with the scale s and shift b,
 
     .. math:: H w = X (s \circ w) + \langle b, w \rangle, \qquad
               H^\top g = s \circ (X^\top g) + b \textstyle\sum_r g_r
 
-    so sparse data stay sparse, and the shift costs O(n_rows + n_columns).
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Finite data, float32 or float64.
-    low, high : ndarray of shape (n_columns,)
-        The range of each column; see :meth:`fit`. With the ranges of other rows, these
-        are the same hypotheses on new rows, where they may leave [-1, 1].
-
-    Attributes
-    ----------
-    scale, shift : ndarray of shape (n_columns,)
-        The map of each column.
-    constant : ndarray of bool of shape (n_columns,)
-        Columns without a range.
-
-    Notes
-    -----
-    Where an offset b is large, the two terms above cancel and would lose digits:
-    an hour of time stamps in seconds since 1970 has b of about 1e6. Columns with an
-    offset above 1e3 half ranges, or with a scale beyond 1e250, are therefore taken out
-    of the products, and their hypotheses formed from the first formula, block by block.
-    That form gives -1 and 1 exactly at the ends of the range. What remains is the
-    rounding of the sums, in float64, with at most three digits lost.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.hypotheses import ScaledColumns
-    >>> columns = ScaledColumns.fit(np.array([[0.0, 10.0], [1.0, 30.0], [4.0, 20.0]]))
-    >>> columns.scores(np.array([0.5, 0.5]))
-    array([-1.  ,  0.25,  0.5 ])
+    Where an offset b is large, these two terms cancel and would lose digits: an hour of
+    time stamps in seconds since 1970 has b of about 1e6. Columns with an offset above
+    1e3 half ranges, or with a scale beyond 1e250, are therefore taken out of the
+    products, and their hypotheses formed from the first formula, block by block, which
+    gives -1 and 1 exactly at the ends of the range.
     """
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:
@@ -110,10 +61,7 @@ class ScaledColumns:
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
-        """Find the range of each column, in one read; `names` are for messages.
-
-        NaN and infinite values are an error that names row and column.
-        """
+        """Find the range of each column in one read; all values must be finite."""
         return cls(X, *column_ranges(X, names))
 
     @property
@@ -226,10 +174,7 @@ def _edges_of_part(
 def on_range(
     values: NDArray[Any], low: FloatArray | float, high: FloatArray | float
 ) -> FloatArray:
-    """Map ranges onto [-1, 1] in float64, exactly at both ends; 0 without a range.
-
-    That is ``((x - low) - (high - x)) / (high - low)``.
-    """
+    """Return ``((x - low) - (high - x)) / (high - low)``, or 0 without a range."""
     # halves, because the difference of two large numbers may overflow
     low, high = low / 2.0, high / 2.0
     constant = high - low < _MIN_RANGE
@@ -239,3 +184,87 @@ def on_range(
     formed /= np.where(constant, 1.0, high - low)
     np.copyto(formed, 0.0, where=constant)
     return formed
+
+
+class PrecomputedColumns(ScaledColumns):
+    """One hypothesis per column, used unchanged: H is X.
+
+    Values may leave [-1, 1] by rounding, up to 8 units in the last place of the data's
+    precision. A column that is equal on all rows is a hypothesis, too.
+    """
+
+    @classmethod
+    def fit(cls, X: Any, names: Any = None) -> Self:
+        """Check in one read that all values are finite and within [-1, 1]."""
+        low, high = column_ranges(X, names)
+        limit = 1.0 + _range_tolerance(X.dtype)
+        outside = np.flatnonzero((low < -limit) | (high > limit))
+        if outside.size:
+            column = int(outside[0])
+            values = dense_columns(X, [column])[:, 0]
+            row = int(np.argmax(np.abs(values) > limit))
+            name = "" if names is None else f" ({names[column]!r})"
+            raise ValueError(
+                "A hypothesis must lie within [-1, 1], but "
+                f"column {column}{name} is {values[row]:.17g} in row {row}. "
+                "Scale it first, or use hypotheses='features', which does."
+            )
+        ones = np.ones(X.shape[1])
+        columns = cls(X, -ones, ones)
+        columns.constant = low == high
+        return columns
+
+    def columns(self, indices: Any) -> FloatArray:
+        """Return ``H[:, indices]`` itself, dense."""
+        return dense_columns(self.X, indices).astype(np.float64)
+
+    def values(self, number: int, column: FloatArray) -> FloatArray:
+        """Return a hypothesis on other rows, which is their column."""
+        return column
+
+
+def evaluate_callables(
+    functions: Sequence[Callable[[Any], ArrayLike]], X: Any
+) -> FloatArray:
+    """Return the values of each function on all rows, checked to be in [-1, 1].
+
+    Booleans count as 0 and 1.
+    """
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    values = np.empty((n_rows, len(functions)), order="F")
+    for k, function in enumerate(functions):
+        name = getattr(function, "__name__", type(function).__name__)
+        label = f"hypothesis {k} ({name})"
+        try:
+            returned = np.asarray(function(X))
+        except Exception as error:
+            error.add_note(f"Raised by {label}.")
+            raise
+        values[:, k] = _checked(returned, n_rows, label)
+    return values
+
+
+def _checked(returned: Any, n_rows: int, label: str) -> FloatArray:
+    if returned.shape != (n_rows,):
+        raise ValueError(
+            f"{label} must return one value for each of the {n_rows} rows, "
+            f"got shape {returned.shape}."
+        )
+    if returned.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{label} must return real numbers, got dtype {returned.dtype}."
+        )
+    values: FloatArray = returned.astype(np.float64)
+    precision = returned.dtype if returned.dtype.kind == "f" else values.dtype
+    inside = np.abs(values) <= 1.0 + _range_tolerance(precision)
+    if not inside.all():
+        row = int(np.argmin(inside))
+        raise ValueError(
+            f"{label} must lie within [-1, 1], but is {values[row]:.17g} in row {row}."
+        )
+    return values
+
+
+def _range_tolerance(dtype: np.dtype[Any]) -> float:
+    """Return by how much rounding may carry a value out of [-1, 1]."""
+    return 8.0 * float(np.finfo(dtype).eps)

@@ -18,18 +18,6 @@ class StumpColumns:
 
     One byte per row and stump, also for sparse data. Directions are left to the sign of
     the weights. Products sum in float64, whatever the data are.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        The data, float32 or float64.
-
-    Attributes
-    ----------
-    column : ndarray of int64 of shape (n_hypotheses,)
-        The column of each stump.
-    threshold : ndarray of shape (n_hypotheses,)
-        Its threshold.
     """
 
     def __init__(self, X: Any) -> None:
@@ -117,30 +105,6 @@ class StumpGrid:
     column,
 
     .. math:: (H D H^T)_{ij} = \sum_h D_h - 2 \sum_k | C_{ik} - C_{jk} |.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Finite data, float32 or float64; sparse data are made dense.
-
-    Attributes
-    ----------
-    column : ndarray of int64 of shape (n_stumps,)
-        The column of each stump.
-    threshold : ndarray of float64 of shape (n_stumps,)
-        Its threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.hypotheses import StumpGrid
-    >>> grid = StumpGrid(np.array([[1.0], [2.0], [5.0], [5.0]]))
-    >>> grid.threshold
-    array([1.5, 3.5])
-    >>> grid.edges(np.array([1.0, 1.0, -1.0, -1.0]))
-    array([-2., -4.])
-    >>> grid.scores(np.array([0.0, 1.0]))
-    array([-1., -1.,  1.,  1.])
     """
 
     column: IntArray

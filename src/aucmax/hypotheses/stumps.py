@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
@@ -14,7 +14,6 @@ from aucmax.hypotheses import _stump_kernels
 from aucmax.hypotheses.column_access import (
     COLUMNS_AT_ONCE,
     column_ranges,
-    dense_columns,
     summed,
     tiles,
 )
@@ -41,25 +40,9 @@ class Stumps:
     so that the rows are always split between the two. The edge of a stump under signed
     row weights g is :math:`\sum_r g_r h(x_r)`.
 
-    Sorting costs O(m log m) for each column of m rows, or O(m) where its values are
-    spread out. What is kept is a row number, four bytes, for each value that
-    is not zero: at most half of float64 data. Sparse data are never made dense.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Finite data, float32 or float64; :meth:`fit` checks that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.hypotheses import Stumps
-    >>> stumps = Stumps.fit(np.array([[1.0], [2.0], [5.0], [5.0]]))
-    >>> stumps.n_stumps
-    4
-    >>> column, threshold, direction, edge = stumps.best(np.array([1.0, 1.0, -1, -1]))
-    >>> threshold, direction, edge
-    (array([3.5]), array([-1.]), array([4.]))
+    Columns are sorted once, in O(m log m) for m rows. Kept are row numbers, four bytes
+    for each value that is not zero: at most half of float64 data. Sparse data are never
+    made dense.
     """
 
     def __init__(self, X: Any) -> None:
@@ -69,10 +52,7 @@ class Stumps:
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
-        """Check the data, and sort each column; `names` are for messages.
-
-        NaN and infinite values are an error that names row and column.
-        """
+        """Check that all values are finite, and sort each column."""
         column_ranges(X, names)
         return cls(X)
 
@@ -85,15 +65,9 @@ class Stumps:
         """Find the stump with the largest edge in each column that is not constant.
 
         Of edges that are equal up to rounding, 1e-9 of the larger one, the lowest
-        threshold wins, direction 1 before -1, and the lowest column. One addition for
-        each value that is not zero, so O(n_rows * n_columns) at most.
-
-        Parameters
-        ----------
-        row_weights : ndarray of float64 of shape (n_rows,)
-            Signed row weights.
-        per_column : bool, default=True
-            Whether to return the best stump of each column, or only the best of all.
+        threshold wins, direction 1 before -1, and the lowest column. Without
+        `per_column`, return the best stump of all columns. One addition per value that
+        is not zero.
         """
         places = np.empty(self._sorted.middles.size, dtype=np.int64)
         edges = np.empty(places.size)
@@ -135,20 +109,6 @@ class Stumps:
 def stump(values: FloatArray, threshold: float) -> FloatArray:
     """Return 1 where a value is above the threshold, else -1."""
     return np.where(values > threshold, 1.0, -1.0)
-
-
-def stump_values(
-    X: Any, columns: ArrayLike, thresholds: ArrayLike, directions: ArrayLike
-) -> FloatArray:
-    """Evaluate stumps: ``direction`` where ``x > threshold``, else ``-direction``.
-
-    Returns ones and minus ones, of shape (n_rows, n_stumps).
-    """
-    direction = np.asarray(directions, dtype=np.float64)
-    # a float64 array: compared with a Python float, float32 data would round it
-    threshold = np.asarray(thresholds, dtype=np.float64)
-    above = dense_columns(X, np.asarray(columns, dtype=np.int64)) > threshold
-    return np.where(above, direction, -direction)
 
 
 def midpoints(lower: FloatArray, upper: FloatArray) -> FloatArray:

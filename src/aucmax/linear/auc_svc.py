@@ -1,4 +1,4 @@
-"""A linear machine that maximises the area under the ROC curve, or a part of it."""
+"""A linear model that maximises the area under the ROC curve, or a part of it."""
 
 import math
 import warnings
@@ -27,12 +27,11 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.row_matrix import product
-from aucmax._core.validation import BoolArray, FloatArray, check_qid
+from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.risk_choice import (
     check_loss,
@@ -43,13 +42,14 @@ from aucmax.metrics import partial_auc_score
 from aucmax.metrics.multiclass import prepare_metric
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
-from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 from aucmax.solvers.bounded_loss import BoundedLossSolver
 from aucmax.solvers.choice import SOLVERS, retry_if_all_zero
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Progress, Solution, Solver, Start, StoppingRule
 
 # With a radius the objective is the risk, which is 1 where all scores are equal and may
 # be 0 at its best. Below this value a gap is relative to it and not to the risk.
-_SMALLEST_SCALE_OF_GAP = 0.01
+_MIN_SCALE_OF_GAP = 0.01
 # Rounding of a sum of n products, by its largest terms and sqrt(n): four units, which
 # it all but surely stays below (N. Higham, T. Mary. SIAM J. Sci. Comput. 41 (2019)).
 _ROUNDING = 4.0 * 2.0**-53
@@ -68,8 +68,8 @@ class AUCSVC(BinaryRanker):
 
     over all pairs of a positive and a negative row, with row weights :math:`v` and
     their class totals :math:`W_\pm`. The pairs are never formed: a pass over the data
-    costs two products with it and one sort of the scores. The solution comes with a
-    certificate: `dual_gap_` bounds how far `objective_` can be from the optimum.
+    costs two products with it and one sort of the scores. `dual_gap_` certifies how far
+    `objective_` can be from the optimum.
 
     `fpr_range` and `tpr_range` choose a part of the curve. With ``fpr_range=(0, b)``
     the mean is over the highest-scored :math:`b W_-` of the negatives alone, with
@@ -77,17 +77,17 @@ class AUCSVC(BinaryRanker):
     Other ranges have a convex bound of 1 - partial AUC instead, see
     :class:`aucmax.risks.PartialHinge` for its formula and for `bound`.
 
-    `loss` chooses what a pair costs:
+    `loss` is the loss of a pair:
 
     ==========  ====================================================================
     "hinge"     :math:`\max(0, 1 - s_i + s_j)`, the support vector machine
     "logistic"  :math:`\log(1 + e^{s_j - s_i})`: smooth, convex and certified, too
     "sigmoid"   :math:`1 / (1 + e^{s_i - s_j})`: at most 1, however far ahead the
-                negative is. It is not convex: several convex solutions go down to a
-                local optimum, and nothing is certified. Any range will do.
+                negative is, for any range. Not convex: the descent from several convex
+                solutions finds a local optimum, without a certificate.
     ==========  ====================================================================
 
-    `penalty` chooses what holds the weights down:
+    `penalty` is the regularizer:
 
     ============  ==================================================================
     "l2"          :math:`\Omega(w) = \frac12 \|w\|^2`
@@ -97,57 +97,53 @@ class AUCSVC(BinaryRanker):
                   used
     ============  ==================================================================
 
-    Weights that are not used are exactly 0. With a `radius` the weights have a limit in
-    place of a price:
+    Unused weights are exactly 0. A `radius` replaces the penalty by a limit:
 
     .. math:: \min_w \; R(X w) \quad \text{where} \quad \Omega(w) \le \text{radius}
 
     (for "l2", :math:`\|w\| \le` `radius`).
 
     The second of the two labels in sorted order is the positive class. Scale the
-    columns first (``StandardScaler``): the penalty treats all alike.
+    columns first (``StandardScaler``): the penalty treats all columns alike.
 
     Parameters
     ----------
     C : float, default=10.0
-        Weight of the risk, which is a mean over pairs and so does not grow with the
-        data. Larger values fit the training pairs more closely; 1 to 1000 is worth a
-        search, which `fit_path` makes cheap. Unused if there is a `radius`.
+        Weight of the risk, a mean over pairs. Larger values fit the training pairs
+        more closely; search from 1 to 1000, cheaply by `fit_path`. Unused with a
+        `radius`.
     loss : {"hinge", "logistic", "sigmoid"}, default="hinge"
-        What a pair costs. For a narrow range, or classes that overlap much, use
-        "sigmoid".
+        Loss of a pair. Use "sigmoid" for a narrow range, or classes that overlap much.
     radius : float, default=None
-        The most that the weights may measure; larger values fit the training pairs
-        more closely.
+        Limit of the norm; larger values fit the training pairs more closely.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve to maximise the area of: ``fpr_range=(0, 0.1)`` ranks
-        positives above the first tenth of the negatives. A range must cover at least
-        one row. With "hinge" either `fpr_range` starts at 0 or `tpr_range` ends at 1,
-        with "logistic" both.
+        The part of the ROC curve whose area to maximise: ``fpr_range=(0, 0.1)`` ranks
+        positives above the highest-scored tenth of the negatives. A range must cover at
+        least one row. "hinge" needs an `fpr_range` from 0 or a `tpr_range` to 1,
+        "logistic" both.
     bound : {"tight", "loose"}, default="tight"
-        The bound of 1 - partial AUC by hinges: "tight" (SVMpAUC-tight) looks at the
-        rows of the range alone and is the one to use; "loose" (SVMpAUC) looks at all.
+        Bound of 1 - partial AUC by hinges: "tight" (SVMpAUC-tight, the better one)
+        counts the rows of the range alone, "loose" (SVMpAUC) all rows.
     penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
-        What holds the weights down.
+        The regularizer.
     l1_ratio : float, default=0.5
         The share :math:`\rho` of the L1 norm in "elasticnet", from 0 to 1.
     groups : sequence of sequences, default=None
         For "group": the columns of each group, by number or, in a data frame, by name.
         Each column is in one group.
     tol : float, default=1e-3
-        The certified gap at which to stop, relative to the objective (with a `radius`,
-        relative to 0.01 where the risk is below that).
+        Certified gap at which to stop, relative to the objective, or with a `radius`
+        to 0.01 where the risk is below that.
     max_iter : int, default=1000
-        The most iterations; one pass over the data each.
+        Maximum number of iterations; one pass over the data each.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
         "auto" chooses by penalty, risk, shape and `tol`; the user guide has its table.
         "newton" needs few passes at any C but keeps an n_features x n_features matrix,
-        and is for ``penalty="l2"`` without a radius and risks that can be smoothed
-        (``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries).
-        "bundle" (cutting planes) and "subgradient" (proximal steps with momentum) serve
-        every penalty and convex loss. "descent" (L-BFGS) is for ``loss="logistic"`` and
-        ``penalty="l2"``. All certify the same gap.
-        ``loss="sigmoid"`` goes by "auto" alone.
+        and supports ``penalty="l2"`` without a radius, ``bound="tight"``, an
+        `fpr_range` from 0, a `tpr_range` to 1 and no queries. "bundle" (cutting planes)
+        and "subgradient" (proximal steps with momentum) support every penalty and
+        convex loss. "descent" (L-BFGS) supports ``loss="logistic"`` and
+        ``penalty="l2"``. All certify the same gap. ``loss="sigmoid"`` needs "auto".
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
 
@@ -161,47 +157,40 @@ class AUCSVC(BinaryRanker):
     n_iter_ : int
         Iterations of the solver.
     n_passes_ : float
-        Passes over the data: one product in each direction. A product with some of
-        the rows counts as their share.
+        Passes over the data: one product in each direction.
     is_certified_ : bool
         Whether `dual_gap_` bounds the distance to the optimum: not for "sigmoid".
     gradient_norm_ : float
         For "sigmoid": the length of the objective's gradient at the weights.
     starts_ : list of dict
-        For "sigmoid": what each start gave. "start" is its name, "start_objective" and
-        "start_metric" tell where it began, "objective" and "metric" where it came to.
-        Of all weights met, those of the lowest objective are kept that rank the
-        training rows no worse than the best start.
+        For "sigmoid": the name of each "start", its "start_objective" and
+        "start_metric", and "objective" and "metric" at the end of its descent. The
+        model has the weights of the lowest objective among those that rank the training
+        rows no worse than the best start.
     objective_ : float
         The value reached: :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
     dual_gap_ : float
         `objective_` minus a certified lower bound of the optimum; NaN for "sigmoid".
     history_ : dict of str to ndarray of shape (n_iter\_,)
-        What the solver had reached after each iteration: "objective" (the best value),
-        "dual_gap", "n_passes" and "seconds".
+        After each iteration: "objective" (the best value), "dual_gap", "n_passes" and
+        "seconds".
 
     See Also
     --------
     aucmax.LinearRankerCV : Chooses the loss, the range and C.
-    aucmax.LevelSumRanker : The same for more than two levels of relevance.
-    aucmax.metrics.partial_auc_score : The area itself.
+    aucmax.LevelSumRanker : For more than two levels of relevance.
     sklearn.linear_model.LogisticRegression : Often as good when classes overlap evenly.
 
     Notes
     -----
-    Columns whose largest entries differ by more than a million times, or are beyond
-    1e100 (unless C is in keeping with that), are divided by powers of 2 in the fit, so
-    that none is lost beside another.
-    The penalty, `objective_` and `dual_gap_` are then those of the divided columns;
-    `coef_` belongs to the columns as they are.
+    Columns whose largest entries differ by a factor of more than a million, or exceed
+    1e100 (unless C matches them), are divided by powers of 2 in the fit. The penalty,
+    `objective_` and `dual_gap_` are then those of the divided columns; `coef_` belongs
+    to the original columns. float32 data are not copied; sums are in float64.
 
-    The hinge of a narrow range may be smallest at weights of 0, where it is 1, if the
-    classes overlap much in that range: a few negatives far ahead then cost more than
-    all else gains. A :class:`~aucmax.exceptions.ConstantScoresWarning` says so. The
-    sigmoid has no such minimum.
-
-    float32 data are read as they are, and summed in float64: `objective_` and
-    `dual_gap_` are those of exactly these numbers.
+    If the classes overlap much in a narrow range, the hinge may be smallest at weights
+    of 0, where it is 1. The fit then issues a
+    :class:`~aucmax.exceptions.ConstantScoresWarning`. The sigmoid has no such minimum.
 
     References
     ----------
@@ -306,8 +295,7 @@ class AUCSVC(BinaryRanker):
             risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
             largest = largest_entries(X)
             scales = column_scales(largest, self.C)
-            objective, regularizer = self._problem(X, risk, scales)
-            solver = self._solver(labels, weight, qid)
+            objective, regularizer, solver = self._problem(X, risk, qid, scales)
             with self._explaining_overflow(X):
                 start = self._warm_start(objective, regularizer)
                 solution = solver.minimize(objective, regularizer, start)
@@ -328,14 +316,14 @@ class AUCSVC(BinaryRanker):
         sample_weight: ArrayLike | None = None,
         qid: ArrayLike | None = None,
     ) -> list["AUCSVC"]:
-        """Fit one model for each C or radius, each from its neighbour's solution on.
+        """Fit one model per C or radius, each from the solution of its neighbour.
 
         Parameters
         ----------
         C_values : sequence of float, default=None
-            The weights of the risk, in any order.
+            Weights of the risk, in any order.
         radii : sequence of float, default=None
-            The limits of the weights, in any order, in place of `C_values`.
+            Limits of the norm, in any order, instead of `C_values`.
 
         Returns
         -------
@@ -355,8 +343,7 @@ class AUCSVC(BinaryRanker):
         start: Start | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
-            objective, regularizer = model._problem(X, risk, scales)
-            solver = model._solver(labels, weight, qid)
+            objective, regularizer, solver = model._problem(X, risk, qid, scales)
             with model._explaining_overflow(X):
                 solution = solver.minimize(objective, regularizer, start)
                 solution = model._finish(
@@ -385,7 +372,7 @@ class AUCSVC(BinaryRanker):
 
     @property
     def _stopping(self) -> StoppingRule:
-        floor = 0.0 if self.radius is None else _SMALLEST_SCALE_OF_GAP
+        floor = 0.0 if self.radius is None else _MIN_SCALE_OF_GAP
         return StoppingRule(
             self.tol, self.max_iter, self.max_time, reporter(self), floor
         )
@@ -400,7 +387,7 @@ class AUCSVC(BinaryRanker):
         check_loss(self.loss, self._convex_risk)
         if self.loss == "sigmoid" and self.solver != "auto":
             raise IncompatibleError(
-                f"loss='sigmoid' is not convex and has a solver of its own, got "
+                f"loss='sigmoid' is not convex and has its own solver, got "
                 f"solver={self.solver!r}. Use solver='auto'."
             )
 
@@ -414,8 +401,8 @@ class AUCSVC(BinaryRanker):
             raise ValueError(f"fit_path needs C_values or radii, got {given}.")
         if self.radius is not None:
             raise ValueError(
-                f"C has no effect with radius={self.radius!r}, so a path over C_values "
-                "would hold one model many times. Set radius=None, or give radii."
+                f"C has no effect with radius={self.radius!r}, so all models of a path "
+                "over C_values would be equal. Set radius=None, or pass radii."
             )
         return [clone(self).set_params(C=C) for C in C_values]
 
@@ -423,8 +410,9 @@ class AUCSVC(BinaryRanker):
         self,
         X: Any,
         risk: BoundRisk,
+        qid: ArrayLike | None,
         scales: FloatArray | None,
-    ) -> tuple[LinearObjective, ProximalRegularizer]:
+    ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
         C = self.C if self.radius is None else 1.0
         objective: LinearObjective
         if suits_cells(risk, X):
@@ -432,16 +420,13 @@ class AUCSVC(BinaryRanker):
         else:
             objective = LinearObjective(X, risk, C, scales)
         names = getattr(self, "feature_names_in_", None)
-        return objective, self._penalty.regularizer(X.shape[1], names)
+        regularizer = self._penalty.regularizer(X.shape[1], names)
+        return objective, regularizer, self._solver(risk, qid)
 
-    def _solver(
-        self,
-        labels: BoolArray,
-        weight: FloatArray | None,
-        qid: ArrayLike | None,
-    ) -> Solver:
+    def _solver(self, risk: BoundRisk, qid: ArrayLike | None) -> Solver:
         if self.loss != "sigmoid":
             return SOLVERS[self.solver](self._stopping)
+        labels, weight = risk.labels, risk.sample_weight
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
         measure = prepare_metric(
@@ -462,9 +447,9 @@ class AUCSVC(BinaryRanker):
         if n_features != self.n_features_in_:
             raise ValueError(
                 f"warm_start continues a fit on {n_features} features, but X has "
-                f"{self.n_features_in_}. Set warm_start=False to start anew."
+                f"{self.n_features_in_}. Set warm_start=False to start again."
             )
-        # the prox with a step of 0 projects onto a ball, and is no change otherwise
+        # the prox with a step of 0 projects onto a ball, and changes nothing otherwise
         coef = self.coef_[0]
         if objective.column_scales is not None:
             coef = coef * objective.column_scales
@@ -512,7 +497,7 @@ class AUCSVC(BinaryRanker):
     def _allow_for_rounding(
         self, solution: Solution, objective: LinearObjective, largest: FloatArray
     ) -> None:
-        r"""Add to the gap what the rounding of products may have raised the bound by.
+        r"""Add the possible rounding error of the bound to the gap.
 
         The slope g that bounds the optimum has :math:`C \sum_i |g_i|` of at most 2 C,
         and by duality of at most 4 times the value if weights have a price.
@@ -526,7 +511,7 @@ class AUCSVC(BinaryRanker):
 
     @contextmanager
     def _explaining_overflow(self, X: Any) -> Iterator[None]:
-        """Say where the data are at fault, if a product with them is not finite."""
+        """Raise an error that names the cell, if a product is not finite."""
         try:
             yield
         except FloatingPointError:
@@ -540,10 +525,10 @@ class AUCSVC(BinaryRanker):
         if self.loss != "sigmoid":
             advice = f"Use loss='sigmoid', {advice[0].lower()}{advice[1:]}"
         warnings.warn(
-            f"all weights are 0, so that all scores tie: {small}the classes overlap so "
-            f"much within fpr_range={self.fpr_range!r} and tpr_range="
-            f"{self.tpr_range!r} that no weights have a smaller convex risk. {advice} "
-            "the ranges, or find features that tell the classes apart.",
+            f"all weights are 0, so all scores tie: {small}the classes overlap so much "
+            f"within fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r} "
+            f"that no weights have a smaller convex risk. {advice} the ranges, or add "
+            "features that separate the classes.",
             ConstantScoresWarning,
             stacklevel=3,
         )

@@ -1,16 +1,14 @@
 r"""The pair hinge of more scores than one process should hold.
 
 Rows of one class whose scores are in one cell, a span of width h, are put at the mean
-of their scores. The hinge is linear but for its kink, so that this changes nothing for
-the pairs of two cells, unless some of these pairs are on one side of the kink and some
-on the other. Their mean hinge is at most h / 2 more than that of the means (a chord of
-a kink over 2 h):
+of their scores. The hinge is linear except at its kink, so this changes only pairs of
+cells with pairs on both sides of the kink, whose mean hinge is at most h / 2 more than
+that of the means (a chord of a kink over 2 h):
 
-.. math:: \tilde R \le R \le \tilde R + \frac h 2 \cdot \text{share of such pairs},
+.. math:: \tilde R \le R \le \tilde R + \frac h 2 \cdot \text{share of such pairs}.
 
-which is of the order of h squared. The upper bound is what a solver sees as the risk,
-and each line below the risk of the means is one below the risk itself. So the
-certificate is as true as with all scores, and its gap has the price of the cells in it.
+A solver sees the upper bound as the risk, and each line below the risk of the means is
+below the risk itself: the certificate holds, and its gap includes the price of cells.
 """
 
 from __future__ import annotations
@@ -22,26 +20,25 @@ import numpy as np
 
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.linear_objective import LinearObjective
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.pair_hinge import BoundPairHinge
+from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Point
 
-_MOST_CELLS_OF_GAP = 0.1  # what cells may add to a gap, as a share of the tolerance
-
-_MOST_POINTS_KNOWN = 20  # of which the cells are kept: the best one is among them
+_MAX_SHARE_OF_GAP = 0.1  # of the tolerance, that cells may add to a gap
+_MAX_POINTS_KNOWN = 20  # whose cells are kept; the best point is among them
 
 
 def suits_cells(risk: BoundRisk, X: Any) -> TypeGuard[BoundPairHinge]:
-    """Return whether rows in parts are so many that cells should travel."""
+    """Return whether to send cells instead of scores from the workers."""
     return isinstance(risk, BoundPairHinge) and as_row_matrix(X).prefers_cells
 
 
 class CellObjective(LinearObjective):
-    """C times the pair hinge of ``X @ w``, whose scores stay where the rows are.
+    """C times the pair hinge of ``X @ w``, whose scores stay on the workers.
 
-    A point between two others costs a pass here, since nobody knows its scores.
+    A point between two others costs a pass, since its scores are not known.
     """
 
     def __init__(
@@ -55,13 +52,13 @@ class CellObjective(LinearObjective):
         super().__init__(X, risk, C, column_scales)
         self._hinge = risk.risk
         # the margin is a multiple of the width, so that a kink is in few cells
-        n_cells = np.ceil(np.sqrt(1.0 / (_MOST_CELLS_OF_GAP * tol)))
+        n_cells = np.ceil(np.sqrt(1.0 / (_MAX_SHARE_OF_GAP * tol)))
         self._width = self._hinge.margin / 2.0 ** np.ceil(np.log2(n_cells))
-        self._rows = X.in_cells(self.labels, self.sample_weight, self._width)
+        self._rows = X.in_cells(risk.labels, risk.sample_weight, self._width)
         self._known: dict[bytes, _Cells] = {}
 
     def at(self, parameters: FloatArray) -> Point:
-        """Return the point, whose scores are left where the rows are: no pass."""
+        """Return the point, whose scores stay on the workers: no pass."""
         scores: Any = _ScoresOf(parameters)
         return Point(parameters, scores)
 
@@ -76,7 +73,9 @@ class CellObjective(LinearObjective):
         cells = self._cells_at(point)
         of_cells = LinearObjective(self.X, self._risk_of(cells), self.C)
         line = of_cells.support(Point(point.parameters, cells.scores), width)
-        slopes: Any = _Slopes(self, point, cells, line.subgradient / cells.masses)
+        slopes: Any = _Slopes(
+            self, point, cells, line.subgradient / cells.counts.masses
+        )
         return line._replace(
             value=line.value + self._most_at_kinks(cells), subgradient=slopes
         )
@@ -89,8 +88,8 @@ class CellObjective(LinearObjective):
 
     def threshold(self, point: Point) -> float:
         """Return where `predict` cuts the scores, among the means of cells."""
-        cells = self._cells_at(point)
-        return balanced_threshold(cells.scores, cells.is_positive, cells.masses)
+        counts, scores = self._cells_at(point)
+        return balanced_threshold(scores, counts.is_positive, counts.masses)
 
     def pulled(self, point: Point, cells: _Cells, slopes: FloatArray) -> FloatArray:
         """Return the slope over features of one slope for each cell."""
@@ -103,7 +102,7 @@ class CellObjective(LinearObjective):
         return self.unscaled(found)
 
     def _risk_of(self, cells: _Cells) -> BoundRisk:
-        return self._hinge.bind(cells.is_positive, cells.masses)
+        return self._hinge.bind(cells.counts.is_positive, cells.counts.masses)
 
     def _scores_of_rows(
         self, point: Point, rows: IntArray, X: FloatArray
@@ -117,12 +116,12 @@ class CellObjective(LinearObjective):
             counts = self._rows.count(self.unscaled(point.parameters))
             self.n_passes += 0.5
             self._known[name] = _Cells(counts, counts.sums / counts.masses)
-            if len(self._known) > _MOST_POINTS_KNOWN:
+            if len(self._known) > _MAX_POINTS_KNOWN:
                 self._known.pop(next(iter(self._known)))
         return self._known[name]
 
     def _most_at_kinks(self, cells: _Cells) -> float:
-        """Return how much more than the means the rows may have lost."""
+        """Return how far the risk may exceed that of the means."""
         counts = cells.counts
         negative, positive = ~counts.is_positive, counts.is_positive
         # cells that are exactly a margin apart have pairs on both sides of the kink
@@ -140,26 +139,14 @@ class CellObjective(LinearObjective):
 class _Cells(NamedTuple):
     """Cells with rows, each as one row at the mean of its scores."""
 
-    counts: Any
+    counts: Any  # with `is_positive`, `masses` and `places` of the cells
     scores: FloatArray
-
-    @property
-    def is_positive(self) -> BoolArray:
-        """The class of each cell."""
-        found: BoolArray = self.counts.is_positive
-        return found
-
-    @property
-    def masses(self) -> FloatArray:
-        """The weight of the rows of each cell."""
-        found: FloatArray = self.counts.masses
-        return found
 
 
 class _ScoresOf:
-    """Scores that nobody has computed, of parameters: they add up as those do."""
+    """Scores of parameters, not computed: sums and multiples are those of these."""
 
-    __array_ufunc__ = None  # a number of numpy times this is left to us
+    __array_ufunc__ = None  # a NumPy number times this is __rmul__
 
     def __init__(self, parameters: FloatArray) -> None:
         self.parameters = parameters
@@ -175,7 +162,7 @@ class _ScoresOf:
 
 
 class _Slopes:
-    """One slope for the rows of each cell, pulled back when it is asked for."""
+    """One slope for the rows of each cell, pulled back on first use."""
 
     def __init__(
         self, objective: CellObjective, point: Point, cells: _Cells, slopes: FloatArray

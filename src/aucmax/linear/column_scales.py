@@ -3,90 +3,40 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.features import explain_non_finite
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.hypotheses.column_access import column_ends
 
-_LARGEST_RATIO = 1e6  # of the largest entries of two columns
-_LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
-_ENTRIES_BESIDE = 2**11  # of a long row made of rows side by side
-_ENTRIES_AT_ONCE = 2**17  # that stay in the cache
-_LARGEST_MISMATCH = 30.0  # decades of C times the squared scale, if C was meant for it
+_MAX_RATIO = 1e6  # of the largest entries of two columns
+_MAX_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
+_MAX_MISMATCH = 30.0  # decades of C times the squared scale, if C was meant for it
 
 
 def largest_entries(X: Any) -> FloatArray:
     """Return the largest absolute value in each column."""
     if X.shape[0] == 0 or X.shape[1] == 0:
         return np.zeros(X.shape[1])
-    chosen = np.ones(X.shape[0], dtype=bool)
-    found = as_row_matrix(X).reduce_rows(_largest_of_block, chosen)
-    return np.asarray(np.max(found, axis=0), dtype=np.float64)
-
-
-def _largest_of_block(X: Any, of_rows: BoolArray) -> FloatArray:
-    if not of_rows.all():
-        X = X[of_rows]
-    if X.shape[0] == 0:
-        return np.zeros(X.shape[1])
-    with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
-        if sparse.issparse(X):
-            matrix: Any = X
-            high = matrix.max(axis=0).toarray().ravel()
-            low = matrix.min(axis=0).toarray().ravel()
-        elif _has_few_columns_in_sequence(X):
-            high, low = _column_ends(X)
-        else:
-            high, low = X.max(axis=0), X.min(axis=0)
-    return np.asarray(np.maximum(high, -low), dtype=np.float64)
-
-
-def _has_few_columns_in_sequence(X: Any) -> bool:
-    is_in_sequence = isinstance(X, np.ndarray) and X.flags.c_contiguous
-    return is_in_sequence and bool(2 * X.shape[1] <= _ENTRIES_BESIDE)
-
-
-def _column_ends(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the highest and the lowest value of each of a few columns.
-
-    Some rows side by side are one long row, of which NumPy compares many entries at
-    once, and both ends are taken of what is in the cache.
-    """
-    n_rows, n_columns = X.shape
-    n_beside = min(_ENTRIES_BESIDE // n_columns, n_rows)
-    n_whole = n_rows // n_beside * n_beside
-    long_rows = X[:n_whole].reshape(-1, n_beside * n_columns)
-    high, low = long_rows[0].copy(), long_rows[0].copy()
-    step = _ENTRIES_AT_ONCE // _ENTRIES_BESIDE
-    for k in range(0, long_rows.shape[0], step):
-        np.maximum(high, long_rows[k : k + step].max(axis=0), out=high)
-        np.minimum(low, long_rows[k : k + step].min(axis=0), out=low)
-    highs, lows = (
-        np.concatenate([found.reshape(-1, n_columns), X[n_whole:]])
-        for found in (high, low)
-    )
-    return highs.max(axis=0), lows.min(axis=0)
+    low, high = column_ends(X)
+    return np.maximum(high, -low)
 
 
 def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
-    """Return a power of 2 near each column's scale, or None if they are alike.
+    """Return a power of 2 near each column's scale, or None if the scales are similar.
 
-    Columns of one scale are left alone if C, which stands against squared weights, is
-    in keeping with it.
-
-    Dividing by a power of 2 is exact, so that a model of the divided columns is, up to
-    rounding, one of the columns: its weights have to be divided likewise.
+    Columns of one extreme scale are left alone if C, the weight against squared
+    weights, matches it. Dividing by a power of 2 is exact.
     """
     used = largest[largest > 0.0]
     if not used.size or not np.isfinite(largest).all():
         return None
     high, low = float(used.max()), float(used.min())
     mismatch = abs(np.log10(float(C)) + 2.0 * np.log10(high))
-    is_ordinary = high <= _LARGEST_SCALE and low >= 1.0 / _LARGEST_SCALE
-    is_ordinary |= mismatch <= _LARGEST_MISMATCH
-    if is_ordinary and high / low <= _LARGEST_RATIO:
+    is_ordinary = high <= _MAX_SCALE and low >= 1.0 / _MAX_SCALE
+    is_ordinary |= mismatch <= _MAX_MISMATCH
+    if is_ordinary and high / low <= _MAX_RATIO:
         return None
     # then the largest entry is from 2 to 4, about that of a standardised column
     exponents = np.frexp(largest)[1] - 2
@@ -96,7 +46,7 @@ def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
 
 def extreme_scales(largest: FloatArray) -> FloatArray:
     """Return a power of 2 near the scale of columns whose squares leave the range."""
-    is_extreme = (largest > _LARGEST_SCALE) | (largest < 1.0 / _LARGEST_SCALE)
+    is_extreme = (largest > _MAX_SCALE) | (largest < 1.0 / _MAX_SCALE)
     # weights are divided by it, and must stay finite
     exponents = np.clip(np.frexp(largest)[1] - 1, -950, 1020)
     return np.where(is_extreme & (largest > 0.0), np.ldexp(1.0, exponents), 1.0)
@@ -105,10 +55,10 @@ def extreme_scales(largest: FloatArray) -> FloatArray:
 def standardized(
     X: Any, weight: FloatArray | None, names: Any, *, wanted: bool
 ) -> tuple[Any, FloatArray, FloatArray]:
-    """Return the data on one scale, with what was subtracted and divided by.
+    """Return the data on one scale, the centres and the scales.
 
-    Sparse data are not centred. A column of zeros and ones keeps its scale: of a rare
-    category, scaling would make a large number.
+    Sparse data are not centred. A column of zeros and ones keeps its scale: scaling
+    would make a large number of a rare category.
     """
     rows = as_row_matrix(X)
     weights = np.ones(rows.shape[0]) if weight is None else weight

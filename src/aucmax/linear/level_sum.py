@@ -42,11 +42,9 @@ class LevelSumRanker(BaseEstimator):
     estimators_ : list of estimators
         The model of each level that is not 0.
     coef_ : ndarray of shape (1, n_features)
-        The sum of the models' weights, if all have them; likewise `intercept_`.
-    n_features_in_ : int
-        Number of features, if the models tell.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the models tell.
+        The sum of the models' weights times levels, if all have weights.
+    intercept_ : ndarray of shape (1,)
+        The same sum of their intercepts.
 
     See Also
     --------
@@ -93,20 +91,20 @@ class LevelSumRanker(BaseEstimator):
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Levels: whole numbers from 0, the higher the more relevant.
+            Levels: integers from 0, the higher the more relevant.
         sample_weight : array-like of shape (n_rows,), default=None
-            Row weights, handed to the estimator only if given. A level whose rows have
-            no weight is left out.
+            Row weights, passed to the estimator only if given. A level without weight
+            is left out.
         qid : array-like of shape (n_rows,), default=None
-            The query of each row, handed to the estimator only if given. AUCSVC takes
-            it; a pipeline does under scikit-learn's metadata routing.
+            The query of each row, passed to the estimator only if given. A pipeline
+            needs scikit-learn's metadata routing.
         """
         template = AUCSVC() if self.estimator is None else self.estimator
         if not hasattr(template, "decision_function"):
             raise TypeError(
-                f"estimator must have a decision_function, which "
-                f"{type(template).__name__} has not; use AUCSVC() or a pipeline that "
-                "ends with it."
+                f"estimator must have a decision_function, got "
+                f"{type(template).__name__}; use AUCSVC() or a pipeline that ends with "
+                "it."
             )
         levels = check_relevance_levels(self, y)
         weight = check_sample_weight(sample_weight, levels.size)

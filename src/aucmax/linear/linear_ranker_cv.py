@@ -41,29 +41,26 @@ from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import (
     Candidate,
     Rows,
-    SearchScores,
+    SearchFold,
     choose,
     fit_candidates,
     measure_fold,
+    search_results,
 )
-from aucmax.solvers.wide import RowSpace
 
 WHOLE = (0.0, 1.0)
-METRICS = ("auc", "partial_auc")
 LOSSES = ("logistic regression", "hinge", "sigmoid")
-# Wider ranges of false positive rates than the one asked for, as multiples of its end.
-_WIDER = (3.0,)
-# Folds are drawn again until this number of rows was in them, and at most 5 times.
-_ENOUGH_ROWS, _MAX_REPEATS = 2500, 5
+_WIDER = 3.0  # end of the wider range of false positive rates, in ends of the range
+_ENOUGH_ROWS, _MAX_REPEATS = 2500, 5  # rows in all folds until which they are redrawn
 
 
 class SearchProgress(NamedTuple):
-    """Where a search stands; what a callback receives after each fold.
+    """Progress of a search, passed to the callback after each fold.
 
     Attributes
     ----------
     fold, n_folds : int
-        Folds that are done, and all.
+        Finished folds, and all folds.
     best : dict
         The parameters with the best mean so far.
     score : float
@@ -87,71 +84,62 @@ class SearchProgress(NamedTuple):
 
 @documented
 class LinearRankerCV(BinaryRanker):
-    r"""Linear model that chooses how it is trained, by the area that counts.
+    r"""Linear model that chooses its loss, range and C by cross-validation.
 
-    Inner folds compare plain logistic regression with losses over pairs, trained on the
-    range of the ROC curve that is asked for, on a wider one and on the whole curve,
-    each with several weights C. What chooses is the metric itself: the area under the
-    curve, or the part of it within `fpr_range` and `tpr_range`, per query with `qid`.
-    Logistic regression is the simpler model: another loss must be better than the best
-    logistic regression by half a standard error of the paired difference over the
-    folds, corrected for rows that folds share [1]_. The best of all is then fitted to
-    all rows.
-
-    On few rows the folds are drawn anew up to five times, since the choice is noisy
-    there.
+    Folds compare plain logistic regression with losses over pairs, trained on the
+    range of the ROC curve that you choose, on a wider one and on the whole curve,
+    each with several weights C. The metric itself decides: the area under the curve, or
+    the part of it within `fpr_range` and `tpr_range`, per query with `qid`. Logistic
+    regression is the simpler model: another loss must be better than the best logistic
+    regression by half a standard error of the paired difference over the folds,
+    corrected for rows that folds share [1]_. The best of all is then fitted to all
+    rows. With few rows, whose folds are noisy, the folds are drawn up to five times.
 
     The second of the two labels in sorted order is the positive class.
 
     Parameters
     ----------
-    metric : {None, "auc", "partial_auc"}, default=None
-        What to call it; by default, by the ranges. It is there to be checked: "auc" is
-        the whole curve.
     losses : sequence of str, default=("logistic regression", "sigmoid")
-        Which losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
+        The losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
         (of pairs; see :class:`AUCSVC`).
     C_values : sequence of float, default=(0.1, 1.0, 10.0)
-        Weights of the loss per row; logistic regression is tried with a tenth and a
-        hundredth of the smallest and ten times the largest, too.
+        Weights of the loss per row; logistic regression also tries a tenth and a
+        hundredth of the smallest and ten times the largest.
     cv : int, splitter or iterable, default=4
         Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
         number, rows of one group or of one query are in one fold.
     standardize : bool, default=True
-        Whether columns of dense data are centred and brought to one scale inside, but
-        for those of zeros and ones, whose scale stays. Sparse data are taken as they
-        are.
+        Whether to centre and scale the columns of dense data in the fit. Columns of
+        zeros and ones keep their scale, and sparse data stay unchanged.
     max_time : float, default=None
-        The most seconds for the folds. The choice is made by those that are done.
+        Seconds for the folds; the folds finished by then decide.
     random_state : int, default=0
-        How rows are dealt to folds.
+        Seed of the division into folds.
     callback : callable, default=None
         Called after each fold with a :class:`~aucmax.linear.SearchProgress`; a true
         answer ends the search. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per fold to standard output.
 
     Attributes
     ----------
     best_params_ : dict
         "loss", "fpr_range", "tpr_range" and "C" of the model.
     best_score_ : float
-        Its mean over the folds. It was chosen by that, so it is too high as an estimate
-        for new rows.
+        Its mean over the folds, which is too high as an estimate for new rows: the
+        model was chosen by it.
     best_index_ : int
-        Its place in `cv_results_`.
+        Its index in `cv_results_`.
     cv_results_ : dict of lists and ndarrays
         As scikit-learn has it: "params", "mean_test_score", "std_test_score",
         "rank_test_score", "split0_test_score" and so on, "mean_fit_time",
         "mean_n_passes".
     n_splits_ : int
-        Folds that took part in the choice.
+        Number of folds that decided.
     n_passes_ : float
         Passes over the data of the final fit.
     coef_ : ndarray of shape (1, n_features)
         The weights of the columns as they came.
     intercept_ : ndarray of shape (1,)
-        What makes 0 the threshold of the best balanced accuracy on the training rows.
+        Minus the threshold of the best balanced accuracy on the training rows.
 
     See Also
     --------
@@ -192,7 +180,6 @@ class LinearRankerCV(BinaryRanker):
         *,
         fpr_range: Sequence[float] = WHOLE,
         tpr_range: Sequence[float] = WHOLE,
-        metric: str | None = None,
         losses: Sequence[str] = ("logistic regression", "sigmoid"),
         C_values: Sequence[float] = (0.1, 1.0, 10.0),
         cv: Any = 4,
@@ -205,7 +192,6 @@ class LinearRankerCV(BinaryRanker):
     ) -> None:
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
-        self.metric = metric
         self.losses = losses
         self.C_values = C_values
         self.cv = cv
@@ -234,6 +220,7 @@ class LinearRankerCV(BinaryRanker):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
+            candidates = self._candidates()
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
             if groups is not None:
@@ -242,15 +229,15 @@ class LinearRankerCV(BinaryRanker):
             scaled, centre, scale = standardized(
                 X, weight, names, wanted=self.standardize
             )
-            space = RowSpace.of(scaled)
-            rows = Rows(space.X, labels, weight, queries)
-            candidates = self._candidates()
+            rows = Rows(scaled, labels, weight, queries)
             with one_blas_thread():
-                search = self._search(rows, candidates, groups)
-                best = choose(search.scores, candidates, search.share)
+                folds = self._search(rows, candidates, groups)
+                test_scores = np.array([fold.scores for fold in folds])
+                share = float(np.mean([fold.share for fold in folds]))
+                best = choose(test_scores, candidates, share)
                 (final,) = fit_candidates(rows, [candidates[best]])
             scores = as_row_matrix(rows.X).matvec(final.weights)
-            coef = space.weights_of(final.weights) / scale
+            coef = final.weights / scale
             threshold = balanced_threshold(scores, labels, weight)
             replace_state(
                 self,
@@ -259,11 +246,11 @@ class LinearRankerCV(BinaryRanker):
                     "coef_": coef[None, :],
                     "intercept_": np.array([-threshold - float(centre @ coef)]),
                     "n_passes_": final.n_passes,
-                    "n_splits_": search.scores.shape[0],
+                    "n_splits_": len(folds),
                     "best_index_": best,
-                    "best_params_": candidates[best].params,
-                    "best_score_": float(search.scores[:, best].mean()),
-                    "cv_results_": search.results(candidates),
+                    "best_params_": candidates[best]._asdict(),
+                    "best_score_": float(test_scores[:, best].mean()),
+                    "cv_results_": search_results(folds, candidates),
                 },
             )
         return self
@@ -280,17 +267,6 @@ class LinearRankerCV(BinaryRanker):
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
     def _check_parameters(self) -> None:
-        ranges = {name: check_range(name, ends) for name, ends in _ranges(self)}
-        is_whole = set(ranges.values()) == {WHOLE}
-        if self.metric is not None:
-            check_choice("metric", self.metric, METRICS)
-            if (self.metric == "auc") != is_whole:
-                raise ValueError(
-                    f"metric={self.metric!r} contradicts fpr_range="
-                    f"{self.fpr_range!r} and tpr_range={self.tpr_range!r}: 'auc' is "
-                    "the whole curve, 'partial_auc' a part of it. Leave out metric, or "
-                    "change the ranges."
-                )
         check_names("losses", self.losses)
         if not self.losses:
             raise ValueError(f"losses must name at least one of {LOSSES}.")
@@ -307,11 +283,12 @@ class LinearRankerCV(BinaryRanker):
 
     def _candidates(self) -> list[Candidate]:
         """Return all combinations, the simpler ones first."""
-        fpr, tpr = (check_range(*one) for one in _ranges(self))
+        fpr = check_range("fpr_range", self.fpr_range)
+        tpr = check_range("tpr_range", self.tpr_range)
         parts = [(WHOLE, WHOLE)]
         if (fpr, tpr) != parts[0]:
-            ends = [min(1.0, round(k * fpr[1], 12)) for k in _WIDER]
-            parts += [((0.0, end), tpr) for end in ends if fpr[1] < 1.0]
+            if fpr[1] < 1.0:
+                parts.append(((0.0, min(1.0, round(_WIDER * fpr[1], 12))), tpr))
             parts.append((fpr, tpr))
         found = []
         for loss in LOSSES:
@@ -328,39 +305,36 @@ class LinearRankerCV(BinaryRanker):
 
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
-    ) -> SearchScores:
+    ) -> list[SearchFold]:
         """Measure all candidates on the folds, until they or the time end."""
         folds = self._folds(rows, groups)
         report, start = reporter(self), time.perf_counter()
         measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
-        search = SearchScores()
-        # rows in parts have workers of their own
+        # Dask has workers of its own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
-        for fold in Parallel(n_jobs, return_as="generator")(
+        done: list[SearchFold] = []
+        for measured in Parallel(n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):
-            search.add(fold)
+            done.append(measured)
             seconds = time.perf_counter() - start
-            best = int(search.scores.mean(axis=0).argmax())
-            news = SearchProgress(
-                len(search),
-                len(folds),
-                candidates[best].params,
-                float(search.scores[:, best].mean()),
-                seconds,
+            mean = np.mean([fold.scores for fold in done], axis=0)
+            best = candidates[int(mean.argmax())]._asdict()
+            progress = SearchProgress(
+                len(done), len(folds), best, float(mean.max()), seconds
             )
-            asked = report is not None and bool(report(news))
-            late = self.max_time is not None and seconds >= self.max_time
-            if asked or late:
+            is_stopped = report is not None and bool(report(progress))
+            is_late = self.max_time is not None and seconds >= self.max_time
+            if is_stopped or is_late:
                 break
-        if len(search) < len(folds):
+        if len(done) < len(folds):
             warnings.warn(
-                f"the search ended after {len(search)} of {len(folds)} folds; the "
-                "choice is made by these. Allow more max_time, or fewer C_values.",
+                f"the search ended after {len(done)} of {len(folds)} folds, which "
+                "decide the choice. Allow more max_time, or fewer C_values.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return search
+        return done
 
     def _folds(self, rows: Rows, groups: ArrayLike | None) -> Folds:
         """Divide the rows; both parts of each fold have rows of both classes."""
@@ -378,9 +352,8 @@ class LinearRankerCV(BinaryRanker):
                     continue
                 missing = "positive" if n_positive == 0 else "negative"
                 raise NotEnoughClassesError(
-                    f"the {name} rows of fold {k} hold no {missing} row "
-                    f"({part.size} rows in all). Use fewer folds (cv), or groups that "
-                    "are not so large."
+                    f"fold {k} has no {missing} row among its {part.size} {name} rows. "
+                    "Use fewer folds (cv), or smaller groups."
                 )
         return folds
 
@@ -414,7 +387,3 @@ class LinearRankerCV(BinaryRanker):
             "cv must be a number of folds, a splitter, or a list of pairs of training "
             f"and test rows, got {self.cv!r}."
         )
-
-
-def _ranges(model: LinearRankerCV) -> list[tuple[str, Sequence[float]]]:
-    return [("fpr_range", model.fpr_range), ("tpr_range", model.tpr_range)]

@@ -1,12 +1,12 @@
-"""The candidates of a linear model, their scores on folds, and which one to take.
+"""The candidates of a linear model, their scores on folds, and the choice of one.
 
-All are fitted together: regressions and hinges start from their neighbours, and all
-sigmoids share the passes over the data.
+Regressions and hinges start from their neighbours; sigmoids share the passes over the
+data.
 """
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,51 +19,40 @@ from sklearn.linear_model import LogisticRegression
 from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
 from aucmax.metrics import partial_auc_score
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairSigmoid, PartialHinge
-from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.solver import Point, Start, StoppingRule
 
 Range = tuple[float, float]
+Regression = Callable[[float], tuple[FloatArray, int]]  # C in; weights, iterations out
 WHOLE: Range = (0.0, 1.0)
 
-# The relative gap of a hinge; the choice among candidates sees no smaller one.
-_TOL_OF_HINGES = 1e-2
-# The relative error of a sigmoid and its slope; a descent sees no smaller one.
-_ACCURACY_OF_SIGMOIDS = 1e-4
-# The most steps of a descent.
-_MAX_STEPS = 30
-# A step that gains less than this share of the value is idle and ends a descent.
-_MIN_GAIN = 3e-5
-# The most iterations of a logistic regression.
-_MAX_ITERATIONS = 300
-_GRADIENT_TOLERANCE = 1e-4  # scikit-learn's default for its logistic regression
-_VALUE_TOLERANCE = 64 * float(np.finfo(np.float64).eps)  # the same
-_MAX_LINE_SEARCH_STEPS = 50  # the same
-# Another loss must be better than logistic regression by N standard errors.
-_STANDARD_ERRORS = 0.5
+_TOL_OF_HINGES = 1e-2  # relative gap; the choice among candidates sees no smaller one
+_ACCURACY_OF_SIGMOIDS = 1e-4  # relative error; a descent sees no smaller one
+_MAX_STEPS = 30  # of a descent
+_MIN_GAIN = 3e-5  # share of the value; a step that gains less ends a descent
+_MAX_ITERATIONS = 300  # of a logistic regression or a hinge
+# scikit-learn's defaults for its logistic regression
+_LBFGS_OPTIONS = {"maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(np.float64).eps}
+_MIN_STANDARD_ERRORS = 0.5  # by which another loss must beat logistic regression
 
 
 class Candidate(NamedTuple):
-    """One way to train a linear model, for a part of the curve."""
+    """A loss, a part of the ROC curve and a weight."""
 
     loss: str  # "logistic regression" (of rows), or of pairs: "hinge", "sigmoid"
     fpr_range: Range
     tpr_range: Range
     C: float  # weight of the loss per row
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """What `cv_results_` and `best_params_` list."""
-        return self._asdict()
-
 
 class Fitted(NamedTuple):
-    """The weights of one candidate, and what they cost."""
+    """The weights of one candidate, and the cost of the fit."""
 
     weights: FloatArray
     seconds: float
@@ -121,35 +110,62 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
 def _regressions(
     rows: Rows, candidates: Sequence[Candidate]
 ) -> dict[Candidate, Fitted]:
-    if as_row_matrix(rows.X).on_workers:
-        return _regressions_in_parts(rows, candidates)
-    model = LogisticRegression(warm_start=True, max_iter=_MAX_ITERATIONS)
+    on_workers = as_row_matrix(rows.X).on_workers
+    fit = _regression_on_workers(rows) if on_workers else _regression_in_memory(rows)
     found = {}
     for candidate in candidates:
         start = time.perf_counter()
+        weights, n_iter = fit(candidate.C)
+        seconds = time.perf_counter() - start
+        found[candidate] = Fitted(weights, seconds, float(n_iter))
+    return found
+
+
+def _regression_in_memory(rows: Rows) -> Regression:
+    model = LogisticRegression(warm_start=True, max_iter=_MAX_ITERATIONS)
+
+    def fit(C: float) -> tuple[FloatArray, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.set_params(C=candidate.C)
-            model.fit(rows.X, rows.labels, rows.sample_weight)
-        seconds = time.perf_counter() - start
-        n_passes = float(model.n_iter_[0])
-        found[candidate] = Fitted(model.coef_[0].copy(), seconds, n_passes)
-    return found
+            model.set_params(C=C).fit(rows.X, rows.labels, rows.sample_weight)
+        return model.coef_[0].copy(), int(model.n_iter_[0])
+
+    return fit
 
 
-def _regressions_in_parts(
-    rows: Rows, candidates: Sequence[Candidate]
-) -> dict[Candidate, Fitted]:
-    C_values = [candidate.C for candidate in candidates]
-    path = regression_path(
-        rows.X, rows.labels, rows.sample_weight, C_values, _MAX_ITERATIONS
-    )
-    found, began = {}, time.perf_counter()
-    for candidate, (weights, n_iter) in zip(candidates, path, strict=True):
-        now = time.perf_counter()
-        found[candidate] = Fitted(weights, now - began, float(n_iter))
-        began = now
-    return found
+def _regression_on_workers(rows: Rows) -> Regression:
+    r"""Return a logistic regression with loss and steps of scikit-learn's lbfgs.
+
+    .. math:: \frac{1}{W} \sum_r v_r \log(1 + e^{-y_r (x_r w + b)})
+              + \frac{1}{2 C W} \|w\|^2
+
+    with y of -1 and 1, and the sum W of the row weights v.
+    """
+    matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
+    weight = rows.sample_weight
+    total = float(target.size if weight is None else weight.sum())
+    shares = (1.0 if weight is None else weight) / total
+    point = np.zeros(rows.X.shape[1] + 1)
+
+    def fit(C: float) -> tuple[FloatArray, int]:
+        nonlocal point
+        price = 1.0 / (C * total)
+
+        def loss(point: FloatArray) -> tuple[float, FloatArray]:
+            weights = point[:-1]
+            scores = matrix.matvec(weights) + point[-1]
+            losses = np.logaddexp(0.0, scores) - target * scores
+            slopes = shares * (expit(scores) - target)
+            value = (shares * losses).sum() + 0.5 * price * (weights @ weights)
+            gradient = matrix.rmatvec(slopes) + price * weights
+            return float(value), np.append(gradient, slopes.sum())
+
+        options: Any = {"maxiter": _MAX_ITERATIONS, **_LBFGS_OPTIONS}
+        found = minimize(loss, point, method="L-BFGS-B", jac=True, options=options)
+        point = found.x
+        return point[:-1].copy(), int(found.nit)
+
+    return fit
 
 
 def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitted]:
@@ -169,7 +185,7 @@ def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitt
 def _sigmoids(
     rows: Rows, candidates: Sequence[Candidate], starts: dict[Candidate, Fitted]
 ) -> dict[Candidate, Fitted]:
-    """Let all sigmoids go down abreast."""
+    """Minimise all sigmoids side by side."""
     if not candidates:
         return {}
     began = time.perf_counter()
@@ -198,56 +214,6 @@ def _sigmoids(
     }
 
 
-def regression_path(
-    X: Any,
-    labels: BoolArray,
-    sample_weight: FloatArray | None,
-    C_values: Sequence[float],
-    max_iter: int,
-) -> Iterator[tuple[FloatArray, int]]:
-    r"""Yield the logistic regression of rows known by their products alone, for each C.
-
-    Loss, steps and stopping rules are those of scikit-learn's lbfgs:
-
-    .. math:: \frac{1}{W} \sum_r v_r \log(1 + e^{-y_r (x_r w + b)})
-              + \frac{1}{2 C W} \|w\|^2
-
-    with y of -1 and 1, and the sum W of the row weights v.
-    """
-    rows, target = as_row_matrix(X), labels.astype(np.float64)
-    total = float(labels.size if sample_weight is None else sample_weight.sum())
-    point = np.zeros(X.shape[1] + 1)
-    for C in C_values:
-        price = 1.0 / (C * total)
-
-        def loss(point: FloatArray, price: float = price) -> tuple[float, FloatArray]:
-            weights = point[:-1]
-            scores = rows.matvec(weights) + point[-1]
-            losses = np.logaddexp(0.0, scores) - target * scores
-            slopes = expit(scores) - target
-            if sample_weight is not None:
-                losses, slopes = losses * sample_weight, slopes * sample_weight
-            slopes /= total
-            value = losses.sum() / total + 0.5 * price * (weights @ weights)
-            gradient = np.append(rows.rmatvec(slopes) + price * weights, slopes.sum())
-            return float(value), gradient
-
-        found = minimize(
-            loss,
-            point,
-            method="L-BFGS-B",
-            jac=True,
-            options={
-                "maxiter": max_iter,
-                "maxls": _MAX_LINE_SEARCH_STEPS,
-                "gtol": _GRADIENT_TOLERANCE,
-                "ftol": _VALUE_TOLERANCE,
-            },
-        )
-        point = found.x
-        yield point[:-1].copy(), int(found.nit)
-
-
 class SearchFold(NamedTuple):
     """The metric, the seconds and the passes of each candidate on one fold."""
 
@@ -257,42 +223,21 @@ class SearchFold(NamedTuple):
     share: float  # of test rows to training rows
 
 
-class SearchScores:
-    """What the folds have measured so far."""
-
-    def __init__(self) -> None:
-        self._folds: list[SearchFold] = []
-
-    def __len__(self) -> int:
-        return len(self._folds)
-
-    def add(self, fold: SearchFold) -> None:
-        """Take in one fold."""
-        self._folds.append(fold)
-
-    @property
-    def scores(self) -> FloatArray:
-        """The metric of each candidate, of shape (n_folds, n_candidates)."""
-        return np.array([fold.scores for fold in self._folds])
-
-    @property
-    def share(self) -> float:
-        """Test rows per training row, on average."""
-        return float(np.mean([fold.share for fold in self._folds]))
-
-    def results(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
-        """Return the table that scikit-learn's searches have."""
-        scores = self.scores
-        mean = scores.mean(axis=0)
-        return {
-            "params": [candidate.params for candidate in candidates],
-            **{f"split{k}_test_score": row for k, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
-            "mean_fit_time": np.mean([fold.seconds for fold in self._folds], axis=0),
-            "mean_n_passes": np.mean([fold.n_passes for fold in self._folds], axis=0),
-        }
+def search_results(
+    folds: Sequence[SearchFold], candidates: Sequence[Candidate]
+) -> dict[str, Any]:
+    """Return the table that scikit-learn's searches have."""
+    scores, seconds, n_passes, _ = map(np.array, zip(*folds, strict=True))
+    mean = scores.mean(axis=0)
+    return {
+        "params": [candidate._asdict() for candidate in candidates],
+        **{f"split{k}_test_score": row for k, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=0),
+        "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
+        "mean_fit_time": seconds.mean(axis=0),
+        "mean_n_passes": n_passes.mean(axis=0),
+    }
 
 
 def measure_fold(
@@ -334,4 +279,4 @@ def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) ->
     if n_folds < 2:
         return simplest
     error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
-    return best if gain.mean() > _STANDARD_ERRORS * error else simplest
+    return best if gain.mean() > _MIN_STANDARD_ERRORS * error else simplest

@@ -1,4 +1,4 @@
-"""Which risk the parameters of a linear model and its queries ask for."""
+"""The risk that the parameters of a linear model and its queries define."""
 
 import warnings
 
@@ -29,9 +29,9 @@ def check_loss(loss: str, partial: PartialHinge) -> None:
         check_range("tpr_range", partial.tpr_range)
     elif partial.rank_box().skip > 0.0 and loss == "logistic":
         raise ValueError(
-            f"loss='logistic' is convex where fpr_range starts at 0 and tpr_range ends "
-            f"at 1, got {partial.fpr_range!r} and {partial.tpr_range!r}. Use "
-            "loss='sigmoid', which takes any range."
+            f"loss='logistic' needs an fpr_range from 0 and a tpr_range to 1, got "
+            f"{partial.fpr_range!r} and {partial.tpr_range!r}. Use loss='sigmoid', "
+            "which supports any range."
         )
 
 
@@ -57,7 +57,7 @@ def convex_risks(
     sample_weight: FloatArray | None,
     queries: IntArray | None,
 ) -> dict[str, BoundRisk]:
-    """Return what a bounded loss starts from: whole curve, and the range's own."""
+    """Return the risks whose solutions a bounded loss starts from."""
     risks = {"hinge": _hinge(PartialHinge()), "logistic": _logistic(PartialHinge())}
     is_part = _ends(partial) != _ends(PartialHinge())
     if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
@@ -94,7 +94,7 @@ def _ends(partial: PartialHinge) -> tuple[float, ...]:
 def _check_queries(
     qid: ArrayLike, labels: BoolArray, sample_weight: FloatArray | None
 ) -> Queries:
-    """Warn of queries without pairs; raise an error if there are no others."""
+    """Warn of queries without pairs; raise an error if all are."""
     queries = check_qid(qid, labels.size)
     weights = np.ones(labels.size) if sample_weight is None else sample_weight
     counted = weights > 0.0

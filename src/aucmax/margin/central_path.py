@@ -1,4 +1,4 @@
-r"""The largest margin over all stumps, from the inside of its program.
+r"""The largest margin over all stumps, by an interior-point method.
 
 With stumps H, masses v of the rows or pairs, and their caps u, the margin is
 
@@ -10,8 +10,8 @@ system of as many equations as there are rows, since products over all stumps ar
 along thresholds (:class:`StumpGrid`), or as there are stumps in use. With many rows,
 the path begins with few stumps. Its masses are allowed ones after every step, so that
 one sweep over all stumps finds those that would raise the margin, and bounds what all
-of them can reach. These join at once: with gamma above their edges, the point is inside
-of the larger program, too, and the path continues from there.
+of them can reach. These join at once: with gamma above their edges, the point is
+interior to the larger program, too, and the path continues from there.
 
 Legend for this file: v, t = masses, and what is left of their caps; z, y = prices of
 these two; a, s = weights of the stumps of both signs, and by how much their edges stay
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import StumpGrid
+from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.margin.margin_problem import MarginResult
 from aucmax.margin.masses import TOTAL, Masses
 from aucmax.risks.contract import BoundRisk
@@ -42,7 +42,7 @@ _FIRST_PER_COLUMN = 8  # thresholds, evenly spread, of the first few stumps
 _FIRST_STEPS = 4  # before stumps join: the first masses say little
 _PEAKS_PER_COLUMN = 6  # stumps of one column that join at once, at most
 _MIN_EXCESS = 0.5  # of an edge left out, in terms of the gap of the program
-_ROOM = 0.1  # of the gap, between the largest edge and gamma, when stumps join
+_MIN_SLACK = 0.1  # of the gap, between the largest edge and gamma, when stumps join
 _IDLE_WEIGHT = 0.1  # of the mean: stumps below it may go ...
 _IDLE_SLACK = 0.1  # of gamma ... if their edge is that far below it
 _MAX_STUMPS = 6000  # whose products with each other are kept
@@ -56,14 +56,13 @@ def follow_central_path(
     *,
     few_stumps: bool = False,
 ) -> MarginResult:
-    """Step towards the solution until told to stop, or rounding allows no more.
+    """Return the best weights of stumps and of rows on the path.
 
-    Returns the best weights of the grid's stumps and the best row weights on the path.
-    With `few_stumps`, stumps join on the way.
+    With `few_stumps`, stumps join along the path.
     """
     chosen = _first_stumps(grid) if few_stumps else np.arange(grid.n_stumps)
     program = _Program(grid.some(chosen) if few_stumps else grid, masses)
-    here: _Inside | None = program.start()
+    here: _Iterate | None = program.start()
     bound, scores = np.inf, np.zeros(risk.labels.size)
     found = MarginResult(None, np.zeros(grid.n_stumps), scores, 0.0, bound)
     max_idle_steps = _MAX_IDLE_STEPS_OF_FEW if few_stumps else _MAX_IDLE_STEPS
@@ -110,8 +109,8 @@ def _first_stumps(grid: StumpGrid) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _Inside:
-    """A point inside of the program and of its dual."""
+class _Iterate:
+    """An interior point of the program and of its dual."""
 
     v: FloatArray
     z: FloatArray
@@ -147,7 +146,7 @@ class _Inside:
         return np.asarray(weights / max(np.abs(weights).sum(), np.finfo(float).tiny))
 
 
-def _is_idle(here: _Inside) -> BoolArray:
+def _is_idle(here: _Iterate) -> BoolArray:
     """Return which stumps have little weight, and an edge far from the largest."""
     weight, slack = here.a.max(axis=0), here.s.min(axis=0)
     is_light = weight < _IDLE_WEIGHT * weight.mean()
@@ -161,7 +160,7 @@ class _Program:
         self.grid = grid
         self.masses = masses
 
-    def start(self) -> _Inside:
+    def start(self) -> _Iterate:
         """Return masses in proportion to their caps, and even weights of stumps."""
         masses, K = self.masses, self.grid.n_stumps
         share = TOTAL / masses.totals(masses.caps)
@@ -179,7 +178,7 @@ class _Program:
         a = np.full((2, K), 0.5 / K)
         return self.completed(v, y + excess, y, a, gamma, rho, gamma - _both(edges))
 
-    def step(self, here: _Inside) -> _Inside | None:
+    def step(self, here: _Iterate) -> _Iterate | None:
         """Take one step; None if rounding has spoiled it."""
         x, y = here.primal, here.dual
         try:
@@ -210,7 +209,7 @@ class _Program:
         gamma: float,
         rho: FloatArray,
         s: FloatArray,
-    ) -> _Inside:
+    ) -> _Iterate:
         """Return a point with what follows from it."""
         # totals drift by rounding; masses away from their bounds make up for it
         free = v * (self.masses.caps - v)
@@ -219,19 +218,19 @@ class _Program:
         edges = _both(self.grid.edges(self.masses.to_rows(v)))
         value = float(TOTAL * rho.sum() - np.vdot(self.masses.caps, y)) / a.sum()
         t = self.masses.caps - v
-        return _Inside(v, z, y, a, gamma, rho, s, t, edges, value)
+        return _Iterate(v, z, y, a, gamma, rho, s, t, edges, value)
 
 
 def _joined(
     program: _Program,
-    here: _Inside,
+    here: _Iterate,
     before: IntArray,
     chosen: IntArray,
     edges: FloatArray,
     largest: float,
-) -> _Inside:
+) -> _Iterate:
     """Return the point among the stumps chosen now; new ones begin on its level."""
-    gamma = max(here.gamma, largest + _ROOM * (largest - here.value))
+    gamma = max(here.gamma, largest + _MIN_SLACK * (largest - here.value))
     s = gamma - _both(edges)
     a = np.median(here.a * here.s) / s
     _, place, place_before = np.intersect1d(
@@ -258,7 +257,7 @@ class _NewtonOfStumps:
     """
 
     def __init__(
-        self, grid: StumpGrid, masses: Masses, here: _Inside, gap: float
+        self, grid: StumpGrid, masses: Masses, here: _Iterate, gap: float
     ) -> None:
         self.grid, self.masses, self.here = grid, masses, here
         self.is_refined = gap < _MAX_REFINED_GAP

@@ -18,17 +18,6 @@ _MIN_MARGIN = 0.1  # of the largest mean margin over all pairs
 _LOOSENESS = 10.0  # of the margins that are compared with it
 
 
-def solve_once(
-    problem: MarginProblem,
-    risk: Risk,
-    request: MarginRequest,
-    start: MarginResult | None,
-) -> MarginResult:
-    """Solve for the nu of the request, perhaps from the result of a larger epsilon."""
-    # row weights allowed for a larger nu are allowed for a smaller one: cuts stay valid
-    return problem.solve(risk, start, reuse_cuts=True)
-
-
 _Search: TypeAlias = Callable[
     [MarginProblem, "PairMargin | InstanceMargin", MarginRequest, MarginResult | None],
     MarginResult,
@@ -40,7 +29,7 @@ class Formulation(NamedTuple):
 
     # minus the margin of a request, or an error if that does not fit the classes
     risk: Callable[[MarginRequest], PairMargin | InstanceMargin]
-    search: _Search = solve_once  # maximises it, and may look for a better nu+
+    search: _Search | None = None  # for a better nu+; None for a single solve
     is_hard: bool = False  # every pair counts, so that `epsilon` is not used
     is_over_rows: bool = False  # nu+ and nu- may be given; both replace `epsilon`
 

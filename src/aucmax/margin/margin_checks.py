@@ -104,9 +104,9 @@ def convergence_warning(
 
 def _what_ended_it(estimator: Any, problem: MarginProblem, n_iter: int) -> str:
     if problem.limits.seconds_left == 0.0:
-        return "That is max_time: allow more, or accept the gap."
+        return "Raise max_time, or accept the gap."
     if problem.limits.is_over:
-        return "The callback asked to stop."
+        return "The callback stopped the fit."
     if n_iter >= estimator.max_iter:
-        return "Allow more max_iter, or accept the gap."
+        return "Raise max_iter, or accept the gap."
     return "Rounding keeps the gap from falling further: accept the gap."

@@ -1,22 +1,27 @@
-"""One data set, any margin risk: maximise the margin over weighted hypotheses."""
+"""The largest margin over weighted hypotheses, for any margin risk."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import FeatureEnsemble, Hypotheses, StumpEnsemble
+from aucmax.hypotheses.hypothesis_ensembles import FeatureEnsemble, StumpEnsemble
+from aucmax.hypotheses.scaled_columns import ScaledColumns
+from aucmax.hypotheses.stump_matrices import StumpColumns
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_request import ClassSizes
+from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.risks.instance_margin import InstanceMargin
-from aucmax.solvers import Point, Progress, StoppingRule
+from aucmax.solvers.bundle import LevelBundleSolver
+from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
+from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 
 # an optimum may be 0: below this share of the best hypothesis' mean margin, the gap is
 # judged as if the optimum were there
@@ -26,6 +31,10 @@ _MIN_CUTS, _MAX_CUTS = 50, 200  # to keep, where each holds a number for every r
 _MAX_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 # times the weight that may go whatever its effect; each one tried costs half a pass
 _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
+_MAX_COLUMN_STEPS = 300  # before cutting planes take over
+
+
+Hypotheses: TypeAlias = ScaledColumns | StumpColumns
 
 
 @dataclass
@@ -139,7 +148,7 @@ class MarginObjective(RiskObjective):
 
     def origin(self) -> Point:
         """Return the point where all weights and all scores are 0: no pass."""
-        return Point(np.zeros(self.n_parameters), np.zeros(self.labels.size))
+        return Point(np.zeros(self.n_parameters), np.zeros(self.risk.labels.size))
 
     def widened(self, parameters: FloatArray) -> FloatArray:
         """Return the weights of all hypotheses: 0 for those that may have none."""
@@ -181,20 +190,12 @@ class MarginProblem(ABC):
         risk: Risk,
         start: MarginResult | None = None,
         *,
-        keep_row_weights: bool = False,
-        reuse_cuts: bool = False,
-        looseness: float = 1.0,
-        enough: float = np.inf,
+        keep_row_weights: bool = False,  # costs one number per row and cut
+        reuse_cuts: bool = False,  # whether the cuts of `start` lie below this risk
+        looseness: float = 1.0,  # of the gap, in tolerances
+        enough: float = np.inf,  # the margin at which the solve ends
     ) -> MarginResult:
-        """Find the weights of the largest margin, minus the risk, from `start` on.
-
-        keep_row_weights  whether to return the dual solution, which costs the memory of
-                          one number per row and cut
-        reuse_cuts        whether the cuts of `start` lie below this risk as well, as
-                          its row weights are allowed here
-        looseness         how many times the tolerance the gap may be
-        enough            the margin at which the solve ends
-        """
+        """Find the weights of the largest margin, minus the risk, from `start` on."""
 
     @abstractmethod
     def ensemble(self, weights: FloatArray) -> FeatureEnsemble | StumpEnsemble:
@@ -216,7 +217,7 @@ class MarginProblem(ABC):
     def pruned(self, result: MarginResult, budget: float = 1.0) -> MarginResult:
         """Drop as many of the smallest weights as `budget` times the tolerance allows.
 
-        The others get them in proportion, and the certified margin + gap is unchanged.
+        The others are scaled up; the certified margin + gap is unchanged.
         """
         order = np.argsort(np.abs(result.weights))
         order = order[result.weights[order] != 0.0]
@@ -273,3 +274,81 @@ class MarginProblem(ABC):
 def max_cuts(n_rows: int) -> int:
     """Return how many cuts to keep where each holds a number for every row."""
     return min(max(_MAX_CUT_BYTES // (8 * n_rows), _MIN_CUTS), _MAX_CUTS)
+
+
+class ColumnProblem(MarginProblem):
+    """Columns as hypotheses, which may count with either sign if they are `signed`."""
+
+    hypotheses: ScaledColumns
+
+    def __init__(
+        self,
+        hypotheses: ScaledColumns,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        stopping: StoppingRule,
+        usable: IntArray | None = None,
+        *,
+        signed: bool,
+    ) -> None:
+        super().__init__(hypotheses, labels, sample_weight, stopping, usable)
+        self.signed = signed
+
+    def solve(
+        self,
+        risk: Risk,
+        start: MarginResult | None = None,
+        *,
+        keep_row_weights: bool = False,
+        reuse_cuts: bool = False,
+        looseness: float = 1.0,
+        enough: float = np.inf,
+    ) -> MarginResult:
+        """Take Newton steps over the signed columns in use, or cutting planes."""
+        objective = self._under(risk)
+        rule = self.limits.rule(self.floor, looseness, enough)
+        first = solution = None
+        if start is not None:
+            point = Point(objective.narrowed(start.weights), start.scores)
+            first = Start(point, start.cuts if reuse_cuts else None)
+        is_served = self.signed and objective.is_smoothable
+        if is_served and suits_column_steps(
+            self.hypotheses.X, self.limits.stopping.tol
+        ):
+            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
+            newton = ColumnNewtonSolver(steps, keep_row_weights)
+            solution = newton.minimize(objective, L1Ball(), first)
+            first = Start(solution.point, solution.cuts, solution.history)
+        is_over = solution is not None and (
+            solution.converged
+            or solution.stopped_by_callback
+            or self.limits.is_over
+            or solution.n_iter >= rule.max_iter
+        )
+        if solution is None or not is_over:
+            bundle = LevelBundleSolver(rule)
+            if keep_row_weights:
+                n_cuts = max_cuts(self.labels.size)
+                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
+            hull = L1Ball() if self.signed else Simplex()
+            solution = bundle.minimize(objective, hull, first)
+        self.limits.n_iter += solution.n_iter
+        return MarginResult(
+            self.risk,
+            objective.widened(solution.point.parameters),
+            solution.point.scores,
+            0.0 - solution.value,  # not -0.0
+            solution.gap,
+            solution.converged,
+            -solution.cuts.mixed_source() if keep_row_weights else None,
+            solution.cuts,
+        )
+
+    def ensemble(self, weights: FloatArray) -> FeatureEnsemble:
+        """Return the scoring function of these weights; zeros are left out."""
+        used, columns = np.flatnonzero(weights), self.hypotheses
+        return FeatureEnsemble(used, weights[used], columns.low, columns.high)
+
+    def _largest_edge(self, row_weights: FloatArray) -> float:
+        edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))
+        return float(np.abs(edges).max())

@@ -15,9 +15,8 @@ from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold
-from aucmax.hypotheses import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
-from aucmax.margin.column_problem import ColumnProblem
+from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
 from aucmax.margin.formulations import FORMULATIONS, Formulation, choose_epsilon
 from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
 from aucmax.margin.margin_checks import (
@@ -26,11 +25,11 @@ from aucmax.margin.margin_checks import (
     convergence_warning,
     is_automatic,
 )
-from aucmax.margin.margin_problem import MarginProblem, MarginResult
+from aucmax.margin.margin_problem import ColumnProblem, MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.margin.scorecard import Scorecard
 from aucmax.margin.stump_problem import StumpProblem
-from aucmax.solvers import Progress, StoppingRule
+from aucmax.solvers.solver import Progress, StoppingRule
 
 
 @documented
@@ -53,9 +52,8 @@ class MarginRanker(HypothesisRanker):
       to the margin over pairs: a local minimum, by the heuristic of section 4.2;
     - ``"global"``: the same with the best `nu_pos` of all, certified.
 
-    Few weights are not zero: the smallest are dropped where the tolerance allows. The
-    solution comes with a certificate of what its margin guarantees, and can be printed
-    as a scorecard.
+    Few weights are not zero: the smallest are dropped where the tolerance allows. A
+    certificate states the guarantees of the margin; `scorecard` prints the model.
 
     The second of the two labels in sorted order is the positive class.
 
@@ -65,14 +63,14 @@ class MarginRanker(HypothesisRanker):
         "signed": each column, scaled to [-1, 1] by its range, in either direction;
         "features": the same, but only larger for positives; "stumps": every threshold
         of every column in either direction, by column generation; "precomputed": the
-        columns as they are, within [-1, 1]. Or functions that map X to one value in
+        columns unchanged, within [-1, 1]. Or functions that map X to one value in
         [-1, 1] per row; such a model cannot be saved to a file. Constant columns are
-        left out, but a constant hypothesis of your own counts: it has margin 0.
+        left out; constant functions and precomputed columns have margin 0.
     formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
-        Which margin to maximise.
+        The margin to maximise.
     epsilon : float or "auto", default="auto"
-        The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
-        The harder the data are to rank, the larger it must be for a margin above 0.
+        Share of the pairs that may miss the margin, in (0, 1]; unused by "hard". The
+        harder the data are to rank, the larger it must be for a margin above 0.
         "auto" takes the smallest of 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, ..., 0.9 that
         leaves a margin of a tenth of that over all pairs.
     nu_pos, nu_neg : float, default=None
@@ -81,12 +79,13 @@ class MarginRanker(HypothesisRanker):
         their product is `epsilon` times the pairs; if none, both are the square root of
         `epsilon` times their class (Corollary 4). "adaptive" and "global" start there.
     tol : float, default=1e-3
-        Stop when the certified gap is at most this share of the margin, or of a
-        hundredth of the best hypothesis' mean margin where the margin is nearer to 0.
+        Certified gap at which to stop, relative to the margin, or to a hundredth of the
+        best hypothesis' mean margin if that is larger.
     max_iter : int, default=1000
-        The most iterations of one solve; "adaptive" and "global" take several.
+        Maximum number of iterations per solve; "adaptive" and "global" solve several
+        problems.
     curve_points : int, default=0
-        With "global": how many more points of `curve_` to solve, for its picture.
+        With "global": number of additional points of `curve_`, for plots.
     callback : callable, default=None
         Called after each iteration with a :class:`~aucmax.solvers.Progress`, whose
         `value` is the margin; a true answer stops the fit. Not stored by
@@ -99,7 +98,7 @@ class MarginRanker(HypothesisRanker):
     weights_ : ndarray of shape (n_used,)
         Their weights, above 0.
     directions_ : ndarray of shape (n_used,)
-        1, or -1 where the hypothesis counts turned round.
+        1, or -1 where the sign of the hypothesis is reversed.
     thresholds_ : ndarray of shape (n_used,)
         Of stumps: 1 above the threshold, -1 up to it.
     low_, high_ : ndarray of shape (n_features,)
@@ -107,21 +106,21 @@ class MarginRanker(HypothesisRanker):
     coef_ : ndarray of shape (1, n_features)
         Of other hypotheses: the same scores as weights of the raw columns.
     intercept_ : ndarray of shape (1,)
-        Of other hypotheses: what makes `predict` cut the ranking at 0.
+        Of other hypotheses: the constant of these scores.
     threshold_ : float
-        Where `predict` cuts the combination: for "hard", minus the bias of Theorem 2;
-        else the cut of best balanced accuracy on the training rows.
+        Threshold of `predict`: for "hard", minus the bias of Theorem 2; otherwise that
+        of the best balanced accuracy on the training rows.
     epsilon_ : float
-        The share of the pairs that may miss the margin, where it was used.
+        The share of the pairs that may miss the margin, if it was used.
     certificate_ : Certificate
-        What the margin guarantees.
+        The guarantees of the margin.
     objective_ : float
-        The margin reached.
+        The margin.
     dual_gap_ : float
-        How much larger the largest possible margin can be. For "global", by how much
-        the smallest of the largest margins can differ, upwards or downwards.
+        Upper bound of the largest margin minus `objective_`. For "global", a bound of
+        the distance to the smallest of the largest margins, in either direction.
     n_iter_ : int
-        Iterations used, over all solves.
+        Iterations of all solves.
     n_passes_ : float
         Passes over the data: one product forward and one back.
     history_ : dict of str to ndarray of shape (n_steps,)
@@ -133,10 +132,10 @@ class MarginRanker(HypothesisRanker):
     Warns
     -----
     MarginWarning
-        If the largest margin is not above 0. That is a valid answer: no combination
-        ranks the worst `epsilon` of the pairs right on average.
+        If the largest margin is not above 0: no combination ranks the worst `epsilon`
+        of the pairs right on average.
     ConvergenceWarning
-        If a limit was reached before the tolerance; the message has the gap.
+        If a limit was reached before the tolerance; the message states the gap.
 
     See Also
     --------
@@ -208,9 +207,9 @@ class MarginRanker(HypothesisRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
-            are read in place, sparse ones never made dense. A list of functions may
-            take anything with rows. Arrays and frames of Dask, for features, stay on
-            their workers.
+            are read in place, sparse ones never made dense. Functions as hypotheses
+            accept anything with rows. Dask arrays and frames, for "features" and
+            "signed", stay on their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels, each of at least two rows.
         """
@@ -222,7 +221,10 @@ class MarginRanker(HypothesisRanker):
             if is_automatic(self.epsilon) and formulation.uses_epsilon(request):
                 request = choose_epsilon(problem, formulation.risk, request)
             risk = formulation.risk(request)
-            result = formulation.search(problem, risk, request, None)
+            if formulation.search is None:
+                result = problem.solve(risk)
+            else:
+                result = formulation.search(problem, risk, request, None)
             self._keep(classes, problem, request, result)
         return self
 
@@ -233,21 +235,20 @@ class MarginRanker(HypothesisRanker):
         epsilons: Sequence[float],
         sample_weight: ArrayLike | None = None,
     ) -> list["MarginRanker"]:
-        """Fit one model for each epsilon, every one starting from its neighbour.
+        """Fit one model per epsilon, each from the solution of its neighbour.
 
-        From a large epsilon to a small one all cuts stay valid, so that a path costs
-        little more than its hardest model. `max_time` is for the path as a whole.
+        From a large epsilon to a small one all cuts stay valid, so a path costs little
+        more than its hardest model. `max_time` limits the whole path.
 
         Parameters
         ----------
         epsilons : sequence of float
-            The shares of the pairs that may miss the margin, in any order.
+            Shares of the pairs that may miss the margin, in any order.
 
         Returns
         -------
         list of MarginRanker
-            Fitted clones of this estimator, in the order of `epsilons`; the estimator
-            itself stays as it is.
+            Fitted clones of this estimator, in the order of `epsilons`.
         """
         for epsilon in epsilons:
             check_interval("epsilons", epsilon, 1.0)
@@ -263,7 +264,11 @@ class MarginRanker(HypothesisRanker):
                     setattr(models[k], name, getattr(reader, name))
             before = problem.n_passes, problem.limits.n_iter
             risk = formulation.risk(requests[k])
-            start = formulation.search(problem, risk, requests[k], start)
+            if formulation.search is None:
+                # row weights allowed for a larger nu are allowed for a smaller one
+                start = problem.solve(risk, start, reuse_cuts=True)
+            else:
+                start = formulation.search(problem, risk, requests[k], start)
             models[k]._keep(classes, problem, requests[k], start, before)
         return models
 
@@ -274,19 +279,18 @@ class MarginRanker(HypothesisRanker):
         *,
         feature_names: Sequence[str] | None = None,
     ) -> Scorecard:
-        """Write the model as points for each feature that is used.
+        """Return the model as points per feature, to print or plot.
 
-        Print it, or draw it with :func:`aucmax.plots.scorecard`. The points of a row
-        give its combination, that is `decision_function` plus `threshold_`.
+        The points of a row give `decision_function` plus `threshold_`.
 
         Parameters
         ----------
         total : float, default=100.0
-            The sum of all points.
+            Sum of all points.
         decimals : int or None, default=1
-            To how many decimals points are rounded; None leaves them exact.
+            Decimals of the points; None for exact points.
         feature_names : sequence of str, default=None
-            Other names than those of training.
+            Names to use instead of those of training.
         """
         check_is_fitted(self, "weights_")
         weights = self.weights_ * self.directions_
@@ -353,8 +357,8 @@ class MarginRanker(HypothesisRanker):
             )
         if n_varying == 0:
             raise ValueError(
-                "every column of X is constant, so no hypothesis can tell rows apart. "
-                "Give at least one feature that varies."
+                "every column of X is constant, so all scores would be equal. Add at "
+                "least one feature that varies."
             )
         return problem
 

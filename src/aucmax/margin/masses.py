@@ -14,12 +14,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.hypotheses import StumpGrid
+from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.risks.contract import Risk
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 
-_MIN_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
+_MIN_FREE_SHARE = 1e-6  # of the caps, so that there are interior points
 _MAX_PAIRS = 250_000  # each with a mass of its own
 TOTAL = 0.5  # of the masses of a class, or of all pairs
 
@@ -140,7 +140,7 @@ class PairMasses:
     def solver(
         self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return what solves (I + P Theta P^T M) x = b; see :class:`RowMasses`."""
+        """Return a solver of (I + P Theta P^T M) x = b; see :class:`RowMasses`."""
         matrix = self.between_rows(theta, grid.row_products(weights))
         matrix[np.diag_indices_from(matrix)] += 1.0
         factor = lu_factor(matrix, overwrite_a=True, check_finite=False)
@@ -167,5 +167,5 @@ def masses_of(
         masses = PairMasses(TOTAL * pairs / risk.nu, labels)
     else:
         return None
-    is_free = masses.totals(masses.caps) * (1.0 - _MIN_ROOM) > TOTAL
+    is_free = masses.totals(masses.caps) * (1.0 - _MIN_FREE_SHARE) > TOTAL
     return masses if is_free.all() else None

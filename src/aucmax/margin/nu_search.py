@@ -44,8 +44,7 @@ def descend(
 ) -> MarginResult:
     """Alternate problems (9) and (7): a local minimum of problem (6).
 
-    A step is taken where the margin there, gap included, is below the margin here by
-    the tolerance at least: so margins fall.
+    Each step lowers the margin, gap included, by at least the tolerance.
     """
     nu = risk.nu_pos * risk.nu_neg
     here = problem.solve(risk, start)
@@ -86,8 +85,7 @@ def _candidates(
 ) -> Iterator[tuple[float, MarginResult]]:
     """Yield nu+ that may have a margin below the goal, and where to start from.
 
-    First that of problem (9), solved loosely and if necessary closely. It finds no fall
-    at a maximum of the curve, so both sides are tried.
+    Problem (9) finds no descent at a maximum of the curve, so both sides are tried.
     """
     tangent: MarginResult | None = None
     for looseness in _LOOSENESS:
@@ -117,7 +115,7 @@ def _nu_pos_allowed(
     nu: float,
     center: float,
 ) -> float:
-    """Read off problem (9)'s nu+ from its dual solution.
+    """Return problem (9)'s nu+, from its dual solution.
 
     The row weights d allow every nu+ from ``nu max(d- / w)`` to the one where the
     tangent falls to ``max(d+ / w)``; all of them are optimal. The middle is taken.
@@ -157,9 +155,8 @@ def minimize_curve(
 ) -> MarginResult:
     """Find the smallest gamma_hat over all nu+, the optimum of problem (6).
 
-    The margin differs from the certified minimum of the curve by the `gap` at most,
-    upwards and downwards. The curve has the points solved, of which
-    `request.curve_points` are spread evenly over the logarithm of nu_pos.
+    The margin differs from the certified minimum of the curve by at most the `gap`,
+    upwards and downwards.
     """
     path = descend(problem, risk, request, start).path
     nu = risk.nu_pos * risk.nu_neg

@@ -1,4 +1,4 @@
-"""All stumps at once: column generation, and an interior-point method."""
+"""All stumps: column generation, and an interior-point method."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -8,7 +8,9 @@ import numpy as np
 
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.hypotheses import BestStumps, StumpColumns, StumpEnsemble, StumpGrid, Stumps
+from aucmax.hypotheses.hypothesis_ensembles import StumpEnsemble
+from aucmax.hypotheses.stump_matrices import StumpColumns, StumpGrid
+from aucmax.hypotheses.stumps import BestStumps, Stumps
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.margin_problem import (
     MarginObjective,
@@ -19,8 +21,9 @@ from aucmax.margin.margin_problem import (
 from aucmax.margin.masses import Masses, masses_of
 from aucmax.regularizers.l1 import L1Ball
 from aucmax.risks.contract import Risk
-from aucmax.solvers import LevelBundleSolver, Point, Progress, Start, StoppingRule
+from aucmax.solvers.bundle import LevelBundleSolver
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 
 _GAP_SHARE = 0.5  # of the gap over all stumps, to which a round is solved
 _MIN_TOLERANCE_SHARE = 0.01  # of the gap allowed: no round is solved more closely
@@ -38,10 +41,9 @@ class StumpProblem(MarginProblem):
     """Every threshold of every column, in both directions.
 
     A round of column generation maximises the margin over the stumps chosen so far. Its
-    dual solution weighs the rows; one sweep over the sorted columns finds the largest
-    edge of *all* stumps under these weights, which bounds the margin that any weighting
-    can reach and certifies the gap. Each column's best stump joins if its edge is above
-    the margin.
+    dual solution weighs the rows; the largest edge of *all* stumps under these weights
+    bounds the margin and certifies the gap. Each column's best stump joins if its edge
+    is above the margin.
     """
 
     hypotheses: StumpColumns  # the stumps chosen so far, by any solve
@@ -71,13 +73,13 @@ class StumpProblem(MarginProblem):
         """Generate columns; where that takes long, follow the central path."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
+        if start is not None and not reuse_cuts:
+            start = replace(start, cuts=None)
 
         def is_done(result: MarginResult) -> bool:
             over = self.limits.is_over or result.margin >= enough
             return result.converged or over
 
-        if start is not None and not reuse_cuts:
-            start = replace(start, cuts=None)
         masses = self._interior_masses(rule)
         if masses is None:
             return self._generate_columns(objective, rule, enough, start)
@@ -132,7 +134,8 @@ class StumpProblem(MarginProblem):
             row_weights = -solution.cuts.mixed_source()
             best = self._sweep(row_weights)
             bound = max(bound, -self._upper_bound(best))
-            if watch.should_stop(objective, solution.value, bound) or n_left <= 0:
+            is_done = watch.should_stop(objective.n_passes, solution.value, bound)
+            if is_done or n_left <= 0:
                 break
             useful = best.edge > -solution.value
             n_new = self.hypotheses.add(best.column[useful], best.threshold[useful])
@@ -195,7 +198,7 @@ class StumpProblem(MarginProblem):
             objective.n_passes += grid.n_products_since() / 2.0
             best = max(found.margin, known.margin)
             upper = min(found.margin + found.gap, known.margin + known.gap)
-            return watch.should_stop(objective, -best, -upper)
+            return watch.should_stop(objective.n_passes, -best, -upper)
 
         with one_blas_thread():
             found = follow_central_path(

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
     from aucmax.report import Report
+
+# columns of a terminal; a wider table is divided in two
+_WIDTH = 80
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,7 +224,8 @@ class Comparison:
         return f"{models}: best is {self.best!r}, {self.goal.title} {best:.4f}"
 
     def __str__(self) -> str:
-        return "\n".join([*self._table(), "", *self.explain()])
+        lines = (wrap(line, _WIDTH) for line in self.explain())
+        return "\n".join([*self._table(), "", *chain.from_iterable(lines)])
 
     @property
     def measure_titles(self) -> list[str]:
@@ -291,17 +297,21 @@ class Comparison:
         baselines = [result.name for result in self.results if result.is_baseline]
         against = {(test.model, test.baseline): test._cell() for test in self.tests}
         main, *others = self.measure_titles
-        header = ["model", main, "95% interval", *others, "seconds"]
-        rows = [[*header, *(f"vs {name}" for name in baselines)]]
+        rows = [["model", main, "95% CI", *others, "s/fit"]]
+        tests = [["model", *(f"vs {name}" for name in baselines)]]
         for result in self.results:
             main, *others = (_shown(value) for value in result.measures.values())
             interval = f"{result.low:.3f}-{result.high:.3f}"
             if result.problem is not None:
                 main, interval = "constant", "scores"
             seconds = f"{result.seconds:.{3 if result.seconds < 1 else 1}f}"
-            tests = (against.get((result.name, other), "-") for other in baselines)
-            rows.append([result.name, main, interval, *others, seconds, *tests])
-        return _aligned(rows)
+            rows.append([result.name, main, interval, *others, seconds])
+            outcomes = (against.get((result.name, other), "-") for other in baselines)
+            tests.append([result.name, *outcomes])
+        table = _aligned([a + b[1:] for a, b in zip(rows, tests, strict=True)])
+        if len(table[0]) <= _WIDTH:
+            return table
+        return [*_aligned(rows), "", *_aligned(tests)]
 
     def explain(self) -> list[str]:
         """Return sentences that explain the numbers of the table."""
@@ -347,5 +357,5 @@ def _aligned(rows: list[list[str]]) -> list[str]:
     lines = []
     for first, *others in rows:
         cells = map(str.rjust, others, widths[1:])
-        lines.append("   ".join([first.ljust(widths[0]), *cells]))
+        lines.append("  ".join([first.ljust(widths[0]), *cells]))
     return [lines[0], "─" * len(lines[0]), *lines[1:]]

@@ -8,7 +8,7 @@ import onnx
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core.atomic import atomic_output
-from aucmax.hypotheses import StumpEnsemble, fitted_ensemble
+from aucmax.hypotheses.hypothesis_ensembles import StumpEnsemble, fitted_ensemble
 from aucmax.linear import LevelSumRanker
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_trees

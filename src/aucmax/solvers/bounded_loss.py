@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,43 +10,23 @@ from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.descent import BatchObjective, Descent, descend, pull_back
+from aucmax.solvers.descent import Descent, descend, pull_back
+from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
-_GAP_OF_A_START = 1e-2  # relative; a convex solution that is only a start needs no less
+_GAP_OF_A_START = 1e-2  # relative gap of a convex solution that is only a start
 _MAX_ITERATIONS_OF_A_START = 50
 _MIN_GAIN = 1e-2  # share of the tolerance, of the value; a step that gains less is idle
 _MAX_IDLE_STREAK = 2  # steps, after which a descent ends
 
 
-class MultiRiskObjective(BatchObjective, Protocol):
-    """An objective whose data can be put under another risk."""
-
-    n_passes: float
-
-    def with_risk(self, risk: BoundRisk) -> "MultiRiskObjective":
-        """Return the same data under another risk; passes are counted on."""
-
-
-class _Chosen(NamedTuple):
-    """A point, the objective there, and the length of its gradient."""
-
-    point: Point
-    value: float
-    gradient_norm: float
-
-
 class BoundedLossSolver:
-    """Minimise a smooth risk that is not convex, from several convex solutions.
+    """Minimise a smooth risk that is not convex by descent from convex solutions.
 
-    Each start is first moved along its ray to the best scale, which costs no pass, and
-    all go down abreast, for one pass per iteration together. Of all points met, the one
-    with the lowest objective is taken that ranks the training rows no worse than the
-    best start does.
-
-    The metric `measure` is of the training rows' scores: the higher the better.
-    `gradient_norm` is that of the risk alone where the regularizer is not quadratic;
-    `starts` lists objective and metric at each start and at the end of its descent.
+    Each start is first scaled, which costs no pass; all descents share one pass per
+    iteration. The solution has the lowest objective of all iterates that rank the
+    training rows no worse than the best start, by the metric `measure` of their scores.
+    `gradient_norm` is that of the risk alone if the regularizer is not quadratic.
     """
 
     def __init__(
@@ -64,67 +43,61 @@ class BoundedLossSolver:
 
     def minimize(
         self,
-        objective: MultiRiskObjective,
+        objective: LinearObjective,
         regularizer: ProximalRegularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Return the best point found; its gap is NaN, since nothing bounds it.
-
-        A start that is given, such as the solution for a neighbouring C, takes the
-        place of the convex solutions.
-        """
+        """Return the best point, with a gap of NaN; a start replaces convex ones."""
         watch = self.stopping.watch()
         if start is None or not start.point.parameters.any():
             points = self._convex_solutions(objective, regularizer)
         else:
             points = {"given": start.point}
         descents = [Descent(objective, regularizer, one) for one in points.values()]
-        records = [self._record(*one) for one in zip(points, descents, strict=True)]
-        enough = max(float(record["metric"]) for record in records)
+        self.starts = [
+            {
+                "start": name,
+                "start_objective": descent.value,
+                "start_metric": self.measure(descent.point.scores),
+            }
+            for name, descent in zip(points, descents, strict=True)
+        ]
+        metrics = [float(start["start_metric"]) for start in self.starts]
+        enough = max(metrics)
         for descent in descents:
             descent.scale()
         pull_back(objective, descents)
-        ranked = [
-            descent
-            for descent, r in zip(descents, records, strict=True)
-            if r["metric"] == enough
-        ]
-        chosen = min(map(_chosen, ranked), key=lambda one: one.value)
+        ranked = [d for d, m in zip(descents, metrics, strict=True) if m == enough]
+        first = min(ranked, key=lambda descent: descent.value)
+        point, value, gradient = first.point, first.value, first.gradient
         going, n_idle = descents, dict.fromkeys(descents, 0)
         while going:
             best = min(descent.value for descent in descents)
-            if watch.should_stop(objective, best, -np.inf):
+            if watch.should_stop(objective.n_passes, best, -np.inf):
                 break
             descend(objective, going)
             for descent in going:
                 ranks_well = self.measure(descent.point.scores) >= enough
-                if descent.value < chosen.value and ranks_well:
-                    chosen = _chosen(descent)
+                if descent.value < value and ranks_well:
+                    point, value = descent.point, descent.value
+                    gradient = descent.gradient
                 least = _MIN_GAIN * self.stopping.tol * abs(descent.value)
                 n_idle[descent] = n_idle[descent] + 1 if descent.gain <= least else 0
             going = [one for one in going if n_idle[one] < _MAX_IDLE_STREAK]
         watch.converged = not going
-        ends = [self._record(*one) for one in zip(points, descents, strict=True)]
-        self.starts = [
-            {
-                "start": before["start"],
-                "start_objective": before["objective"],
-                "start_metric": before["metric"],
-                "objective": after["objective"],
-                "metric": after["metric"],
-            }
-            for before, after in zip(records, ends, strict=True)
-        ]
-        self.gradient_norm = chosen.gradient_norm
+        for start_record, descent in zip(self.starts, descents, strict=True):
+            start_record["objective"] = descent.value
+            start_record["metric"] = self.measure(descent.point.scores)
+        self.gradient_norm = float(np.linalg.norm(gradient))
         no_cuts = Cuts(objective.n_parameters)
-        return watch.solution(chosen.point, chosen.value, np.nan, no_cuts)
+        return watch.solution(point, value, np.nan, no_cuts)
 
     def _convex_solutions(
-        self, objective: MultiRiskObjective, regularizer: ProximalRegularizer
+        self, objective: LinearObjective, regularizer: ProximalRegularizer
     ) -> dict[str, Point]:
-        """Solve the convex problems roughly; leave out solutions that rank nothing.
+        """Solve the convex problems roughly; leave out weights of 0.
 
-        Where none is left, the direction from one class to the other has to do.
+        If none is left, start from the direction between the class means.
         """
         rule = replace(
             self.stopping,
@@ -145,12 +118,3 @@ class BoundedLossSolver:
             allowed = regularizer.prox(downhill, 0.0)
             found["class means"] = objective.at(allowed)
         return found
-
-    def _record(self, name: str, descent: Descent) -> dict[str, float | str]:
-        metric = self.measure(descent.point.scores)
-        return {"start": name, "objective": descent.value, "metric": metric}
-
-
-def _chosen(descent: Descent) -> _Chosen:
-    norm = float(np.linalg.norm(descent.gradient))
-    return _Chosen(descent.point, descent.value, norm)

@@ -1,24 +1,28 @@
-"""Cutting planes with an exact line search, for any convex risk."""
+"""Cutting planes for any convex risk: with a line search, or with level sets."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax.regularizers.regularizer import QuadraticRegularizer, Regularizer
+from aucmax.regularizers.regularizer import (
+    HullRegularizer,
+    QuadraticRegularizer,
+    Regularizer,
+)
 from aucmax.risks.contract import Support
+from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.risk_objective import first_width, lost_by_smoothing, narrowed
-from aucmax.solvers.solver import (
-    Objective,
-    Point,
-    Solution,
-    Start,
-    StoppingRule,
+from aucmax.solvers.risk_objective import (
+    RiskObjective,
     begin,
+    first_width,
+    lost_by_smoothing,
+    narrowed,
     slope_along,
     value_at,
 )
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
@@ -30,27 +34,28 @@ _HIGHEST_CENTER = 1.5  # times the best value, while smoothed
 _FIRST_WIDTH_WITH_L2 = 0.1  # measured: on wide data, wider ones take more passes
 _NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
 _MIN_WIDTH = 1e-7  # a width below it that stalls becomes 0
+_MIN_GOOD_DECREASE = 0.5  # share of the promised decrease
+_FRACTION_GROWTH = 1.2  # factor after a good step
+_MAX_FRACTION = 0.8
+_FRACTION_DECAY = 0.8  # factor after a step without any decrease
+_MIN_FRACTION = 0.35
+_SHARE_OF_A_BAD_STEP = 0.3  # after which the next cut is taken
 
 
 @dataclass(frozen=True)
 class BundleSolver:
-    r"""Minimise by cutting planes, improved by a line search from the center.
+    r"""Minimise a convex risk plus L2 or a proximal regularizer by cutting planes.
 
     Each iteration adds one cut below the risk, minimises the regularizer plus the
     highest cut (which bounds the optimum from below), and searches the line from the
     center, the best point so far, to that minimiser. The next cut is taken a little
-    beyond the new center on the same line. The best value and the bound certify the
-    gap. One pass per iteration; the line search needs sorts only.
+    beyond the new center on the same line. One pass per iteration. In the end, weights
+    that the certificate does not need are set to 0.
 
-    L2 is minimised together with the cuts as it is; any other regularizer near the
-    center, by its proximal operator. In the end weights are set to 0 that the
-    certificate does not need, as far as the tolerance allows it.
-
-    With `smoothing`, kinks are rounded off over a width that falls with the gap: on
-    wide data, where many pairs end exactly at a kink, their shares are then found by
-    the slope instead of by mixing many cuts. A smoothed slope is that of a line below
-    the risk itself, so the bound stays valid. Needs `curvature`, or `prox` and
-    `lower_bound`, of the regularizer.
+    With `smoothing`, kinks are smoothed over a width that falls with the gap: on wide
+    data, where many pairs end exactly at a kink, the slope then finds their shares,
+    instead of a mixture of many cuts. A smoothed slope is that of a line below the risk
+    itself, so the bound stays valid.
 
     References
     ----------
@@ -59,11 +64,14 @@ class BundleSolver:
     """
 
     stopping: StoppingRule
-    smoothing: bool = False  # whether to round off kinks, if the risk allows it
+    smoothing: bool = False  # whether to smooth kinks, if the risk allows it
     max_cuts: int = 500
 
     def minimize(
-        self, objective: Objective, regularizer: Regularizer, start: Start | None = None
+        self,
+        objective: RiskObjective,
+        regularizer: Regularizer,
+        start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
@@ -86,7 +94,7 @@ class BundleSolver:
             proposal = master.propose(center.parameters, value)
             rise = proposal.lower_bound - bound
             bound = max(bound, proposal.lower_bound)
-            if watch.should_stop(objective, value, max(bound, known)):
+            if watch.should_stop(objective.n_passes, value, max(bound, known)):
                 break
             if width > 0.0:
                 promised = max(value - proposal.promise, self.stopping.tol * value / 10)
@@ -104,10 +112,10 @@ class BundleSolver:
             stalled = rise <= _MIN_RISE * (value - bound)
             if found < value:
                 best, value, stalled = point, found, False
-            # rounded off, the objective may fall where it does not yet fall itself
+            # the smoothed objective may fall where the objective does not fall yet
             follows = width > 0.0 and found < _HIGHEST_CENTER * value
             center = point if follows else best
-            # a cut at the goal is sure to raise the bound, but says less near the best
+            # a cut at the goal surely raises the bound, but is low near the best point
             reach = 1.0 if stalled else _REACH_BEYOND_CENTER
             if width > 0.0:
                 reach = _SMOOTHED_REACH_BEYOND_CENTER
@@ -128,3 +136,68 @@ def _narrowed(width: float, support: Support, point: Point, promised: float) -> 
     width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * promised)
     # where no pair is near its kink there is no loss, but no slope either
     return min(width, promised / _MIN_LOSS_PER_WIDTH)
+
+
+@dataclass(frozen=True)
+class LevelBundleSolver:
+    r"""Minimise a convex risk over a hull, or with its price, by a level method.
+
+    Each iteration bounds the optimum from below by the minimum of a model: the highest
+    cut plus the price of the parameters. Then it projects the best point onto the set
+    where that model is a fraction of the gap below the best value. If the objective is
+    not lower there, a point nearer to the best one gives the next cut. The fraction
+    grows where the model predicts well, and shrinks where it does not. One pass per
+    iteration.
+
+    References
+    ----------
+    .. [1] C. Lemarechal, A. Nemirovskii, Y. Nesterov. New variants of bundle methods.
+       Mathematical Programming 69 (1995), section 2.
+    """
+
+    stopping: StoppingRule
+    fraction: float = 0.5  # of the gap, at first
+    max_cuts: int = 200
+    keep_sources: bool = False  # whether the cuts keep their slopes over scores
+
+    def minimize(
+        self,
+        objective: RiskObjective,
+        regularizer: HullRegularizer,
+        start: Start | None = None,
+    ) -> Solution:
+        """See :meth:`Solver.minimize`; a start is a point of the hull."""
+        require(regularizer, "hull", "a level method", "Try Simplex, L1Ball or L1.")
+        C = objective.C
+        if start is None:
+            start = Start(objective.at(regularizer.middle(objective.n_parameters)))
+        watch = self.stopping.watch(start.history)
+        best = start.point
+        cuts = start.cuts or Cuts(
+            objective.n_parameters, self.max_cuts, keep_sources=self.keep_sources
+        )
+        cuts.resize(self.max_cuts)
+        bound = C * objective.least_risk
+        fraction = self.fraction
+        support = objective.support(best)
+        value = regularizer.value(best.parameters) + C * support.value
+        while True:
+            cuts.add(objective.pull_back(support), support)
+            step = cuts.level_step(regularizer, C, best.parameters, value, fraction)
+            bound = max(bound, step.lower_bound)
+            if watch.should_stop(objective.n_passes, value, bound):
+                break
+            goal = objective.at(step.parameters)
+            support = objective.support(goal)
+            reached = regularizer.value(goal.parameters) + C * support.value
+            decrease = value - reached
+            if decrease >= _MIN_GOOD_DECREASE * fraction * (value - bound):
+                fraction = min(_FRACTION_GROWTH * fraction, _MAX_FRACTION)
+            elif decrease <= 0.0:
+                fraction = max(_FRACTION_DECAY * fraction, _MIN_FRACTION)
+                goal = best.moved(best.towards(goal), _SHARE_OF_A_BAD_STEP)
+                support = objective.support(goal)
+                reached = regularizer.value(goal.parameters) + C * support.value
+            if reached < value:
+                best, value = goal, reached
+        return watch.solution(best, value, watch.history[-1].gap, cuts)

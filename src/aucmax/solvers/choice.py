@@ -1,46 +1,38 @@
-"""Which solver minimises an objective: a table of rules, read from top to bottom."""
+"""The choice of a solver: a table of rules, read from top to bottom."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from aucmax.regularizers.regularizer import (
     HullRegularizer,
     QuadraticRegularizer,
     SparseRegularizer,
 )
-from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.descent import DescentSolver
-from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
 from aucmax.solvers.sparsity import drop_negligible_weights
 from aucmax.solvers.subgradient import SubgradientSolver
-from aucmax.solvers.wide import WideSolver, suits_row_space
 
 _MIN_ROWS_PER_COLUMN = 10  # of tall data
-_MIN_COLUMNS_PER_ROW = 10  # measured: with fewer, the span of the rows saves no time
 _MAX_COLUMNS_FOR_NEWTON = 1000  # of which it keeps a square matrix
 _MIN_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
-_MIN_ROWS_FOR_SUBGRADIENTS = 10_000  # on fewer, cutting planes find the few weights
-_MAX_WEIGHTS_FOR_CUTS = 1000  # about as many cuts are needed
-_CLOSER_TOL = 0.01  # share of the tolerance with which weights of 0 are looked at
+_CLOSER_TOL = 0.01  # share of the tolerance, where all weights are 0
 _MAX_CLOSER_ITERATIONS = 20  # for weights of 0
 
 SolverType = Callable[[StoppingRule], Solver]
 
 
 class Problem(NamedTuple):
-    """All that a rule may look at."""
+    """The facts that a rule may use."""
 
     objective: Any  # with `X`, `column_scales`, `is_smooth` and `is_smoothable`
     regularizer: Any
     tol: float
-    n_weights: int = 0  # that are not 0 where the solver starts
 
     @property
     def is_tall(self) -> bool:
@@ -83,9 +75,7 @@ class ChosenSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
         rule = self.stopping
-        weights = () if start is None else start.point.parameters
-        n_weights = int(np.count_nonzero(weights))
-        problem = Problem(objective, regularizer, rule.tol, n_weights)
+        problem = Problem(objective, regularizer, rule.tol)
         chosen = next(row for row in self.rules if row.holds(problem))
         for stage in chosen.stages:
             solver = stage.solver(_limited(rule, start, stage.max_iter))
@@ -101,32 +91,13 @@ class ChosenSolver:
 
 
 def _suits_columns(problem: Problem) -> bool:
-    objective, regularizer, tol = problem[:3]
+    objective, regularizer, tol = problem
     if not isinstance(regularizer, SparseRegularizer):
         return False
     prices = regularizer.priced_weights()
     has_price = prices.radius is None and prices.price > 0.0
     return (
         has_price and objective.is_smoothable and suits_column_steps(objective.X, tol)
-    )
-
-
-def _suits_row_space(problem: Problem) -> bool:
-    objective = problem.objective
-    n_rows, n_columns = objective.X.shape
-    return (
-        problem.is_quadratic
-        and objective.column_scales is None
-        and n_columns >= _MIN_COLUMNS_PER_ROW * n_rows
-        and suits_row_space(objective.X)
-    )
-
-
-def _suits_subgradients(problem: Problem) -> bool:
-    return (
-        isinstance(problem.regularizer, HullRegularizer)
-        and not problem.is_tall
-        and problem.objective.X.shape[0] >= _MIN_ROWS_FOR_SUBGRADIENTS
     )
 
 
@@ -157,20 +128,7 @@ CUTTING_PLANES = (
     Rule("all else", lambda problem: True, "bundle", (Stage(BundleSolver),)),
 )
 _cutting_planes = partial(ChosenSolver, rules=CUTTING_PLANES)
-_after_trial = partial(
-    ChosenSolver,
-    rules=(
-        Rule(
-            "more than 1,000 weights that are not 0",
-            lambda problem: problem.n_weights > _MAX_WEIGHTS_FOR_CUTS,
-            "subgradient steps",
-            (Stage(SubgradientSolver),),
-        ),
-        *CUTTING_PLANES,
-    ),
-)
-
-#: what ``solver="auto"`` goes by; the user guide prints `when` and `then`
+#: the rules of ``solver="auto"``; the user guide prints `when` and `then`
 RULES = (
     Rule(
         "L2, and a smooth risk",
@@ -185,15 +143,7 @@ RULES = (
         "Newton steps; cutting planes after 100 iterations",
         (Stage(SmoothedNewtonSolver, 100), Stage(_cutting_planes)),
     ),
-    # the last cutting planes are for certificates that rounding in the span has spoiled
-    Rule(
-        "L2, at least 10 columns per row, at most 3,000 rows, and fewer numbers in an "
-        "orthonormal basis of the rows' span",
-        _suits_row_space,
-        "cutting planes; in the span of the rows after 15 iterations",
-        (Stage(_cutting_planes, 15), Stage(WideSolver), Stage(_cutting_planes)),
-    ),
-    # the few cutting planes do where few weights are enough
+    # few cutting planes solve the problem where few weights are enough
     Rule(
         "an L1 or elastic net penalty, a risk that can be smoothed, at least 400 "
         "columns, fewer than 10 rows per column, at most 20,000 rows (5,000 dense "
@@ -206,14 +156,6 @@ RULES = (
             Stage(ColumnNewtonSolver, 300, drops_weights=True),
             Stage(_cutting_planes),
         ),
-    ),
-    Rule(
-        "L1, as a penalty or a ball, at least 10,000 rows, and fewer than 10 rows per "
-        "column",
-        _suits_subgradients,
-        "60 subgradient steps; then more of them if over 1,000 weights are not 0, "
-        "cutting planes if fewer",
-        (Stage(SubgradientSolver, 60), Stage(_after_trial)),
     ),
     *CUTTING_PLANES,
 )
@@ -235,10 +177,7 @@ def retry_if_all_zero(
     solver_type: SolverType,
     rule: StoppingRule,
 ) -> Solution:
-    """Solve more closely where all weights are 0, and leave any others unchanged.
-
-    Within the tolerance weights of 0 may be as good as others, but only others rank.
-    """
+    """Solve more closely if all weights are 0, which rank nothing."""
     is_ranking = solution.point.parameters.any()
     if is_ranking or not solution.converged or solution.n_iter >= rule.max_iter:
         return solution

@@ -1,8 +1,7 @@
 """Newton steps over the few columns that matter, on a smoothed risk."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,21 +13,17 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._pairs.forms import beside
-from aucmax.risks.contract import BoundRisk, Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.risk_objective import lost_by_smoothing
-from aucmax.solvers.solver import (
-    Objective,
-    Point,
-    Solution,
-    Start,
-    StoppingRule,
-    inner,
-    require,
+from aucmax.solvers.risk_objective import (
+    MAX_WIDTH,
+    RiskObjective,
+    lost_by_smoothing,
     value_at,
 )
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, inner, require
 
 _MIN_COLUMNS = 400  # of fewer, cutting planes know all at once
 _MIN_ROWS_PER_COLUMN = 10  # of tall data, where a pass takes longer than cuts
@@ -40,7 +35,6 @@ _MAX_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
 _NARROWING = 0.4  # factor of the width, then
 _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 _FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
-_FIRST_WIDTH = 2.2  # without a radius: every pair lies on the rounded part
 _WIDTH_AT_A_START = 0.05  # factor; a wider one would leave a good start
 _FIRST_DAMPING = 1e-3  # shares of the mean curvature
 _MIN_DAMPING, _MAX_DAMPING = 1e-7, 0.1
@@ -56,52 +50,35 @@ _FIRST_PRICE = 0.3  # share of the largest slope, before there are weights
 
 
 def suits_column_steps(X: Any, tol: float) -> bool:
-    """Tell whether the solver is meant for data of such a shape."""
+    """Return whether the solver is meant for data of this shape."""
     if as_row_matrix(X).on_workers:  # the rows are too many
         return False
     n_rows, n_columns = X.shape
-    most_rows = _MAX_ROWS["sparse" if sparse.issparse(X) else "dense"]
+    max_rows = _MAX_ROWS["sparse" if sparse.issparse(X) else "dense"]
     return bool(
         n_columns >= _MIN_COLUMNS
         and n_rows < _MIN_ROWS_PER_COLUMN * n_columns
-        and n_rows <= most_rows
+        and n_rows <= max_rows
         and tol >= _MIN_TOL
     )
 
 
-class ColumnObjective(Objective, Protocol):
-    """An objective that hands out single columns, and curvature over scores."""
-
-    risk: BoundRisk
-    n_passes: float
-
-    def columns(self, which: IntArray) -> Any:
-        """Return some columns, dense or sparse, up to a constant each."""
-
-    def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
-        """Return the smoothed risk's Hessian L over scores, as V -> V^T L V."""
-
-
 @dataclass(frozen=True)
 class ColumnNewtonSolver:
-    r"""Proximal Newton steps over the columns in use, for L1-like regularizers.
+    r"""Minimise a risk plus an L1 or elastic net penalty, or over an L1 ball.
 
-    Each iteration takes the columns that have weight and those whose slopes are worth
-    more than their price, at most about as many again. A quadratic model of the
-    smoothed risk over these, plus the price itself, is minimised without touching the
-    data, and a line search in score space finds the step. One pass or less per
-    iteration: half a one for the slopes of all columns, and the share of the columns at
-    work. Any number of rows and columns may be active at the solution, up to some
-    thousands, where cutting planes would need as many cuts.
+    Proximal Newton steps on the smoothed risk, over the columns that have weight and
+    those whose slopes are worth more than their price. The quadratic model over these
+    is minimised without touching the data, and a line search in score space finds the
+    step. At most one pass per iteration. Thousands of rows and columns may be active at
+    the solution, where cutting planes would need as many cuts.
 
-    The width of the smoothing falls as the gap does. A smoothed slope belongs to a line
-    below the risk itself, so that each certifies a bound. When the width falls, pairs
-    on the rounded part would all leave it at once; the model keeps them there, as if
-    the risk went on as a parabola, and so foresees where the solution moves.
-
-    Needs `priced_weights` of the regularizer. A ball is for margin risks (positively
-    homogeneous), whose optimum lies on its surface unless it is 0. Memory beyond the
-    data is O(k^2 + n_rows k) for k columns at work (dense ones).
+    The width of the smoothing falls with the gap. Each smoothed slope belongs to a line
+    below the risk itself, which certifies the gap. When the width falls, pairs on the
+    smoothed part would all leave it at once; the model keeps them there, as if the risk
+    continued as a parabola, and so predicts where the solution moves. A ball is for
+    margin risks (positively homogeneous), whose optimum lies on its surface unless it
+    is 0. Memory beyond the data is O(k^2 + n_rows k) for k dense columns at work.
 
     References
     ----------
@@ -113,23 +90,15 @@ class ColumnNewtonSolver:
     keep_sources: bool = False  # of the line that certifies the gap: its slope
     max_columns: int = 3000  # in use; the solver gives up if there are more
 
+    @one_blas_thread()
     def minimize(
         self,
-        objective: ColumnObjective,
+        objective: RiskObjective,
         regularizer: SparseRegularizer,
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; the risk can be smoothed."""
         _check_abilities(objective, regularizer)
-        with one_blas_thread():
-            return self._minimize(objective, regularizer, start)
-
-    def _minimize(
-        self,
-        objective: ColumnObjective,
-        regularizer: SparseRegularizer,
-        start: Start | None,
-    ) -> Solution:
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
@@ -151,7 +120,7 @@ class ColumnNewtonSolver:
             if its_value < best_value:
                 best, best_value = on_surface, its_value
             bound = certificate.take(support, slope)
-            if watch.should_stop(objective, best_value, certificate.bound):
+            if watch.should_stop(objective.n_passes, best_value, certificate.bound):
                 break
             if np.count_nonzero(point.parameters) > self.max_columns:
                 break
@@ -175,26 +144,28 @@ class ColumnNewtonSolver:
         return watch.solution(best, best_value, gap, cuts)
 
 
-def _check_abilities(objective: Objective, regularizer: SparseRegularizer) -> None:
+def _check_abilities(objective: RiskObjective, regularizer: SparseRegularizer) -> None:
     others = "Try L1, ElasticNet or L1Ball."
     require(regularizer, "priced_weights", "a step over few columns", others)
     has_radius = regularizer.priced_weights().radius is not None
     if has_radius and np.isfinite(objective.least_risk):
         raise IncompatibleError(
-            f"the radius of {type(regularizer).__name__} may be more than a risk needs "
-            "that has a least value. Try L1, or a margin risk."
+            f"Newton steps over columns support {type(regularizer).__name__} with "
+            "margin risks only. Try L1, or a margin risk."
         )
     if not objective.is_smoothable:
         raise IncompatibleError(
-            "Newton steps over columns need a risk that can be smoothed, by methods "
-            "smoothed and curvature, such as PairHinge, InstanceMargin or PairMargin."
+            "Newton steps over columns need a risk with methods smoothed and "
+            "curvature, such as PairHinge, InstanceMargin or PairMargin."
         )
 
 
 class _Certificate:
     """The best lower bound so far, and its line."""
 
-    def __init__(self, objective: Objective, regularizer: SparseRegularizer) -> None:
+    def __init__(
+        self, objective: RiskObjective, regularizer: SparseRegularizer
+    ) -> None:
         self._objective = objective
         self._regularizer = regularizer
         self._radius = regularizer.priced_weights().radius
@@ -215,7 +186,7 @@ class _Certificate:
         return bound
 
     def take_mixture(self, cuts: Cuts, needs_source: bool) -> None:
-        """Take in the line that the shares of cuts mix, as far as it is known."""
+        """Add the line that the shares of cuts mix, if its source is known."""
         if len(cuts) == 0 or (needs_source and cuts.sources is None):
             return
         source = cuts.mixed_source() if cuts.sources is not None else np.empty(0)
@@ -245,7 +216,7 @@ class _Step(NamedTuple):
 class _Model:
     """Quadratic models of the smoothed risk over columns."""
 
-    def __init__(self, objective: ColumnObjective, prices: PricedWeights) -> None:
+    def __init__(self, objective: RiskObjective, prices: PricedWeights) -> None:
         self._objective = objective
         self._prices = prices
         self._damping = _FIRST_DAMPING
@@ -257,11 +228,11 @@ class _Model:
         """Return how wide kinks are rounded off at first."""
         radius, objective = self._prices.radius, self._objective
         if radius is None:
-            return _FIRST_WIDTH
+            return MAX_WIDTH
         slope = objective.pull_back(objective.support(point))
         steepest = objective.columns(np.array([np.argmax(np.abs(slope))]))
         range_of_column = float(steepest.max() - steepest.min())
-        return _FIRST_WIDTH_PER_RANGE * radius * range_of_column or _FIRST_WIDTH
+        return _FIRST_WIDTH_PER_RANGE * radius * range_of_column or MAX_WIDTH
 
     def step(
         self,
@@ -293,9 +264,9 @@ class _Model:
         linear = here - hessian @ weights
         try:
             if prices.radius is None:
-                found, _ = minimize_at_price(hessian, linear, weights, price, accuracy)
+                found = minimize_at_price(hessian, linear, weights, price, accuracy)
             else:
-                found, _ = minimize_at_norm(
+                found = minimize_at_norm(
                     hessian, linear, weights, prices.radius, price, accuracy
                 )
                 found = _of_norm(found, prices.radius)

@@ -11,18 +11,17 @@ from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 _MIN_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
 _MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
-_MAX_IDLE_STREAK = 10  # cuts added since a cut has served
-_MIN_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
+_MAX_IDLE_STREAK = 10  # cuts added since a cut was used
+_MIN_ENTRIES_PER_USED = 4  # of a vector, for which it pays to pick those in use
 
 
 class Cuts:
     r"""Lines :math:`R(w) \ge o_k + \langle a_k, w \rangle` with their Gram matrix.
 
-    Cuts bound the risk alone, whatever C and regularizer, so that a later solve with
-    another C starts from them. At most `capacity` are kept: the one that has served
-    longest ago leaves first, and hands its share on, so that the lower bound never
-    falls. Beyond 120, one leaves as soon as it has not served for a while. With
-    `keep_sources` each cut's slope over scores is kept, too, for :meth:`mixed_source`.
+    Cuts bound the risk alone, so a solve with another C can start from them. At most
+    `capacity` are kept: the one that was used longest ago is dropped first, and its
+    share is merged into another cut, so the lower bound never falls. Beyond 120, idle
+    cuts are dropped. With `keep_sources`, the slopes over scores are kept, too.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class Cuts:
             self._drop(int(np.argmin(self._last_used)))
 
     def add(self, gradient: FloatArray, support: Support) -> None:
-        """Take in one cut: a support of the risk, with its slope pulled back."""
+        """Add one cut: a support of the risk, with its slope pulled back."""
         with np.errstate(over="ignore"):
             square = float(gradient @ gradient)
         if not np.isfinite(square):
@@ -77,8 +76,8 @@ class Cuts:
                 self._drop(oldest)
         k = len(self)
         if k == self._rows.shape[0]:
-            room = min(max(8, k + k // 2), self.capacity)
-            more = np.empty((room - k, gradient.size))
+            n_rows = min(max(8, k + k // 2), self.capacity)
+            more = np.empty((n_rows - k, gradient.size))
             self._rows = np.concatenate([self._rows, more])
         self._rows[k] = gradient
         self.offsets = np.append(self.offsets, support.offset)
@@ -119,10 +118,7 @@ class Cuts:
         return mixed
 
     def gram_over(self, used: IntArray) -> FloatArray:
-        """Return inner products of the slopes over some of the parameters.
-
-        Costs O(n_cuts^2) times the number of those parameters, or of all others.
-        """
+        """Return inner products of the slopes over some of the parameters."""
         n_parameters = self._rows.shape[1]
         if 2 * used.size <= n_parameters:
             rows = self.gradients[:, used]
@@ -181,7 +177,7 @@ class Cuts:
         return solution
 
     def _drop(self, index: int) -> None:
-        """Remove a cut; one that has a share hands it on, so the bound stays."""
+        """Remove a cut; merge one that has a share, so the bound stays."""
         if self.multipliers[index] > 0.0 and len(self) > 1:
             others = self._last_used.copy()
             others[index] = np.iinfo(np.int64).max

@@ -1,14 +1,13 @@
-r"""Descent on a smooth risk, convex or not, from several starts abreast.
+"""Descent on a smooth risk, convex or not, from several starts at once.
 
 An iteration costs one pass for all starts together: their directions are multiplied
-with the data at once, lines are searched in score space, where a point costs a sort and
-no pass, and the slopes found there are pulled back at once.
+with the data at once, and the slopes at the end of each line are pulled back at once.
 """
 
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +16,8 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.solver import (
-    Objective,
-    Point,
-    Solution,
-    Start,
-    StoppingRule,
-    require,
-    slope_along,
-)
+from aucmax.solvers.risk_objective import LinearObjective, slope_along
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
 _MAX_TRIALS = 12  # points on one line
@@ -36,35 +28,16 @@ _FIRST_STEP = 0.1  # length of the first step, relative to the start
 _MAX_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
 
-class BatchObjective(Objective, Protocol):
-    """An objective that multiplies its data with several vectors in one pass."""
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the risk has a gradient everywhere."""
-
-    @property
-    def relative_error(self) -> float:
-        """By how much the risk may be off, as a share of it."""
-
-    def scores_of(self, parameters: FloatArray) -> FloatArray:
-        """Score each row of parameters: the forward half of a pass."""
-
-    def slopes_of(self, subgradients: FloatArray) -> FloatArray:
-        """Pull each row of slopes over scores back: the backward half."""
-
-
 class Descent:
-    """One start on its way down.
+    """One start and its steps, each of which lowers the value.
 
-    A quadratic regularizer is part of what quasi-Newton steps (L-BFGS) minimise; any
-    other one ends a gradient step with its proximal map. The value falls with every
-    step, so that the last point is the best. `gradient` is that of C times the risk and
-    of a quadratic regularizer; `gain` is by how much the last step lowered the value.
+    Steps are those of L-BFGS with a quadratic regularizer, which `gradient` includes;
+    any other one ends a gradient step with its proximal map. `gain` is the decrease by
+    the last step.
     """
 
     def __init__(
-        self, objective: BatchObjective, regularizer: Any, start: Point
+        self, objective: LinearObjective, regularizer: Any, start: Point
     ) -> None:
         self._prox: Callable[[FloatArray, float], FloatArray] | None = None
         if not hasattr(regularizer, "curvature"):
@@ -93,12 +66,8 @@ class Descent:
             self._has_scaled(factor**-0.5)
 
     def _has_scaled(self, factor: float) -> bool:
-        """Multiply the parameters if that leads down."""
-        parameters, scores = self.point
-        return self._has_moved_to(Point(factor * parameters, factor * scores))
-
-    def _has_moved_to(self, point: Point) -> bool:
-        """Move to a point if it is allowed and lower."""
+        """Multiply the parameters if the result is allowed and lower."""
+        point = Point(*(factor * part for part in self.point))
         # the prox with a step of 0 leaves all points alone but those off a ball
         if self._prox is not None and not np.array_equal(
             self._prox(point.parameters, 0.0), point.parameters
@@ -190,7 +159,7 @@ class Descent:
         return change + float(price(here + direction.parameters) - price(here))
 
 
-def descend(objective: BatchObjective, descents: Sequence[Descent]) -> None:
+def descend(objective: LinearObjective, descents: Sequence[Descent]) -> None:
     """Take one step with each descent, for one pass over the data."""
     directions = np.array([descent.direction() for descent in descents])
     scores = objective.scores_of(directions)
@@ -199,7 +168,7 @@ def descend(objective: BatchObjective, descents: Sequence[Descent]) -> None:
     pull_back(objective, descents)
 
 
-def pull_back(objective: BatchObjective, descents: Sequence[Descent]) -> None:
+def pull_back(objective: LinearObjective, descents: Sequence[Descent]) -> None:
     """Let each descent know the slope where it is, for half a pass."""
     slopes = np.array([descent.support.subgradient for descent in descents])
     for descent, slope in zip(descents, objective.slopes_of(slopes), strict=True):
@@ -208,12 +177,11 @@ def pull_back(objective: BatchObjective, descents: Sequence[Descent]) -> None:
 
 @dataclass(frozen=True)
 class DescentSolver:
-    r"""Minimise a smooth convex risk and a quadratic regularizer by L-BFGS.
+    r"""Minimise a smooth convex risk plus L2 by L-BFGS.
 
     An objective with the curvature :math:`\kappa` of its regularizer is nowhere more
     than :math:`\|g\|^2 / (2 \kappa)` below its value where its gradient is g: that,
-    and what the risk may be off, is the certified gap. One pass per iteration; the line
-    search needs sorts only. Needs a `curvature` of the regularizer.
+    plus the error of the risk, is the certified gap. One pass per iteration.
 
     References
     ----------
@@ -225,15 +193,15 @@ class DescentSolver:
 
     def minimize(
         self,
-        objective: BatchObjective,
+        objective: LinearObjective,
         regularizer: QuadraticRegularizer,
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
         if not objective.is_smooth:
             raise IncompatibleError(
-                "a descent needs a risk with a gradient everywhere, such as that of "
-                "loss='logistic'. Try solver='auto'."
+                "L-BFGS needs a smooth risk, such as that of loss='logistic'. Try "
+                "solver='auto'."
             )
         require(
             regularizer,
@@ -250,7 +218,8 @@ class DescentSolver:
             square = float(descent.gradient @ descent.gradient)
             gap = square / (2.0 * regularizer.curvature)
             gap += objective.relative_error * abs(descent.value)
-            is_done = watch.should_stop(objective, descent.value, descent.value - gap)
+            bound = descent.value - gap
+            is_done = watch.should_stop(objective.n_passes, descent.value, bound)
             if is_done or descent.gain == 0.0:  # no step leads further down
                 break
             descend(objective, [descent])

@@ -8,15 +8,11 @@ _BESIDE_THE_KINK = 1e-9  # where the slope counts as the one at 0, often a kink
 class LineSearch:
     """Find where a convex function along a line has nearly stopped falling.
 
-    Whoever searches evaluates the function at `length` and reports its slope there, as
-    long as the search `is_open`; in the end, `length` is the last one evaluated.
-    Between a falling and a rising end the next trial is the secant's, by the Illinois
-    variant of regula falsi.
-
-    The `slope` at 0 is negative. If it is not known, it is the first to be asked for, a
-    little beside 0, and the search ends there unless it is negative. The `longest` step
-    is taken if the function still falls there. A slope of at most `accuracy` times the
-    one at 0 ends the search, as do `max_evaluations`.
+    While the search `is_open`, the caller reports the slope at `length`; in the end,
+    `length` is the last one evaluated. Between a falling and a rising end, the next
+    trial is that of the Illinois variant of regula falsi. Without a `slope` at 0, the
+    first trial is next to 0, and the search ends there unless the slope is negative. A
+    slope of at most `accuracy` times that at 0 ends the search.
     """
 
     def __init__(
@@ -37,7 +33,7 @@ class LineSearch:
         self._high, self._high_slope = inf, 0.0
 
     def report(self, here: float) -> None:
-        """Take in the slope at `length`, and choose the next one."""
+        """Choose the next length, given the slope at `length`."""
         if self._slope is None:
             self._slope = self._low_slope = here
             self.is_open = here < 0.0
@@ -51,7 +47,7 @@ class LineSearch:
             self.length = self._next(here)
 
     def _next(self, here: float) -> float:
-        # an end that stays where it is pulls less and less, so that the other moves
+        # the slope of an end that stays is halved, so that the other end moves
         if here < 0.0:
             self._low, self._low_slope = self.length, here
             self._high_slope /= 2.0
@@ -64,7 +60,7 @@ class LineSearch:
         return self._low + min(max(share, 1e-3), 0.999) * (self._high - self._low)
 
     def _farther(self, here: float) -> float:
-        """Extrapolate the slope to 0, within reason, where no rise was seen yet."""
+        """Extrapolate the slope to 0, within limits, before the first rise."""
         steepening = (here - (self._slope or 0.0)) / self.length
         reach = -here / steepening if steepening > 0.0 else 3.0 * self.length
         return self.length + min(max(reach, 0.5 * self.length), 9.0 * self.length)

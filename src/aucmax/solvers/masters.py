@@ -1,8 +1,8 @@
-r"""Which mixture of cuts bounds the objective best, and where a bundle goes next.
+r"""The mixture of cuts that bounds the objective best, and the next point of a bundle.
 
 Any shares :math:`\lambda` of the cuts, a point of the simplex, give a line below the
 risk, and the regularizer turns a line into a lower bound. Over the shares that bound is
-concave but has kinks, such as those of a dual norm. So what is maximised is smooth,
+concave but has kinks, such as those of a dual norm. So a smooth function is maximised,
 
 .. math:: \min_w \; \Omega(w) + C \sum_k \lambda_k (o_k + \langle a_k, w \rangle)
           + \frac{1}{2 \tau} \|w - c\|^2 ,
@@ -11,12 +11,11 @@ near a center c. The minimiser is the proximal operator at
 :math:`c - \tau C \sum_k \lambda_k a_k`, and :math:`C (o_k + \langle a_k, w \rangle)`
 are the slopes. A few Newton steps, each a quadratic program over the simplex, raise it.
 
-A quadratic regularizer (L2) needs no center: it is minimised together with the highest
-cut as it is.
+A quadratic regularizer (L2) needs no center: it is minimised with the highest cut.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -140,9 +139,8 @@ class NearModel:
 
     def _curvature(self, mixture: Mixture) -> FloatArray:
         """Estimate the curvature over the shares."""
-        # Weights that are 0 stay so in a neighbourhood. The others move at most as fast
-        # as the point that the proximal operator is applied to: how much slower, the
-        # last step has shown.
+        # Weights of 0 stay 0 in a neighbourhood. The others move at most as fast as the
+        # point that the proximal operator is applied to; the last step measured it.
         used = np.flatnonzero(mixture.parameters)
         curvature: FloatArray = (self.tau * self.C**2) * self.cuts.gram_over(used)
         if self._measured is not None:
@@ -167,8 +165,8 @@ def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
 class CutCertificate:
     """The lower bound of the mixture of cuts that bounds best; cuts keep its shares.
 
-    The center is the best point, and tau grows until the proximal term hides little of
-    the gap. The last mixture has its minimum near the center at `parameters`.
+    tau grows until the proximal term hides little of the gap. The last mixture has its
+    minimum near the center, the best point, at `parameters`.
     """
 
     def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
@@ -196,20 +194,20 @@ class CutCertificate:
                 break
             mixture = higher
         found = model.bound(mixture)
-        self._steer(is_solved, hidden=mixture.value - found, room=value - found)
+        self._steer(is_solved, hidden=mixture.value - found, gap=value - found)
         self.parameters = mixture.parameters
         if found >= known:
             self._cuts.share_out(mixture.shares)
         self.bound = max(self.bound, found, known)
         return self.bound
 
-    def _steer(self, is_solved: bool, hidden: float, room: float) -> None:
+    def _steer(self, is_solved: bool, hidden: float, gap: float) -> None:
         """Let tau grow until the proximal term hides little of the gap."""
-        if hidden > _MAX_HIDDEN_SHARE * room:
+        if hidden > _MAX_HIDDEN_SHARE * gap:
             self._tau *= _TAU_GROWTH
         elif not is_solved:
             self._tau /= _TAU_GROWTH
-        elif hidden < _MIN_HIDDEN_SHARE * room:
+        elif hidden < _MIN_HIDDEN_SHARE * gap:
             self._tau /= _TAU_DECAY
 
 
@@ -221,21 +219,16 @@ def step_to_zero(cuts: Cuts, C: float, value: float) -> float:
 
 
 class Proposal(NamedTuple):
-    """What a model of the objective proposes."""
+    """The proposal of a model of the objective, made of cuts and the regularizer."""
 
-    parameters: FloatArray  # where to go
+    parameters: FloatArray  # where the model is low
     lower_bound: float  # the true objective is nowhere below it
-    promise: float  # what the model expects the objective to be there
+    promise: float  # the objective there, according to the model
 
 
-class Master(Protocol):
-    """A model of the objective, made of cuts and the regularizer."""
-
-    def propose(self, center: FloatArray, value: float) -> Proposal:
-        """Return where the model is low, seen from a center with that value."""
-
-
-def master_for(regularizer: Any, cuts: Cuts, C: float) -> Master:
+def master_for(
+    regularizer: Any, cuts: Cuts, C: float
+) -> "_ExactMaster | _ProximalMaster":
     """Choose the master problem that a regularizer allows."""
     if isinstance(regularizer, QuadraticRegularizer):
         return _ExactMaster(regularizer, cuts, C)
@@ -260,9 +253,8 @@ class _ExactMaster(NamedTuple):
 class _ProximalMaster:
     """The model near the center, for a proposal; less near, for a bound.
 
-    The nearness tau is steered so that a proposal promises about half of the gap. Where
-    shares found with a tau so small say little about the optimum, a certificate finds
-    others.
+    tau is steered so that a proposal promises about half of the gap. Where the shares
+    found with a small tau bound the optimum badly, a certificate finds others.
     """
 
     def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:

@@ -1,41 +1,35 @@
-"""The risk of linear scores that a solver sees, and how wide its kinks are rounded."""
+"""The risk of linear scores, and the width over which its kinks are smoothed."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
-from aucmax._core.validation import BoolArray, FloatArray
+import numpy as np
+from scipy import sparse
+
+from aucmax._core.row_matrix import RowMatrix, as_row_matrix
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.contract import BoundRisk, Support
-from aucmax.solvers.solver import Objective, Point, Start, inner
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner
 
-WIDEST = 2.2  # every pair lies on the rounded part if all scores are equal
+MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 _WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
-_STRONGEST_NARROWING = 0.1  # factor of the width per iteration
+_MIN_NARROWING = 0.1  # factor of the width per iteration
 _ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised it
 
 
 class RiskObjective(ABC):
-    """C times the risk of the scores; a subclass has the data that give them.
-
-    `n_passes` counts passes over the data so far; a product in one direction is half a
-    pass.
-    """
+    """C times the risk of the scores; a subclass has the data that give them."""
 
     def __init__(self, risk: BoundRisk, C: float = 1.0) -> None:
         self.risk = risk
         self.C = C
-        self.n_passes = 0.0
-
-    @property
-    def labels(self) -> BoolArray:
-        """True for the positives among the rows."""
-        return self.risk.labels
-
-    @property
-    def sample_weight(self) -> FloatArray | None:
-        """Row weights; a pair weighs the product of its rows'."""
-        return self.risk.sample_weight
+        self.n_passes = 0.0  # a product in one direction is half a pass
 
     @property
     @abstractmethod
@@ -61,10 +55,7 @@ class RiskObjective(ABC):
         return self.risk.value(point.scores)
 
     def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass.
-
-        The line is lowered by what rounding may have raised it.
-        """
+        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
         if width > 0.0:
             return _lowered(self.risk.smoothed(point.scores, width))
         value, subgradient = self.risk.value_and_gradient(point.scores)
@@ -72,7 +63,7 @@ class RiskObjective(ABC):
         if margin is None:
             offset = value - inner(subgradient, point.scores)
         else:
-            offset = margin * float(subgradient[~self.labels].sum())
+            offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
 
     def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
@@ -83,17 +74,53 @@ class RiskObjective(ABC):
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over parameters: the backward half."""
 
+    @abstractmethod
+    def columns(self, which: IntArray) -> Any:
+        """Return some columns, dense or sparse, up to a constant each."""
+
 
 def _lowered(line: Support) -> Support:
+    """Lower a line by as much as rounding may have raised it."""
     terms = abs(line.offset) + abs(line.value - line.offset)
     return line._replace(offset=line.offset - _ROUNDING * terms)
 
 
-def first_width(objective: Objective, start: Start | None) -> float:
+def slope_along(
+    direction: Point,
+    point: Point,
+    support: Support,
+    objective: RiskObjective,
+    regularizer: Regularizer,
+) -> float:
+    """Return how fast the objective grows along a direction: no pass."""
+    slope = float(regularizer.gradient(point.parameters) @ direction.parameters)
+    return slope + objective.C * inner(support.subgradient, direction.scores)
+
+
+def value_at(point: Point, objective: RiskObjective, regularizer: Regularizer) -> float:
+    """Return the objective with the risk itself, not smoothed: no pass."""
+    price = regularizer.value(point.parameters)
+    return price + objective.C * objective.risk_value(point)
+
+
+def begin(
+    rule: StoppingRule, objective: RiskObjective, start: Start | None, max_cuts: int
+) -> tuple[Point, Watch, Cuts]:
+    """Return the first point (the origin by default), a clock, and the known cuts."""
+    if start is None:
+        start = Start(objective.at(np.zeros(objective.n_parameters)))
+    cuts = start.cuts
+    if cuts is None:
+        cuts = Cuts(objective.n_parameters, max_cuts)
+    cuts.resize(max_cuts)
+    return start.point, rule.watch(start.history), cuts
+
+
+def first_width(objective: RiskObjective, start: Start | None) -> float:
     """Return the width to begin with; 0 if the risk cannot be smoothed."""
     if not objective.is_smoothable:
         return 0.0
-    return WIDEST if start is None else _WIDTH_AT_A_START
+    return MAX_WIDTH if start is None else _WIDTH_AT_A_START
 
 
 def height(support: Support, point: Point) -> float:
@@ -111,4 +138,133 @@ def narrowed(width: float, lost: float, allowed: float) -> float:
     if lost <= allowed:
         return width
     # what smoothing loses falls with the square of the width
-    return width * max(sqrt(allowed / lost), _STRONGEST_NARROWING)
+    return width * max(sqrt(allowed / lost), _MIN_NARROWING)
+
+
+class LinearObjective(RiskObjective):
+    """C times the risk of ``X @ w``, with sums in float64 and no copy of the data.
+
+    With `column_scales`, weights are those of the columns divided by them; `unscaled`
+    returns the weights of the columns themselves.
+    """
+
+    product_cost = 0.5  # passes per product with the data
+
+    def __init__(
+        self,
+        X: Any,
+        risk: BoundRisk,
+        C: float,
+        column_scales: FloatArray | None = None,
+    ) -> None:
+        super().__init__(risk, C)
+        self.X = X
+        self.column_scales = column_scales
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    @property
+    def _matrix(self) -> RowMatrix:
+        return as_row_matrix(self.X)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the risk has a gradient everywhere."""
+        return self.risk.is_smooth
+
+    @property
+    def relative_error(self) -> float:
+        """Largest relative error of the risk's value."""
+        return self.risk.relative_error
+
+    def with_risk(self, risk: BoundRisk) -> Self:
+        """Return the same data under another risk; the count of passes continues."""
+        other = copy.copy(self)
+        other.risk = risk
+        return other
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters: the forward half of a pass."""
+        if not parameters.any():
+            return Point(parameters, np.zeros(self.X.shape[0]))
+        return Point(
+            parameters,
+            self._product(self._matrix.matvec, self.unscaled(parameters)),
+        )
+
+    def unscaled(self, parameters: FloatArray) -> FloatArray:
+        """Return weights of the columns themselves; or slopes over scaled weights."""
+        if self.column_scales is None:
+            return parameters
+        return parameters / self.column_scales
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over features: the backward half."""
+        return self.unscaled(self._product(self._matrix.rmatvec, support.subgradient))
+
+    def columns(self, which: IntArray) -> Any:
+        """Return some columns in float64, dense or sparse: their share of a pass."""
+        matrix: Any = self.X
+        chosen = matrix[:, which].astype(np.float64)
+        is_sparse = sparse.issparse(chosen)
+        if is_sparse:
+            chosen = sparse.csr_array(chosen)
+            self.n_passes += chosen.nnz / max(matrix.nnz, 1)
+        else:
+            self.n_passes += which.size / matrix.shape[1]
+        if self.column_scales is None:
+            return chosen
+        scales = 1.0 / self.column_scales[which]
+        return chosen @ sparse.diags_array(scales) if is_sparse else chosen * scales
+
+    def scores_of(self, parameters: FloatArray) -> FloatArray:
+        """Score each row of parameters: the forward half of one pass for all."""
+        weights = self.unscaled(parameters)
+        return np.ascontiguousarray(self._product(self._matrix.matvec, weights.T).T)
+
+    def slopes_of(self, subgradients: FloatArray) -> FloatArray:
+        """Pull each row of slopes over scores back: the backward half for all."""
+        slopes = np.ascontiguousarray(
+            self._product(self._matrix.rmatvec, subgradients.T).T
+        )
+        return self.unscaled(slopes)
+
+    def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
+        """Estimate the risk's Hessian over features from a sample of the rows.
+
+        Up to `rows_per_class` rows of each class are drawn from those with any weight,
+        always the same ones, or from some of the queries.
+        """
+        rows = self.risk.draw_rows(rows_per_class, np.random.default_rng(0))
+        drawn_rows: Any = self._matrix.take(rows)
+        is_sparse = sparse.issparse(drawn_rows)
+        if is_sparse:
+            drawn_rows = drawn_rows.toarray()
+        sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
+        scores = self._scores_of_rows(point, rows, sample)
+        return self.risk.at_rows(rows).curvature(scores, width)(sample)
+
+    def threshold(self, point: Point) -> float:
+        """Return where `predict` cuts the scores."""
+        return balanced_threshold(
+            point.scores, self.risk.labels, self.risk.sample_weight
+        )
+
+    def _scores_of_rows(
+        self, point: Point, rows: IntArray, X: FloatArray
+    ) -> FloatArray:
+        """Return the scores of some rows, which are also given as a matrix."""
+        return point.scores[rows]
+
+    def _product(
+        self, product: Callable[[FloatArray], FloatArray], vector: FloatArray
+    ) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = product(vector)
+        self.n_passes += self.product_cost
+        if not np.isfinite(result).all():
+            raise FloatingPointError("a product with the data is not finite")
+        return result

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -12,17 +11,16 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.risk_objective import WIDEST, height, lost_by_smoothing, narrowed
-from aucmax.solvers.solver import (
-    Objective,
-    Point,
-    Solution,
-    Start,
-    StoppingRule,
+from aucmax.solvers.risk_objective import (
+    MAX_WIDTH,
+    LinearObjective,
     begin,
-    require,
+    height,
+    lost_by_smoothing,
+    narrowed,
     slope_along,
 )
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 
 _WIDTH_AT_A_START = 0.5  # first width at a good start, which a wider one would leave
 _MUCH_NARROWER = 0.95  # share of the last width
@@ -34,26 +32,14 @@ _MIN_SAMPLED_WIDTH = 0.25  # a narrower window may hold no pairs
 _MAX_WIDTH_RATIO = 4.0  # of two gradients that are compared
 
 
-class CurvedObjective(Objective, Protocol):
-    """An objective whose risk can be smoothed, and whose curvature sampled."""
-
-    def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
-        """Estimate the risk's Hessian over parameters from a sample of the rows."""
-
-
 @dataclass(frozen=True)
 class SmoothedNewtonSolver:
-    r"""Newton steps on the smoothed risk, its curvature sampled and then corrected.
+    r"""Minimise a risk plus L2 by Newton steps on the smoothed risk.
 
-    The kink of the hinge is rounded off over a width that falls as the gap does. A
-    step solves with the Hessian of a sample of the rows, corrected by what the
-    gradients have shown since (limited-memory BFGS on top of it). Gradients are over
-    all rows, and each is the slope of a line below the unsmoothed risk: these cuts
-    certify the gap, as in the bundle method. One pass per iteration. At zero scores
-    with the widest smoothing the first step is a ridge-regularized linear discriminant.
-
-    Needs a `curvature` of the regularizer (L2). Memory beyond the data is
-    O(n_parameters^2): meant for up to about a thousand parameters.
+    The width of the smoothing falls with the gap. The Hessian is that of a sample of
+    the rows, corrected by limited-memory BFGS. Each gradient is over all rows, and the
+    slope of a line below the unsmoothed risk: these cuts certify the gap. One pass per
+    iteration; memory beyond the data is O(n_parameters^2).
     """
 
     stopping: StoppingRule
@@ -62,14 +48,14 @@ class SmoothedNewtonSolver:
 
     def minimize(
         self,
-        objective: CurvedObjective,
+        objective: LinearObjective,
         regularizer: QuadraticRegularizer,
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; for L2 and a risk that can be smoothed."""
         _check_abilities(objective, regularizer)
         C = objective.C
-        width = WIDEST if start is None else _WIDTH_AT_A_START
+        width = MAX_WIDTH if start is None else _WIDTH_AT_A_START
         point, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         metric = _Metric(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
@@ -86,7 +72,7 @@ class SmoothedNewtonSolver:
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             lower_bound = max(lower_bound, C * objective.least_risk)
-            if watch.should_stop(objective, best_value, lower_bound):
+            if watch.should_stop(objective.n_passes, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
             gap = (best_value - lower_bound) / best_value
@@ -125,7 +111,7 @@ class SmoothedNewtonSolver:
         return narrowed(width, lost, allowed)
 
 
-def _check_abilities(objective: Objective, regularizer: object) -> None:
+def _check_abilities(objective: LinearObjective, regularizer: object) -> None:
     others = "solver='auto', 'bundle' and 'subgradient' take any."
     needed = "In AUCSVC that is penalty='l2' without a radius;"
     require(regularizer, "curvature", "Newton steps", f"{needed} {others}")
@@ -141,7 +127,7 @@ class _Metric:
     """The inverse Hessian as known so far: a factored sample, and recent steps."""
 
     def __init__(
-        self, objective: CurvedObjective, curvature: float, memory: int
+        self, objective: LinearObjective, curvature: float, memory: int
     ) -> None:
         self._objective = objective
         self._curvature = curvature

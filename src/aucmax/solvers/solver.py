@@ -1,9 +1,9 @@
-r"""What solvers share: the objective they see, the stopping rule, the solution.
+"""Shared by all solvers: the objective, the stopping rule, the solution.
 
 Every solver minimises ``regularizer(w) + C * risk(scores(w))`` and sees the data only
-through an :class:`Objective`. Its cost is counted in **passes**: one product of the
-data with parameters (forward) plus one with row weights (back). Scores are linear in
-the parameters, so points between two known ones cost no pass.
+through a :class:`RiskObjective`. A **pass** is one product of the data with parameters
+(forward) plus one with row weights (back). Scores are linear in the parameters, so
+points between two known ones cost no pass.
 """
 
 import time
@@ -17,12 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.regularizer import Regularizer
-from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 
 _MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
-_MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
+_MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep a gap from falling
 _MIN_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
 
 
@@ -60,64 +58,8 @@ class Point(NamedTuple):
         return Point(target.parameters - self.parameters, target.scores - self.scores)
 
 
-class Counted(Protocol):
-    """Anything that counts its passes over the data."""
-
-    @property
-    def n_passes(self) -> float:
-        """Passes so far."""
-
-
-class Objective(Counted, Protocol):
-    """What a solver sees of the data, the model and the risk."""
-
-    C: float
-
-    @property
-    def n_parameters(self) -> int:
-        """Length of the parameter vector."""
-
-    @property
-    def least_risk(self) -> float:
-        """A value that the risk is never below; minus infinity if none is known."""
-
-    @property
-    def is_smoothable(self) -> bool:
-        """Whether `support` takes a width above 0."""
-
-    def at(self, parameters: FloatArray) -> Point:
-        """Score the parameters: the forward half of a pass."""
-
-    def risk_value(self, point: Point) -> float:
-        """Evaluate the risk itself: no pass."""
-
-    def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
-
-    def pull_back(self, support: Support) -> FloatArray:
-        """Turn a slope over scores into one over parameters: the backward half."""
-
-
-def slope_along(
-    direction: Point,
-    point: Point,
-    support: Support,
-    objective: Objective,
-    regularizer: Regularizer,
-) -> float:
-    """Return how fast the objective grows along a direction: no pass."""
-    slope = float(regularizer.gradient(point.parameters) @ direction.parameters)
-    return slope + objective.C * inner(support.subgradient, direction.scores)
-
-
-def value_at(point: Point, objective: Objective, regularizer: Regularizer) -> float:
-    """Return the objective with the risk itself, not smoothed: no pass."""
-    price = regularizer.value(point.parameters)
-    return price + objective.C * objective.risk_value(point)
-
-
 class Progress(NamedTuple):
-    """Where a solver stands; what a callback receives after each iteration.
+    """Progress of a solver, passed to the callback after each iteration.
 
     Attributes
     ----------
@@ -161,7 +103,7 @@ class Start(NamedTuple):
 
 @dataclass
 class Solution:
-    """What a solver returns: the best point found, with its certificate."""
+    """The best point found, with its certificate."""
 
     point: Point
     value: float  # the objective there
@@ -170,20 +112,20 @@ class Solution:
     n_iter: int
     converged: bool  # whether the relative gap fell to the tolerance
     history: list[Progress] = field(default_factory=list, repr=False)
-    stopped_by_callback: bool = False  # whether the callback asked to stop
+    stopped_by_callback: bool = False
 
     def warn_if_unfinished(self, rule: "StoppingRule") -> None:
-        """Warn with the gap reached, and what ended it, if the tolerance was missed."""
+        """Warn with the gap reached and the reason to stop, unless converged."""
         if self.converged:
             return
         relative = self.gap / abs(self.value) if self.value else np.inf
         seconds = self.history[-1].seconds
         if self.n_iter >= rule.max_iter:
-            why = "That is max_iter: allow more, scale the columns, or accept the gap."
+            why = "Raise max_iter, scale the columns, or accept the gap."
         elif rule.max_time is not None and seconds >= rule.max_time:
-            why = "That is max_time: allow more, scale the columns, or accept the gap."
+            why = "Raise max_time, scale the columns, or accept the gap."
         elif self.stopped_by_callback:
-            why = "The callback asked to stop."
+            why = "The callback stopped the fit."
         else:
             why = (
                 "Rounding keeps the gap from falling further: scale the columns, or "
@@ -200,41 +142,37 @@ class Solution:
 class Solver(Protocol):
     """Minimises an objective plus a regularizer, and certifies the result.
 
-    A solver is made from a :class:`StoppingRule`. It asks objective and regularizer for
-    the methods that it needs; an :class:`~aucmax.exceptions.IncompatibleError` names
-    the one that is missing before the first iteration.
+    A missing method of either is an :class:`~aucmax.exceptions.IncompatibleError`
+    before the first iteration.
     """
 
     def minimize(
         self, objective: Any, regularizer: Any, start: Start | None = None
     ) -> Solution:
-        """Minimise ``regularizer(w) + objective.C * risk``.
-
-        Without a start, begin at the origin, or in the middle of the set.
-        """
+        """Minimise from `start`, the origin, or the middle of the set."""
 
 
 @dataclass
 class StoppingRule:
-    """When to stop, and whom to report to."""
+    """When to stop, and the callback."""
 
     tol: float = 1e-3  # the gap to reach, relative to the objective's value
     max_iter: int = 1000
     max_time: float | None = None  # in seconds
-    callback: Callback | None = None  # a true answer stops
-    floor: float = 0.0  # values nearer to 0 count as this large
+    callback: Callback | None = None  # a true return value stops
+    floor: float = 0.0  # the gap is relative to at least this value
 
     def is_reached(self, value: float, gap: float) -> bool:
         """Return whether a gap is within the tolerance."""
         return gap <= self.tol * max(abs(value), self.floor)
 
     def watch(self, history: Sequence[Progress] = ()) -> "Watch":
-        """Start the clock, or resume it after what was done before."""
+        """Start the clock, or resume it after the history of another solver."""
         return Watch(self, history)
 
 
 class Watch:
-    """A stopping rule at work: keeps time and history."""
+    """Applies a stopping rule; keeps time and history."""
 
     def __init__(self, rule: StoppingRule, history: Sequence[Progress]) -> None:
         self.rule = rule
@@ -245,13 +183,13 @@ class Watch:
         self._start = time.perf_counter() - elapsed
         self._last_gain = len(self.history)
 
-    def should_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
+    def should_stop(self, n_passes: float, value: float, lower_bound: float) -> bool:
         """Record one iteration; return whether to stop after it."""
         rule = self.rule
         seconds = time.perf_counter() - self._start
         gap = max(value - lower_bound, 0.0)
         n_iter = len(self.history) + 1
-        progress = Progress(n_iter, work.n_passes, value, gap, seconds)
+        progress = Progress(n_iter, n_passes, value, gap, seconds)
         self.history.append(progress)
         self.converged = rule.is_reached(value, gap)
         self.stopped_by_callback = rule.callback is not None and bool(
@@ -262,10 +200,10 @@ class Watch:
         return at_end or self._is_exhausted(progress)
 
     def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
-        """Return what was found, together with how."""
-        n_iter, asked = len(self.history), self.stopped_by_callback
+        """Return the solution with the history that led to it."""
+        n_iter, stopped = len(self.history), self.stopped_by_callback
         return Solution(
-            point, value, gap, cuts, n_iter, self.converged, self.history, asked
+            point, value, gap, cuts, n_iter, self.converged, self.history, stopped
         )
 
     def _is_exhausted(self, progress: Progress) -> bool:
@@ -277,16 +215,3 @@ class Watch:
         scale = max(abs(progress.value), self.rule.floor)
         done = idle and progress.gap <= _MAX_IDLE_GAP * scale
         return progress.n_iter >= self.rule.max_iter or done
-
-
-def begin(
-    rule: StoppingRule, objective: Objective, start: Start | None, max_cuts: int
-) -> tuple[Point, Watch, Cuts]:
-    """Return the first point (the origin by default), a clock, and the known cuts."""
-    if start is None:
-        start = Start(objective.at(np.zeros(objective.n_parameters)))
-    cuts = start.cuts
-    if cuts is None:
-        cuts = Cuts(objective.n_parameters, max_cuts)
-    cuts.resize(max_cuts)
-    return start.point, rule.watch(start.history), cuts

@@ -9,22 +9,8 @@ from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.masters import CutCertificate
-from aucmax.solvers.risk_objective import (
-    first_width,
-    height,
-    lost_by_smoothing,
-    narrowed,
-)
-from aucmax.solvers.solver import (
-    Objective,
-    Point,
-    Solution,
-    Start,
-    StoppingRule,
-    begin,
-    require,
-    value_at,
-)
+from aucmax.solvers.risk_objective import RiskObjective, begin, height, value_at
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MAX_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
@@ -34,7 +20,6 @@ _MAX_GROWTHS = 60  # per step; only rounding could ask for more
 _FAST_CURVATURE_DECAY = 0.5  # factor per step until the curvature has grown once
 _CURVATURE_DECAY = 0.9  # factor per step after that
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
-_MAX_SMOOTHING_LOSS = 0.03  # share of the gap
 _MAX_ROUNDING_ERROR = 1e-12  # relative
 
 
@@ -45,27 +30,17 @@ class SubgradientSolver:
     .. math:: w_{k+1} = \mathrm{prox}_{\Omega / L} (y_k - C g_k / L), \qquad
               y_{k+1} = w_{k+1} + \beta_k (w_{k+1} - w_k)
 
-    with a subgradient :math:`g_k` of the risk at :math:`y_k`. The prox of a ball is the
-    projection onto it. Nothing is left to tune:
+    with a subgradient :math:`g_k` of the risk, which is nowhere negative, at
+    :math:`y_k`. The first step is Polyak's, with the certified lower bound as target.
+    The curvature L doubles where a step ends above the quadratic model by more than a
+    share of the gap, and falls slowly otherwise [1]_. The momentum :math:`\beta_k` is
+    Nesterov's, and restarts where it leads uphill [2]_.
 
-    - the first step is Polyak's, with the certified lower bound as the target;
-    - the curvature L then follows the risk. It doubles where a step ends higher than
-      the quadratic model says by more than a share of the gap, and falls slowly
-      otherwise. As that allowance shrinks together with the gap, the kinks of the risk
-      do no harm [1]_;
-    - the momentum :math:`\beta_k` grows as Nesterov's does, and starts anew where it
-      leads uphill [2]_;
-    - a risk that can be smoothed is smoothed, by a small share of the gap. Any other
-      one is taken as it is.
-
-    Each subgradient is a line below the risk. The mixture of the latest lines that
-    bounds the objective best certifies the gap. Where that bound stalls, a step from
-    the best point along the mixture's slope (dual averaging) looks for a line that is
-    missing. Every iterate is a result of the prox, and the best one is returned, not an
-    average, so that zeros are true zeros; what a short step left is removed at the end.
-
-    One pass per iteration, and half a pass for each doubling of L. Needs `prox` and
-    `lower_bound` of the regularizer, and a risk that is nowhere negative.
+    The mixture of the latest lines below the risk that bounds the objective best
+    certifies the gap. Where that bound stalls, a step from the best point along the
+    mixture's slope (dual averaging) looks for a line that is missing. The best iterate
+    is returned, not an average, so that zeros are true zeros. One pass per iteration,
+    and half a pass for each doubling of L.
 
     References
     ----------
@@ -77,11 +52,10 @@ class SubgradientSolver:
 
     stopping: StoppingRule
     max_cuts: int = 60  # lines that certify the gap
-    smooth: bool = True  # whether to smooth a risk that can be; it saves some passes
 
     def minimize(
         self,
-        objective: Objective,
+        objective: RiskObjective,
         regularizer: ProximalRegularizer,
         start: Start | None = None,
     ) -> Solution:
@@ -89,18 +63,17 @@ class SubgradientSolver:
         others = "Try L2, L1, ElasticNet, GroupLasso or a ball."
         for ability in ("prox", "lower_bound"):
             require(regularizer, ability, "a subgradient step", others)
-        width = first_width(objective, start) if self.smooth else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         certificate = CutCertificate(regularizer, cuts, objective.C)
         best = _inside(objective, regularizer, first)
         value = value_at(best, objective, regularizer)
-        walk = _Walk(objective, regularizer, best, width)
+        walk = _Walk(objective, regularizer, best)
         bound, jumped = 0.0, False
         line = walk.look_ahead()
         while True:
             cuts.add(line.slope, line.support)
             last_bound, bound = bound, certificate.improve(best.parameters, value)
-            if watch.should_stop(objective, value, bound):
+            if watch.should_stop(objective.n_passes, value, bound):
                 break
             gap = value - bound
             jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
@@ -113,19 +86,16 @@ class SubgradientSolver:
             point, point_value = walk.step(gap)
             if point_value < value:
                 best, value = point, point_value
-            walk.narrow(max(value - bound, self.stopping.tol * value))
             walk.gain_momentum()
             line = walk.look_ahead()
-        # on the way a bound on the risk was enough
-        value = value_at(best, objective, regularizer)
         solution = watch.solution(best, value, max(value - bound, 0.0), cuts)
         return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _inside(
-    objective: Objective, regularizer: ProximalRegularizer, point: Point
+    objective: RiskObjective, regularizer: ProximalRegularizer, point: Point
 ) -> Point:
-    """Project a start that is outside a ball; of a penalty, nothing changes."""
+    """Project a start that is outside a ball."""
     projected = regularizer.prox(point.parameters, 0.0)
     tolerance = _MAX_ROUNDING_ERROR
     if np.allclose(projected, point.parameters, rtol=tolerance, atol=0.0):
@@ -147,19 +117,16 @@ class _Walk:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: RiskObjective,
         regularizer: ProximalRegularizer,
         point: Point,
-        width: float,
     ) -> None:
         self._objective = objective
         self._regularizer = regularizer
-        self._width = width
         self._curvature = 0.0
         self._decay = _FAST_CURVATURE_DECAY
         self._age = 1.0  # of the momentum; Nesterov's sequence t_k
         self._last = self._point = self._ahead = point
-        self._reached: Support
 
     def look_ahead(self) -> _Line:
         """Return the line below the risk at the point ahead: half a pass."""
@@ -171,7 +138,7 @@ class _Walk:
         return self._look(self._objective.at(parameters))
 
     def _look(self, point: Point) -> _Line:
-        support = self._objective.support(point, self._width)
+        support = self._objective.support(point)
         slope = self._objective.pull_back(support)
         return _Line(point, support, slope, self._value(point, support))
 
@@ -180,7 +147,7 @@ class _Walk:
         return price + self._objective.C * support.value
 
     def start_at(self, line: _Line) -> None:
-        """Go on from another point, without momentum."""
+        """Continue from another point, without momentum."""
         self._line = line
         self._last = self._point = self._ahead = line.point
         self._age = 1.0
@@ -201,7 +168,7 @@ class _Walk:
         for _ in range(_MAX_GROWTHS):
             length = 1.0 / self._curvature
             point = objective.at(self._regularizer.prox(ahead - length * slope, length))
-            support = objective.support(point, self._width)
+            support = objective.support(point)
             moved = point.parameters - ahead
             expected = here + float(slope @ moved)
             expected += self._curvature / 2.0 * float(moved @ moved)
@@ -209,13 +176,8 @@ class _Walk:
                 break
             self._curvature *= _CURVATURE_GROWTH
             self._decay = _CURVATURE_DECAY
-        self._last, self._point, self._reached = self._point, point, support
+        self._last, self._point = self._point, point
         return point, self._value(point, support)
-
-    def narrow(self, gap: float) -> None:
-        """Shrink the width until smoothing is a small part of the gap that remains."""
-        lost = self._objective.C * lost_by_smoothing(self._reached, self._point)
-        self._width = narrowed(self._width, lost, _MAX_SMOOTHING_LOSS * gap)
 
     def gain_momentum(self) -> None:
         """Move the point ahead, beyond the last two points."""

@@ -363,6 +363,9 @@ def check_plain(plain: dict[str, Any]) -> None:
         value = getattr(column, part.name)
         if part.type in _CHECKS and not _CHECKS[part.type](value):
             raise ValueError(f"{part.name} of column {plain['name']!r} is {value!r}")
+    if isinstance(column, Date):
+        for learned in column.parts.values():
+            check_plain(learned)
 
 
 def parts_of(column: Column) -> list[Number | Category | TargetMean]:

@@ -44,9 +44,9 @@ _RARE_COPIES = 0.01
 _SUMMARIES = {
     "identifier": "{n} columns are different in every row: {names}; leave out those "
     "that identify rows",
-    "leak": "{n} columns alone rank the target almost perfectly (AUC above 0.99 in "
-    "every fold): {names}. Probably leaks: leave out those that are not known before "
-    "the target. Of many columns on few rows, some do so by chance",
+    "leak": "{n} columns alone rank the target almost perfectly (AUC above 0.99 on "
+    "held-out rows): {names}. Probably leaks: leave out those that are not known "
+    "before the target. Of many columns on few rows, some do so by chance",
     "constant": "{n} columns have one value in all training rows of a fold: {names}, "
     "so a model cannot learn from them there",
 }
@@ -152,9 +152,13 @@ def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableN
     if min(counts) < _FEW_POSITIVES:
         yield TableNotice(
             "few positives",
-            f"{sum(counts)} positive rows are few for {len(folds)} "
-            f"fold{'s' if len(folds) > 1 else ''}: one of them has {min(counts)}, so "
-            "intervals are wide and similar models cannot be distinguished",
+            (
+                f"{sum(counts)} positive rows are few for {len(folds)} folds: one of "
+                f"them has {min(counts)}"
+                if len(folds) > 1
+                else f"{sum(counts)} positive test rows are few"
+            )
+            + ", so intervals are wide and similar models cannot be distinguished",
         )
 
 
@@ -204,8 +208,8 @@ def _check_sparse(
 def _leak_text(shown: str, auc: float) -> str:
     return (
         f"column {shown} alone ranks the target almost perfectly (AUC {auc:.4f} or "
-        "more in every fold): probably a leak. Leave it out unless it is known before "
-        "the target"
+        "more on held-out rows): probably a leak. Leave it out unless it is known "
+        "before the target"
     )
 
 
@@ -316,8 +320,8 @@ def _copies(
         yield TableNotice(
             "copies",
             f"{n_copies} of {n_tested} test rows have an exact copy among the training "
-            "rows of their fold, so the results are too optimistic; remove the copies, "
-            "or keep them together as a group",
+            f"rows{' of their fold' * (len(folds) > 1)}, so the results are too "
+            "optimistic; remove the copies, or keep them together as a group",
         )
 
 

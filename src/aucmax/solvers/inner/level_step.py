@@ -49,12 +49,10 @@ def level_step(
     the last one. The target lies a `fraction` of the gap below `value`, the objective
     at the `center`, the best point so far. Distances are those of the vertices' shares.
 
-    Both are found roughly: the bound may miss the model's minimum by a tenth of the
-    gap, and the projection stay above the target by as much. That costs no cuts, and
-    half the time.
-
-    With many vertices only those enter that the bound or the center needs, and the
-    bound is checked against all of them: O(n_cuts * n_parameters) per round.
+    Both are approximate, which halves the time: the bound may miss the model's minimum
+    by a tenth of the gap, and the projection stay above the target by as much. Of many
+    vertices, only those enter that the bound or the center needs; the bound is checked
+    against all of them: O(n_cuts * n_parameters) per round.
     """
     table = _Table(gradients, offsets, hull)
     known = table.lowest_point(multipliers)
@@ -111,7 +109,7 @@ class _Table:
 
     @property
     def curvature(self) -> FloatArray:
-        """What it costs to move each share."""
+        """The price of moving each share."""
         return np.where(self.vertices == self.origin, 0.0, 1.0)
 
     def lowest_point(self, multipliers: FloatArray) -> float:
@@ -144,10 +142,9 @@ class _Table:
         return game
 
     def shares_of(self, point: FloatArray) -> FloatArray:
-        """Write a point of the hull as shares of vertices.
+        """Return a point of the hull as shares of vertices.
 
-        What is left goes to the origin. Without one nothing is left, unless vertices of
-        the point are not at work: then it is spread.
+        The rest goes to the origin, or without an origin evenly to all vertices.
         """
         signs, coordinates = self._parts(self.vertices)
         shares = np.maximum(point[coordinates] * signs, 0.0) / self.hull.radius

@@ -6,8 +6,6 @@ Sweeps over the coordinates find which weights are 0, and Newton steps over the 
 find these. Each step lowers the function.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -19,13 +17,6 @@ _MAX_ROUNDS = 100  # of sweeps and a Newton step
 _PARTS_OF_A_STEP = (1.0, 0.5, 0.2, 0.05)  # tried, until the function falls
 _MAX_PRICES = 4  # until weights of the right norm are found
 _MAX_MISS_OF_THE_NORM = 0.1  # relative
-
-
-class Minimum(NamedTuple):
-    """The weights found, and the price that they were found at."""
-
-    weights: FloatArray
-    price: float
 
 
 class _Program:
@@ -59,7 +50,7 @@ class _Program:
         return float(np.where(signs != 0.0, of_used, of_zeros).max())
 
     def _step(self, used: IntArray, price: float) -> bool:
-        """Step over the weights in use; tell whether that was all of a Newton step."""
+        """Step over the weights in use; return whether it was a full Newton step."""
         rows, old = self.H[used], self.x[used]
         signs, slope = np.sign(old), self.slope[used]
         factor = cho_factor(rows[:, used], overwrite_a=True, check_finite=False)
@@ -91,11 +82,11 @@ class _Program:
 
 def minimize_at_price(
     H: FloatArray, c: FloatArray, start: FloatArray, price: float, tol: float
-) -> Minimum:
+) -> FloatArray:
     """Minimise, given what a unit of weight costs; H is positive definite."""
     program = _Program(H, c, start)
     program.solve(price, tol)
-    return Minimum(program.x, price)
+    return program.x
 
 
 def minimize_at_norm(
@@ -105,11 +96,11 @@ def minimize_at_norm(
     norm: float,
     price: float,
     tol: float,
-) -> Minimum:
+) -> FloatArray:
     """Minimise over weights of about a norm: begin at a price, and correct it.
 
-    The norm falls as the price grows, and is piecewise linear in it. What is missed of
-    it in the end is left to the caller.
+    The norm falls as the price grows, and is piecewise linear in it. The caller scales
+    the result to the norm.
     """
     program = _Program(H, c, start)
     for left in range(_MAX_PRICES - 1, -1, -1):
@@ -122,4 +113,4 @@ def minimize_at_norm(
         if abs(miss) <= _MAX_MISS_OF_THE_NORM * norm or not left:
             break
         price = max(price + miss / program.growth, 0.5 * price)
-    return Minimum(program.x, price)
+    return program.x

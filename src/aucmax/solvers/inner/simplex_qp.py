@@ -27,24 +27,20 @@ def minimize_on_simplex(
 ) -> FloatArray:
     r"""Minimise :math:`\frac12 x^T Q x - b^T x` over :math:`x \ge 0, \sum x = 1`.
 
-    A primal active-set method: minimise over the coordinates in use as if they were
-    free, walk there until one of them reaches zero and leaves, then admit the
-    coordinate that promises most. It ends when none promises more than rounding, and
-    always with a point of the simplex. Made for tens or hundreds of coordinates, a
-    positive semidefinite Q, and a start that is nearly optimal, as a bundle method has
-    them.
-
-    A Cholesky factor of the curvature follows the coordinates in use. A coordinate
+    A primal active-set method for tens or hundreds of coordinates, a positive
+    semidefinite Q and a nearly optimal start: minimise over the coordinates in use as
+    if they were free, step there until one of them reaches zero and leaves, then admit
+    the coordinate of the lowest slope, until none is lower than rounding. A coordinate
     whose curvature is lost in rounding, given the others, as of equal or flat cuts,
-    stays out of the factor: a walk along the direction that has no curvature ends with
-    one coordinate less.
+    stays out of the Cholesky factor: a step along the direction without curvature ends
+    with one coordinate less.
     """
     x: FloatArray = np.array(start, dtype=np.float64)
     heights = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= height i * height j
     largest = float(np.abs(linear).max())
     used = np.empty(0, dtype=np.intp)
     is_minimum, last_gap = False, np.inf
-    for _ in range(20 * linear.size + 100):  # only rounding could make it so many
+    for _ in range(20 * linear.size + 100):  # a limit that only rounding could reach
         slope = matrix @ x - linear
         if is_minimum:
             best = int(slope.argmin())
@@ -178,10 +174,7 @@ def _aim(
 def _walk(
     x: FloatArray, moving: NDArray[np.intp], way: FloatArray, longest: float
 ) -> float:
-    """Go the way, at most so long and not below zero; return how long it was.
-
-    If the way is not finite, stays and returns NaN.
-    """
+    """Step along the way, not below zero; return the length, NaN if not finite."""
     if not np.isfinite(way).all():
         return float("nan")
     here = x[moving]

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
-from aucmax.solvers import SmoothedNewtonSolver, StoppingRule
+from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import StoppingRule
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 LABELS = np.arange(20) % 3 == 0
