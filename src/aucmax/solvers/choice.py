@@ -17,8 +17,10 @@ from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
 from aucmax.solvers.sparsity import drop_negligible_weights
 from aucmax.solvers.subgradient import SubgradientSolver
+from aucmax.solvers.wide import WideSolver, suits_row_space
 
 _MIN_ROWS_PER_COLUMN = 10  # of tall data
+_MIN_COLUMNS_PER_ROW = 10  # measured: with fewer, the span of the rows saves no time
 _MAX_COLUMNS_FOR_NEWTON = 1000  # of which it keeps a square matrix
 _MIN_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
 _CLOSER_TOL = 0.01  # share of the tolerance, where all weights are 0
@@ -101,6 +103,17 @@ def _suits_columns(problem: Problem) -> bool:
     )
 
 
+def _suits_row_space(problem: Problem) -> bool:
+    objective = problem.objective
+    n_rows, n_columns = objective.X.shape
+    return (
+        problem.is_quadratic
+        and objective.column_scales is None
+        and n_columns >= _MIN_COLUMNS_PER_ROW * n_rows
+        and suits_row_space(objective.X)
+    )
+
+
 def _suits_newton(problem: Problem) -> bool:
     return (
         problem.is_quadratic
@@ -128,6 +141,7 @@ CUTTING_PLANES = (
     Rule("all else", lambda problem: True, "bundle", (Stage(BundleSolver),)),
 )
 _cutting_planes = partial(ChosenSolver, rules=CUTTING_PLANES)
+
 #: the rules of ``solver="auto"``; the user guide prints `when` and `then`
 RULES = (
     Rule(
@@ -142,6 +156,14 @@ RULES = (
         _suits_newton,
         "Newton steps; cutting planes after 100 iterations",
         (Stage(SmoothedNewtonSolver, 100), Stage(_cutting_planes)),
+    ),
+    # rounding in the span may spoil a certificate, hence the last cutting planes
+    Rule(
+        "L2, at least 10 columns per row, at most 3,000 rows, and fewer numbers in an "
+        "orthonormal basis of the rows' span",
+        _suits_row_space,
+        "cutting planes; in the span of the rows after 15 iterations",
+        (Stage(_cutting_planes, 15), Stage(WideSolver), Stage(_cutting_planes)),
     ),
     # few cutting planes solve the problem where few weights are enough
     Rule(

@@ -1,0 +1,127 @@
+"""Cutting planes in the span of the rows, for data with far more columns than rows."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._core.row_matrix import as_row_matrix, product
+from aucmax._core.validation import FloatArray
+from aucmax.regularizers.regularizer import QuadraticRegularizer
+from aucmax.risks.contract import Support
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.risk_objective import LinearObjective, value_at
+from aucmax.solvers.solver import Solution, Start, StoppingRule
+
+_MIN_EIGENVALUE = 1e-13  # share of the largest; less is rounding
+_MAX_ROWS = 3000  # with more, their products take longer than passes over the data
+_COLUMNS_AT_ONCE = 4096  # of dense data, whose products are summed in float64
+_ROUNDING = 1e-13  # share of a bound's terms by which it may be too high
+
+
+def suits_row_space(X: Any) -> bool:
+    """Return whether the rows have fewer numbers in a basis of their span."""
+    if as_row_matrix(X).on_workers:  # the rows are too many
+        return False
+    n_rows = X.shape[0]
+    n_numbers = X.nnz if sparse.issparse(X) else X.size
+    return bool(n_rows <= _MAX_ROWS and n_rows * n_rows < n_numbers)
+
+
+@dataclass(frozen=True)
+class WideSolver:
+    r"""Minimise a convex risk plus L2 by smoothed cutting planes in the rows' span.
+
+    The minimiser is a sum of rows, and an orthonormal basis of their span keeps scores
+    and norms. Only the products of all rows and the certificate touch the data. The
+    shares of the cuts mix a slope g over scores and an offset o, which bound the
+    objective on the data by :math:`C\,o - \frac{C^2}{2 \kappa} \|X^T g\|^2`.
+    """
+
+    stopping: StoppingRule
+
+    def minimize(
+        self,
+        objective: LinearObjective,
+        regularizer: QuadraticRegularizer,
+        start: Start | None = None,
+    ) -> Solution:
+        """See :meth:`Solver.minimize`; the cuts of a start are not used."""
+        solver = BundleSolver(self.stopping, smoothing=True)
+        basis = _basis_of_span(objective.X)
+        objective.n_passes += 1.0
+        if basis is None:
+            return solver.minimize(objective, regularizer, start)
+        rows, mixture = basis
+        inside = LinearObjective(rows, objective.risk, objective.C)
+        inside.product_cost = 0.0
+        inside.n_passes = objective.n_passes
+        cuts = Cuts(inside.n_parameters, keep_sources=True)
+        if start is None:
+            start = Start(objective.at(np.zeros(objective.n_parameters)))
+        first = inside.at(mixture.T @ start.point.scores)
+        found = solver.minimize(inside, regularizer, Start(first, cuts, start.history))
+        weights = product(objective.X.T, mixture @ found.point.parameters)
+        objective.n_passes += 0.5
+        return self._certified(weights, objective, regularizer, found)
+
+    def _certified(
+        self,
+        weights: FloatArray,
+        objective: LinearObjective,
+        regularizer: QuadraticRegularizer,
+        found: Solution,
+    ) -> Solution:
+        """Return the solution with its value and gap on the data: one pass."""
+        point = objective.at(weights)
+        value = value_at(point, objective, regularizer)
+        offset = float(found.cuts.offsets @ found.cuts.multipliers)
+        line = Support(value, found.cuts.mixed_source(), offset)
+        cuts = Cuts(objective.n_parameters)
+        cuts.add(objective.pull_back(line), line)
+        height = objective.C * offset
+        bound = cuts.minimize(regularizer, objective.C).lower_bound
+        bound -= _ROUNDING * (abs(height) + abs(height - bound))
+        gap = max(value - max(bound, objective.C * objective.least_risk), 0.0)
+        last = found.history[-1]
+        last = last._replace(value=value, gap=gap, n_passes=objective.n_passes)
+        return replace(
+            found,
+            point=point,
+            value=value,
+            gap=gap,
+            cuts=cuts,
+            converged=self.stopping.is_reached(value, gap),
+            history=[*found.history[:-1], last],
+        )
+
+
+def _basis_of_span(X: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Return the rows in an orthonormal basis of their span, and it as sums of rows."""
+    products = _products_of_rows(X)
+    if not np.isfinite(products).all():  # the solver on the data raises an error
+        return None
+    squares, directions = np.linalg.eigh(products)
+    used = squares > _MIN_EIGENVALUE * squares[-1]
+    if not used.any():
+        return None
+    lengths = np.sqrt(squares[used])
+    directions = directions[:, used]
+    return directions * lengths, directions / lengths
+
+
+def _products_of_rows(X: Any) -> FloatArray:
+    """Return X X^T in float64; dense data are read once, a few columns at a time."""
+    if sparse.issparse(X):
+        matrix: Any = X
+        matrix = matrix.astype(np.float64)
+        return np.asarray((matrix @ matrix.T).toarray())
+    n_rows, n_columns = X.shape
+    products: FloatArray = np.zeros((n_rows, n_rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for left in range(0, n_columns, _COLUMNS_AT_ONCE):
+            block = X[:, left : left + _COLUMNS_AT_ONCE].astype(np.float64, copy=False)
+            products += block @ block.T
+    return products
