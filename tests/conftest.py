@@ -77,7 +77,7 @@ def pytest_collection():
 def pytest_collection_modifyitems(config, items):
     """Leave out some tests, and some cases of tests that have many, by AUCMAX_SAMPLE.
 
-    One case in n stays of a test that is marked sampled(n), and one in four of any
+    One case in n stays of a test that is marked sampled(n), and one in six of any
     other with more than a dozen cases, except where each file or each model has one
     case: in the top folder and in `contracts`. A test that is marked rotating(n) stays
     on one day in n, whole. `make torture` runs everything.
