@@ -113,7 +113,7 @@ def _one_in(cases):
         return mark.args[0]
     folder = cases[0].path.parent
     is_sampled = folder.name != "contracts" and folder != Path(__file__).parent
-    return 4 if is_sampled and len(cases) > 12 else 1
+    return 6 if is_sampled and len(cases) > 12 else 1
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -252,7 +252,7 @@ def test_a_fault_in_a_picture_costs_no_model(folder, monkeypatch):
 
 
 def test_ctrl_c_after_a_model_is_saved_says_where_it_is(folder, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["aucmax.cli.fit"], "note_findings", interrupt)

@@ -22,6 +22,9 @@ from aucmax import datasets, decisions, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
+from aucmax.risks.tangent_margin import TangentMargin
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline
 from aucmax.trees.baselines import LightGBMBaseline
@@ -104,9 +107,9 @@ def call_risks(n):
                 risks.PartialHinge((0.1, 0.3)),
                 risks.PartialHinge((0.0, 0.3), bound="loose"),
                 risks.PairSigmoid((0.0, 0.3)),
-                risks.InstanceMargin(0.2, 0.3),
-                risks.PairMargin(0.2),
-                risks.TangentMargin(0.2, 0.1),
+                InstanceMargin(0.2, 0.3),
+                PairMargin(0.2),
+                TangentMargin(0.2, 0.1),
                 risks.PairLogistic(),
                 risks.PairLogistic(True),
                 risks.PairLogistic(fpr_range=(0.0, 0.3)),

@@ -125,7 +125,8 @@ def test_only_later_rows_are_tested_by_time():
     comparison = compare_models(X, LABELS, [Column()], times=dates, n_folds=3)
     assert comparison.scheme == "times"
     assert comparison.target.labels.size == comparison.positions["Column"].size < ROWS
-    assert "3 folds, each later than the training rows of its models" in str(comparison)
+    text = " ".join(str(comparison).split())
+    assert "3 folds, each later than the training rows of its models" in text
     folds = split_rows(described(times=DAYS), 3, 0)
     aucs = [roc_auc_score(LABELS[test], X[test, 0]) for _, test in folds]
     assert comparison.results[0].folds == pytest.approx(aucs)

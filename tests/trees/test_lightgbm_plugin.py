@@ -246,7 +246,7 @@ def test_cross_validation_takes_both():
             "ordinal",
             np.arange(80) % 3 / 2,
             ValueError,
-            "row 1 is 0.5, which is no whole",
+            "row 1 is 0.5, which is not a whole",
         ),
         ("auc", np.arange(80) // 40, NotEnoughClassesError, "None of the 2 queries"),
     ],

@@ -25,8 +25,9 @@ def suits_row_space(X: Any) -> bool:
     """Return whether the rows have fewer numbers in a basis of their span."""
     if as_row_matrix(X).on_workers:  # the rows are too many
         return False
-    n_rows = X.shape[0]
-    n_numbers = X.nnz if sparse.issparse(X) else X.size
+    matrix: Any = X
+    n_rows = matrix.shape[0]
+    n_numbers = matrix.nnz if sparse.issparse(X) else matrix.size
     return bool(n_rows <= _MAX_ROWS and n_rows * n_rows < n_numbers)
 
 
