@@ -304,6 +304,23 @@ def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
     )
     command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
     short = run(*command).stderr
-    assert "column 'empty 0' is left out: it is empty (and 3 more like this" in short
-    assert "empty 1" not in short
+    names = "'empty 0', 'empty 1', 'empty 2', 'empty 3'"
+    assert f"4 columns are left out: {names} (reason: it is empty)" in short
     assert run(*command, "--verbose").stderr.count("it is empty") == 4
+
+
+def test_notes_list_columns_and_verbose_ones_describe_each(inside):
+    keys = {f"key {k}": [f"{k}-{max(i, k)}" for i in range(ROWS)] for k in range(2, 4)}
+    counts = {f"n {k}": np.random.default_rng(k).permutation(ROWS) for k in range(2)}
+    ages = ["old" if i % 60 == 0 else str(i % 50) for i in range(ROWS)]
+    columns = {**keys, **counts, "age 0": ages, "age 1": ages}
+    table = visits(0).with_columns(**{n: pl.Series(v) for n, v in columns.items()})
+    table.write_csv("a.csv")
+    command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
+    short, long = run(*command).stderr, run(*command, "--verbose").stderr
+    assert "3 columns are left out: 'key', 'key 2', 'key 3' (reason for 'key'" in short
+    assert "2 columns are different in every row: 'n 0', 'n 1';" in short
+    assert "which count as missing: 'age 0', 'age 1'" in short
+    for name in [*columns, "key"]:
+        assert long.count(f"note: column {name!r}") == 1
+    assert "2 columns" not in long

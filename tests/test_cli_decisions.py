@@ -118,7 +118,7 @@ def test_weights_count():
         (["--recall", 90], "recall must be in [0, 1], got 90.0"),
         (["--alerts", 401], "there are only 400 rows"),
         (["--precision", 1.0], "no threshold has a precision of 1"),
-        (["--prevalence", 0.1], "fit it again with --calibrate auto"),
+        (["--prevalence", 0.1], 'calibrate=None; set calibrate="auto" and fit'),
     ],
 )
 def test_rules_that_cannot_be_are_refused(flags, words):

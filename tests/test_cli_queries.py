@@ -317,3 +317,13 @@ def test_levels_that_are_none(inside):
         "compare", "negative.csv", "--target", "stars", *LEVELS, "--no-save"
     )
     assert "levels of relevance must be whole numbers, 0 or above" in message
+
+
+def test_auto_has_no_probabilities_within_queries(folder, inside):
+    fit = ["fit", folder / "known.csv", *CSV, "--time-limit", 1, "-o", "m.aucmax"]
+    assert "are ranked within queries only" in refuse(
+        *fit, "--calibrate", "sigmoid", "-q"
+    )
+    assert read_json(*fit)["calibrate"] is None
+    error = refuse("score", "m.aucmax", folder / "new.csv", "--proba")
+    assert "no probabilities: it was fitted with queries" in error

@@ -201,6 +201,11 @@ def test_an_auto_ranker_is_reported_with_its_parts():
     X, y = table()
     model = AutoRanker(models=["logistic", "linear"], folds=2).fit(X, y)
     assert report_model(model, X, y).contents.parts == model.weights_ != {}
+    for names, is_alone in ((["logistic"], True), (["logistic", "linear"], False)):
+        report = report_model(AutoRanker(models=names, folds=2).fit(X, y), X, y)
+        assert report.contents.n_candidates == len(names)
+        assert ("No other model was tried" in report.html()) == is_alone
+        assert "No combination was better" not in report.html() or not is_alone
 
 
 def test_rows_of_training_are_recognised():

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from aucmax._core.folds import split_rows
 from aucmax.datasets import load_demo
-from aucmax.tables import check_table, encode_target
+from aucmax.tables import TableNotice, check_table, encode_target
+from aucmax.tables.checks import without_columns
 
 ROWS = 400
 RNG = np.random.default_rng(0)
@@ -164,3 +165,17 @@ def test_few_positives_are_told():
     (notice,) = check_table(RNG.normal(size=(ROWS, 2)), labels, folds)
     assert notice.kind == "few positives"
     assert "20 positive rows are few for 4 folds: one of them has 5" in notice.text
+
+
+def test_notices_are_rebuilt_without_columns():
+    ids = {f"id {k}": RNG.permutation(ROWS) for k in range(3)}
+    notices = check_table(clean(**ids), LABELS, FOLDS)
+    (kept,) = without_columns(notices, {"id 0"})
+    assert kept.columns == ("id 1", "id 2")
+    assert kept.text.startswith("2 columns are different in every row: 'id 1', 'id 2';")
+    assert len(kept.details) == 2
+    (kept,) = without_columns(notices, {"id 0", "id 1"})
+    assert kept.text.startswith("column 'id 2' is different in every row")
+    assert list(without_columns(notices, ids)) == []
+    rows = TableNotice("copies", "some rows are equal")
+    assert list(without_columns([rows], ids)) == [rows]

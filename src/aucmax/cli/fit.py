@@ -203,7 +203,7 @@ def fit(
         "dropped_columns": fitted.encoder_.dropped_,
         **{name: list(ends) for name, ends in goal.ranges.items()},
         "parameters": parameters,
-        "calibrate": fitted.calibrate,
+        "calibrate": fitted.calibrate if hasattr(fitted, "predict_proba") else None,
         "model_file": place,
     }
     if place:

@@ -22,6 +22,11 @@ TABLES = (".csv", ".tsv", ".parquet")
 _VARIABLE = re.compile(r"'.*?'|\d+")
 
 
+def without_values(line: str) -> str:
+    """Remove quoted names and numbers, in which notes of one kind differ."""
+    return _VARIABLE.sub("", line)
+
+
 class Console:
     """Results on the output stream, everything else on the error stream."""
 
@@ -74,8 +79,7 @@ class Console:
         """Print one note per kind with the number of others, or all if verbose."""
         kinds: dict[str, list[str]] = {}
         for line in lines:
-            # notes of one kind differ in quoted names and numbers
-            kind = str(len(kinds)) if self.is_verbose else _VARIABLE.sub("", line)
+            kind = str(len(kinds)) if self.is_verbose else without_values(line)
             kinds.setdefault(kind, []).append(line)
         for first, *others in kinds.values():
             more = f" (and {len(others)} more like this, see --verbose)"

@@ -174,11 +174,13 @@ def known_columns(model: Any) -> KnownColumns:
 
 def require_probabilities(model: Any, path: Path) -> None:
     """Reject a model that has learned no probabilities."""
-    if not hasattr(model, "predict_proba"):
+    try:
+        _ = model.predict_proba
+    except AttributeError as error:
+        reason = str(error).rpartition(": ")[2]
         raise click.ClickException(
-            f"the model in {path} has scores, but no probabilities; fit it again with "
-            "--calibrate auto."
-        )
+            f"the model in {path} has scores, but no probabilities: {reason}"
+        ) from error
 
 
 def _score(

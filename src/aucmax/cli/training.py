@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from aucmax.cli.entry_point import NothingRankedError
-from aucmax.cli.output import Console
+from aucmax.cli.output import Console, without_values
 from aucmax.cli.reading import Data
 from aucmax.cli.row_storage import ProgressLine
+from aucmax.datasets.column_names import list_names
 from aucmax.model_selection import MODELS
 
 
@@ -115,9 +116,21 @@ def _advice(name: str) -> str:
 
 def describe_columns(encoder: Any, console: Console) -> None:
     """Print notes on columns that are left out or read in a special way."""
-    dropped = encoder.dropped_.items()
-    console.notes(f"column {name!r} is left out: {reason}" for name, reason in dropped)
-    console.notes(encoder.notices_)
+    kinds: dict[str, dict[str, str]] = {}
+    for name, reason in encoder.dropped_.items():
+        kind = name if console.is_verbose else without_values(reason)
+        kinds.setdefault(kind, {})[name] = reason
+    for reasons in kinds.values():
+        first, reason = next(iter(reasons.items()))
+        if len(reasons) == 1:
+            console.note(f"column {first!r} is left out: {reason}")
+            continue
+        example = f" for {first!r}" if len({*reasons.values()}) > 1 else ""
+        console.note(
+            f"{len(reasons)} columns are left out: {list_names(reasons)} "
+            f"(reason{example}: {reason})"
+        )
+    console.notes(encoder.column_notes_ if console.is_verbose else encoder.notices_)
 
 
 # of a table itself; other notices concern the folds of a cross-validation
@@ -138,11 +151,12 @@ def note_findings(
 
 
 def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
-    """Print notices, but for those on columns that are left out."""
-    for notice in notices:
-        if not notice.columns or {*notice.columns} - encoder.dropped_.keys():
-            is_long = console.is_verbose and notice.details
-            console.notes(notice.details if is_long else [str(notice)])
+    """Print notices, without the columns that are left out."""
+    from aucmax.tables.checks import without_columns
+
+    for notice in without_columns(notices, encoder.dropped_):
+        is_long = console.is_verbose and notice.details
+        console.notes(notice.details if is_long else [str(notice)])
 
 
 def auto_record(

@@ -53,7 +53,10 @@ class _OfCalibrated:
             reason = 'calibrate=None; set calibrate="auto" and fit again'
         elif hasattr(model, "classes_") and not hasattr(model, "calibration_"):
             # scores of different queries are not on one scale
-            reason = "rows are ranked within queries or folds; use decision_function"
+            reason = (
+                "it was fitted with queries or with calibrate=None; fit again without "
+                'queries and with calibrate="auto", or use decision_function'
+            )
         if reason:
             raise AttributeError(
                 f"{type(model).__name__} has no {self._method.__name__}: {reason}."

@@ -92,7 +92,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     calibrate : {None, "auto", "sigmoid", "isotonic"}, default="auto"
         How `predict_proba` turns scores into probabilities, learned from the scores of
         held-out rows: "auto" is "isotonic" with 1,000 rows of each class, and "sigmoid"
-        with fewer. With None, or with queries, there is no `predict_proba`.
+        with fewer. With None, or with queries (where "sigmoid" and "isotonic" raise a
+        ValueError), there is no `predict_proba`.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search. Not stored by
@@ -228,6 +229,13 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             given = read_rows(
                 self, X, y, sample_weight, qid=qid, groups=groups, times=times
             )
+            is_explicit = self.calibrate not in (None, "auto")
+            if is_explicit and given.target.queries is not None:
+                raise ValueError(
+                    f"calibrate={self.calibrate!r} is not possible with queries: rows "
+                    "are ranked within queries only, so there are no probabilities. "
+                    'Use calibrate=None or "auto".'
+                )
             plan = plan_folds(
                 given.labels,
                 self.folds,

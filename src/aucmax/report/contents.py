@@ -45,6 +45,7 @@ class ReportContents:
     origin_of_probabilities: str = ""
     importance: Importance | None = None  # of the best model
     parts: Mapping[str, float] = field(default_factory=dict)  # weights of the best one
+    n_candidates: int = 0  # models tried for the combination
     origin_of_parts: str = ""
     notices: Sequence[str] = ()
     certificates: Sequence[tuple[str, str]] = ()

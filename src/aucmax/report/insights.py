@@ -136,10 +136,14 @@ def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             )
 
 
-def parts_of(model: Any) -> dict[str, float]:
-    """Return the weights of the models that an AutoRanker combines, else nothing."""
-    weights = getattr(getattr(model, "estimator_", model), "weights_", None)
-    return weights if isinstance(weights, dict) else {}
+def parts_of(model: Any) -> dict[str, Any]:
+    """Return what an AutoRanker combines and how many models it tried, else nothing."""
+    found = getattr(model, "estimator_", model)
+    weights = getattr(found, "weights_", None)
+    if not isinstance(weights, dict):
+        return {}
+    # the first row of the leaderboard is the combination
+    return {"parts": weights, "n_candidates": len(found.board_["model"]) - 1}
 
 
 def _columns(model: Any, table: Any) -> list[str]:

@@ -81,7 +81,7 @@ def _contents(
         insights = {
             "importance": importance_of(model, fold.table, fold.target, goal, tested),
             "certificates": list(certificates_of(fold.models)),
-            "parts": parts_of(model),
+            **parts_of(model),
             "origin_of_parts": "the model of the last fold",
             "probabilities": cross_fitted_probabilities(
                 comparison.scores[best], comparison.fold_numbers, target
@@ -173,8 +173,8 @@ def _glossary(goal: Any, names: Iterable[str], has_list: bool) -> dict[str, str]
     sentences = dict(known[name] for name in names if name in known)
     if has_list:
         sentences["Lift"] = (
-            "how many times more positives are among the reviewed cases than among "
-            "as many random cases."
+            "how many times as many positives are among the reviewed cases as among "
+            "the same number of random cases."
         )
     return sentences
 
@@ -245,7 +245,7 @@ def report_scores(
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, rows, target),
         importance=importance_of(model, rows, target, goal, "of these rows"),
-        parts=parts_of(model),
+        **parts_of(model),
         notices=[*notices, *doubts, *found],
         certificates=list(certificates_of({name: model})),
         reproduction={

@@ -57,6 +57,7 @@ def page_view(contents: ReportContents) -> dict[str, Any]:
     reproduction = dict(contents.reproduction)
     as_given = "title date facts explanation glossary parts notices certificates"
     as_given += " origin_of_parts origin_of_probabilities no_rankings fpr_range scale"
+    as_given += " n_candidates"
     return {
         **table_view(contents),
         **_ranked_view(contents),

@@ -1,6 +1,6 @@
 """Notices about a table: leaks, identifiers, copies of rows, constant columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -145,6 +145,21 @@ def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
         elif texts:
             text = summary.format(n=len(columns), names=list_names(columns))
             yield TableNotice(kind, text, columns, texts)
+
+
+def without_columns(
+    notices: Iterable[TableNotice], names: Container[str]
+) -> Iterator[TableNotice]:
+    """Remove columns from notices; skip notices on no other columns."""
+    for notice in notices:
+        texts = notice.details or (notice.text,)
+        # notices on rows or models have no columns
+        found = [
+            (notice.kind, name, text)
+            for name, text in zip(notice.columns, texts, strict=False)
+            if name not in names
+        ]
+        yield from _by_kind(found) if notice.columns else (notice,)
 
 
 def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableNotice]:
