@@ -10,7 +10,6 @@ from aucmax.cli.entry_point import NothingRankedError
 from aucmax.cli.output import Console, without_values
 from aucmax.cli.reading import Data
 from aucmax.cli.row_storage import ProgressLine
-from aucmax.datasets.column_names import list_names
 from aucmax.model_selection import MODELS
 
 
@@ -116,6 +115,8 @@ def _advice(name: str) -> str:
 
 def describe_columns(encoder: Any, console: Console) -> None:
     """Print notes on columns that are left out or read in a special way."""
+    from aucmax.datasets.column_names import list_names
+
     kinds: dict[str, dict[str, str]] = {}
     for name, reason in encoder.dropped_.items():
         kind = name if console.is_verbose else without_values(reason)
