@@ -22,7 +22,8 @@ def zipped(content, *names):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names or ["data.csv"]:
-            archive.writestr(name, content)
+            # a fixed date, so that equal content gives equal bytes
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 
