@@ -14,6 +14,7 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
+from aucmax.metrics._samples import rows_in_box
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -22,6 +23,11 @@ from aucmax.metrics._steps import (
     mean_over_queries,
 )
 from aucmax.metrics.multiclass import NEEDED
+from aucmax.metrics.results import (
+    MetricDifference,
+    MetricInterval,
+    check_confidence,
+)
 from aucmax.metrics.retrieval import (
     GAIN,
     RELEVANT,
@@ -32,11 +38,7 @@ from aucmax.metrics.retrieval import (
 from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
 from aucmax.metrics.uncertainty import (
-    AUCComparison,
-    AUCInterval,
     area_interval,
-    check_confidence,
-    rows_in_box,
     two_sided_test,
     warn_of_few_rows,
 )
@@ -93,8 +95,10 @@ def auc_interval(
     confidence: float = 0.95,
     sample_weight: Any = None,
     pos_label: Any = None,
-) -> AUCInterval:
+    **others: Any,
+) -> MetricInterval:
     """See :func:`aucmax.metrics.auc_interval`."""
+    _reject_other_options(others)
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     rankings = Rankings(
@@ -108,21 +112,35 @@ def auc_interval(
     )
     warn_of_few_rows(rows)
     ends = area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
+    return MetricInterval(auc, *ends, error, confidence, rows, _name(box))
+
+
+def _name(box: Box) -> str:
+    return "auc" if box == WHOLE_SQUARE else "partial_auc"
+
+
+def _reject_other_options(options: dict[str, Any]) -> None:
+    if options:
+        raise ValueError(
+            f"{', '.join(options)} is not supported for Dask collections; call "
+            "compute() on them first."
+        )
 
 
 def compare_auc(
     y_true: Any,
     y_score_a: Any,
-    y_score_b: Any,
+    y_score_b: Any = None,
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
     confidence: float = 0.95,
     sample_weight: Any = None,
     pos_label: Any = None,
-) -> AUCComparison:
-    """See :func:`aucmax.metrics.compare_auc`."""
+    **others: Any,
+) -> MetricDifference:
+    """See :func:`aucmax.metrics.compare_auc`; two models."""
+    _reject_other_options(others)
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     scores = {"y_score_a": y_score_a, "y_score_b": y_score_b}
@@ -149,8 +167,7 @@ def compare_auc(
     warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
     test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
-    is_partial = box != WHOLE_SQUARE
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows, is_partial)
+    return MetricDifference(auc_a, auc_b, *test, error, confidence, n_rows, _name(box))
 
 
 def multiclass_auc_score(

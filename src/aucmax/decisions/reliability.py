@@ -13,7 +13,7 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 
 @dataclass(frozen=True)

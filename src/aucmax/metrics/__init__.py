@@ -3,14 +3,15 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.metrics.bootstrap import (
-    BootstrapInterval,
-    ROCBand,
-    bootstrap_interval,
-    roc_band,
-)
+from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
+from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
+from aucmax.metrics.results import (
+    MetricComparison,
+    MetricDifference,
+    MetricInterval,
+)
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -27,12 +28,7 @@ from aucmax.metrics.structured import (
     binned_auc_score,
     unnested_auc_score,
 )
-from aucmax.metrics.uncertainty import (
-    AUCComparison,
-    AUCInterval,
-    auc_interval,
-    compare_auc,
-)
+from aucmax.metrics.uncertainty import auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -43,9 +39,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AUCComparison",
-    "AUCInterval",
-    "BootstrapInterval",
+    "MetricComparison",
+    "MetricDifference",
+    "MetricInterval",
     "MissingQueriesError",
     "ROCBand",
     "ROCPoints",

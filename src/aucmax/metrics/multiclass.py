@@ -128,7 +128,7 @@ def prepare_multiclass_auc(
 ) -> Callable[[ArrayLike], float]:
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
     check_choice("classes", classes, ("positive", "all"))
-    rows = _check_level_rows(y_true, sample_weight, qid)
+    rows = check_level_rows(y_true, sample_weight, qid)
     first = first_counted_level(rows.names, classes)
 
     def multiclass_auc(y_score: ArrayLike) -> float:
@@ -155,7 +155,7 @@ def prepare_ordinal_auc(
     qid: ArrayLike | None = None,
 ) -> Callable[[ArrayLike], float]:
     """Check and count the labels once; return :func:`ordinal_auc_score` of them."""
-    rows = _check_level_rows(y_true, sample_weight, qid)
+    rows = check_level_rows(y_true, sample_weight, qid)
 
     def ordinal_auc(y_score: ArrayLike) -> float:
         return mean_over_queries(rows.ordered_pair_shares(y_score), NEEDED)
@@ -196,9 +196,10 @@ class LevelRows:
         return scores[order], self.levels[order], weights, self.queries.offsets
 
 
-def _check_level_rows(
+def check_level_rows(
     y_true: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> LevelRows:
+    """Check the levels, weights and queries."""
     names, levels = check_levels(y_true)
     weights = check_sample_weight(sample_weight, levels.size)
     if weights is not None:
