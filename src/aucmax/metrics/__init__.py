@@ -11,6 +11,7 @@ from aucmax.metrics.bootstrap import (
 )
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
+from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AUCComparison",
     "AUCInterval",
+    "AUCPlan",
     "BootstrapInterval",
     "MissingQueriesError",
     "ROCBand",
@@ -63,6 +65,7 @@ __all__ = [
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",
+    "plan_auc",
     "precision_at_k",
     "roc_auc_score",
     "roc_auc_scorer",
