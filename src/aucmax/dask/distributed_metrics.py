@@ -17,6 +17,7 @@ from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMas
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
+    QueryValues,
     box_size,
     check_box,
     mean_over_queries,
@@ -26,7 +27,6 @@ from aucmax.metrics.retrieval import (
     GAIN,
     RELEVANT,
     check_empty,
-    mean_precision,
     mean_with_empty,
 )
 from aucmax.metrics.roc import STANDARDS
@@ -183,8 +183,8 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     rows = _columns_of_queries(y_true, y_score, **columns)
-    hits, depths = values_of_queries(rows, "hits_and_depths", pos_label, k=k)
-    return mean_precision(hits, depths, average)
+    found = QueryValues(*values_of_queries(rows, "precision", pos_label, k=k))
+    return float(found.average(average))
 
 
 def mean_average_precision(
@@ -198,8 +198,8 @@ def mean_average_precision(
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
     check_empty(empty)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "average_precision", pos_label)
-    return mean_with_empty(values, empty, RELEVANT)
+    found = QueryValues(*values_of_queries(rows, "average_precision", pos_label))
+    return float(mean_with_empty(found, empty, RELEVANT))
 
 
 def ndcg_score(
@@ -215,14 +215,23 @@ def ndcg_score(
     check_empty(empty)
     k = None if k is None else check_k(k)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "gain", k=k, gains=gains)
-    return mean_with_empty(values, empty, GAIN)
+    found = QueryValues(*values_of_queries(rows, "gain", k=k, gains=gains))
+    return float(mean_with_empty(found, empty, GAIN))
 
 
 def _columns(
-    y_true: Any, y_score: Any, sample_weight: Any = None, qid: Any = None
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    qid: Any = None,
+    average: str | None = "macro",
 ) -> dict[str, Any]:
     """Return the columns by name; other names of columns are a TypeError."""
+    if average != "macro":
+        raise ValueError(
+            f"average={average!r} is not supported for Dask collections; use 'macro', "
+            "or compute() the columns first."
+        )
     return {
         "y_true": y_true,
         "y_score": y_score,
