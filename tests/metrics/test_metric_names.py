@@ -31,7 +31,7 @@ def test_a_number_is_the_parameter_of_its_kind():
 )
 def test_other_names_are_rejected_with_a_list(name):
     with pytest.raises(
-        ValueError, match="goal must be one of 'auc', .*'ndcg@10', 'map'"
+        ValueError, match=r"goal must be one of 'auc', .*'ndcg@10', 'map'"
     ):
         parse_metric(name, "goal")
 

@@ -63,7 +63,7 @@ def test_what_decides_follows_from_ranges_and_target():
         choose_goal(levels, fpr_range=(0, 0.1))
     with pytest.raises(ValueError, match="'map' does not apply to two classes without"):
         choose_goal(classes, "map")
-    with pytest.raises(ValueError, match="metric must be one of 'auc', .* got 'loss'"):
+    with pytest.raises(ValueError, match=r"metric must be one of 'auc', .* got 'loss'"):
         choose_goal(levels, "loss")
     with pytest.raises(ValueError, match="fpr_range"):
         choose_goal(classes, fpr_range=(0.3, 0.2))
