@@ -107,6 +107,7 @@ def call_risks(n):
                 risks.PartialHinge((0.1, 0.3)),
                 risks.PartialHinge((0.0, 0.3), bound="loose"),
                 risks.PairSigmoid((0.0, 0.3)),
+                risks.SmoothAveragePrecision(),
                 InstanceMargin(0.2, 0.3),
                 PairMargin(0.2),
                 TangentMargin(0.2, 0.1),

@@ -85,13 +85,10 @@ _SELF = "self : object\n    The fitted model."
 
 
 def documented(target: T) -> T:
-    """Add the entries of parameters that a docstring omits.
-
-    A class gets entries for its constructor, from its bases too, and for the fitted
-    attributes that it or a base annotates. Its methods take entries from these, from
-    its `fit` and from the methods before them, and Returns sections from the method
-    that they override, or else from their annotation.
-    """
+    """Add the entries of parameters that a docstring omits."""
+    # A class gets entries for its constructor and annotated fitted attributes, also of
+    # its bases. Methods take theirs from these, fit and earlier methods, and Returns
+    # sections from the method that they override, or else from their annotation.
     if not isinstance(target, type):
         _complete(target, _SHARED)
         return target

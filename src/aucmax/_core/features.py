@@ -30,10 +30,8 @@ _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
 def check_features(
     estimator: Any, X: Any, *, fitting: bool, finite: bool | None = None
 ) -> Any:
-    """Return the features as a float matrix; of Dask's collections, a `RowMatrix`.
-
-    By default a fit does not check for NaN: the first product with the data shows it.
-    """
+    """Return the features as a float matrix; of Dask's collections, a `RowMatrix`."""
+    # by default a fit does not check for NaN: the first product with the data shows it
     if is_dask(X):
         if not getattr(estimator, "_fits_dask", False):
             raise IncompatibleError(

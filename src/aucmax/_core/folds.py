@@ -84,10 +84,7 @@ def unit_folds(
 
 
 def time_folds(times: FloatArray, n_folds: int) -> Folds:
-    """Cut rows by time into N + 1 parts, or fewer, each tested by a model of the past.
-
-    Rows of one time stay together.
-    """
+    """Cut rows by time into at most N + 1 parts, tested by models of the past."""
     parts = np.array_split(np.sort(times), n_folds + 1)
     starts = np.unique([part[0] for part in parts if part.size])[1:]
     ends = np.append(starts, np.inf)[1:]
@@ -263,10 +260,8 @@ def plan_folds(
     groups: IntArray | None = None,
     times: FloatArray | None = None,
 ) -> FoldPlan:
-    """Return at most N folds with both classes on either side, and their blocks.
-
-    Large tables have two folds or one, whose test rows suffice to compare models.
-    """
+    """Return at most N folds with both classes on either side, and their blocks."""
+    # large tables have two folds or one, whose test rows suffice to compare models
     notices: list[str] = []
     unit = unit_of_rows(queries, groups, times)
     if times is not None:

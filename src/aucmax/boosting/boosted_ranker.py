@@ -68,11 +68,7 @@ class BoostingProgress(NamedTuple):
 
 
 class Reweighting(ABC):
-    """The scores so far, and the row weights that follow from them.
-
-    `row_weights` sum to 1/2 over the positives and to -1/2 over the negatives: the edge
-    of a hypothesis is the sum of weight times value.
-    """
+    """The scores so far, and the row weights, of sums 1/2 and -1/2 by class."""
 
     recorded: ClassVar[tuple[str, ...]]  # the names of the columns of `_records`
 

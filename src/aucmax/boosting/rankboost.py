@@ -21,12 +21,9 @@ _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negat
 
 
 class ExponentialReweighting(Reweighting):
-    """RankBoost's weights: a pair weighs the exponential of minus its margin.
+    """RankBoost's weights: a pair weighs the exponential of minus its margin."""
 
-    That is a product of a weight of its positive, ``exp(-score / 2)``, and one of its
-    negative, ``exp(score / 2)``: O(n_rows) per round.
-    """
-
+    # a product of exp(-score / 2) of its positive and exp(score / 2) of its negative
     recorded = ("loss",)
 
     def __init__(

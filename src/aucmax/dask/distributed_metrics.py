@@ -1,8 +1,4 @@
-"""The metrics of :mod:`aucmax.metrics` for rows in parts.
-
-Each has the arguments of its namesake, any of which may be a Dask collection, and
-returns the same number.
-"""
+"""The metrics of :mod:`aucmax.metrics` for rows in parts: equal results."""
 
 from __future__ import annotations
 

@@ -179,12 +179,10 @@ class _Blocks(xgboost.DataIter):
 
 
 class _Monitor(xgboost.callback.TrainingCallback):
-    """Report rounds, write checkpoints, and stop in time.
+    """Report rounds, write checkpoints, and stop in time."""
 
-    A worker's thread cannot be stopped from outside. So all workers agree after each
-    round on whether the time is up, or the task of one of them was cancelled.
-    """
-
+    # A worker's thread cannot be stopped from outside. So all workers agree after each
+    # round on whether the time is up, or the task of one of them was cancelled.
     def __init__(self, job: TreeJob) -> None:
         super().__init__()
         self._job = job

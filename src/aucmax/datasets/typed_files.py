@@ -167,11 +167,8 @@ def read_excel(
 
 
 def _check_bomb(path: PathLike, content: bytes) -> None:
-    """Raise DataFileError if a sheet is damaged or takes too much memory.
-
-    The directory states true sizes if the checksums are right: no more than the size
-    that is stated is read of each file.
-    """
+    """Raise DataFileError if a sheet is damaged or takes too much memory."""
+    # the directory states true sizes if the checksums are right, so read no more
     file_size = size_on_disk(path)
     try:
         with ZipFile(io.BytesIO(content)) as archive:

@@ -35,14 +35,10 @@ class Stumps:
               \begin{cases} 1 & x_k > \mathrm{threshold} \\ -1 & \text{else}
               \end{cases}
 
-    for every column k and every threshold halfway between two neighbouring distinct
-    values of it. Where that rounds to the upper value, the lower one is the threshold,
-    so that the rows are always split between the two. The edge of a stump under signed
-    row weights g is :math:`\sum_r g_r h(x_r)`.
-
-    Columns are sorted once, in O(m log m) for m rows. Kept are row numbers, four bytes
-    for each value that is not zero: at most half of float64 data. Sparse data are never
-    made dense.
+    for every column k and threshold halfway between two neighbouring values; where that
+    rounds to the upper value, the lower one is the threshold. The edge of a stump under
+    signed row weights g is :math:`\sum_r g_r h(x_r)`. Kept are row numbers, four bytes
+    for each value that is not zero. Sparse data are never made dense.
     """
 
     def __init__(self, X: Any) -> None:
@@ -62,13 +58,9 @@ class Stumps:
         return 2 * self._n_thresholds
 
     def best(self, row_weights: FloatArray, *, per_column: bool = True) -> BestStumps:
-        """Find the stump with the largest edge in each column that is not constant.
-
-        Of edges that are equal up to rounding, 1e-9 of the larger one, the lowest
-        threshold wins, direction 1 before -1, and the lowest column. Without
-        `per_column`, return the best stump of all columns. One addition per value that
-        is not zero.
-        """
+        """Find the stump with the largest edge in each column that is not constant."""
+        # of edges equal up to 1e-9, the lowest threshold wins, direction 1 before -1,
+        # and the lowest column; without per_column, only the best of all
         places = np.empty(self._sorted.middles.size, dtype=np.int64)
         edges = np.empty(places.size)
         _stump_kernels.best_places(
@@ -121,12 +113,7 @@ _Entries: TypeAlias = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
 
 class _SortedColumns(NamedTuple):
-    """Where the thresholds of each column lie.
-
-    `order` has the rows whose value is not zero, column by column, ascending by value.
-    A row is stored as ``~row`` if a threshold lies right after it, up to the column's
-    middle, or right before it, from there on.
-    """
+    """Where the thresholds of each column lie; see `best_places`."""
 
     order: RowNumbers
     starts: IntArray  # where each column starts in `order`, and the end

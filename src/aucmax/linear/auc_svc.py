@@ -497,11 +497,9 @@ class AUCSVC(BinaryRanker):
     def _allow_for_rounding(
         self, solution: Solution, objective: LinearObjective, largest: FloatArray
     ) -> None:
-        r"""Add the possible rounding error of the bound to the gap.
-
-        The slope g that bounds the optimum has :math:`C \sum_i |g_i|` of at most 2 C,
-        and by duality of at most 4 times the value if weights have a price.
-        """
+        """Add the possible rounding error of the bound to the gap."""
+        # the slope g that bounds the optimum has C sum |g_i| of at most 2 C, and by
+        # duality of at most 4 times the value if weights have a price
         length = float(largest @ np.abs(objective.unscaled(solution.point.parameters)))
         priced = 4.0 * solution.value if self.radius is None else np.inf
         steepness = min(2.0 * objective.C, priced)

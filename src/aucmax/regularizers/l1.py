@@ -14,19 +14,14 @@ from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
 
 
 def bound_below_norm(constant: float, dual_norm: float) -> float:
-    """Return the minimum of a norm plus the positive part of a line.
-
-    A line too steep for the norm (dual norm above 1) is tilted until it is not.
-    """
+    """Return the minimum of a norm plus the positive part of a line."""
+    # a line too steep for the norm (dual norm above 1) is tilted until it is not
     return max(0.0, constant) / max(1.0, dual_norm)
 
 
 @dataclass(frozen=True)
 class L1:
-    r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`.
-
-    Many weights become exactly 0. All methods cost O(n).
-    """
+    r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`."""
 
     def value(self, parameters: FloatArray) -> float:
         """Return the sum of absolute weights."""
@@ -60,10 +55,7 @@ class L1:
 
 @dataclass(frozen=True)
 class L1Ball(Ball):
-    r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
-
-    A projection costs O(n log n), usually less than a sort.
-    """
+    r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`."""
 
     radius: float = 1.0
 

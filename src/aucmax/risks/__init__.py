@@ -5,6 +5,7 @@ from aucmax.risks.pair_hinge import PairHinge
 from aucmax.risks.pair_logistic import PairLogistic
 from aucmax.risks.pair_sigmoid import PairSigmoid
 from aucmax.risks.partial_hinge import PartialHinge
+from aucmax.risks.smooth_average_precision import SmoothAveragePrecision
 
 __all__ = [
     "BoundRisk",
@@ -13,4 +14,5 @@ __all__ = [
     "PairSigmoid",
     "PartialHinge",
     "Risk",
+    "SmoothAveragePrecision",
 ]

@@ -47,14 +47,10 @@ _EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
 
 class BoundPairLogistic(BoundRisk):
-    """The risk :class:`PairLogistic` of given labels, weights and queries.
+    """The risk :class:`PairLogistic` of given labels, weights and queries."""
 
-    `n_skipped` of the `n_queries` queries have no rows of two levels and contribute
-    nothing. `row_scale` brings gradient and hessian to about one per row, whatever the
-    sizes of queries and classes, as tree learners with absolute limits expect; a query
-    then counts by the weight of its rows.
-    """
-
+    # n_skipped of n_queries have no rows of two levels. row_scale brings derivatives to
+    # about one per row, as tree learners with absolute limits expect.
     risk: PairLogistic
     least_value = 0.0
     is_smooth = True
@@ -134,20 +130,14 @@ class BoundPairLogistic(BoundRisk):
         scaled: bool = False,
         out: Derivatives | None = None,
     ) -> Derivatives:
-        """Return the first and second derivatives; `scaled` times `row_scale`.
-
-        Arrays `out`, of any float type, are filled and returned: new memory takes time.
-        """
+        """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
         self._sum_up(scores, factors, out)
         return out
 
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the mean slope of the pairs, above 0, and the second derivatives.
-
-        For two levels, the slope is minus the sum of the gradient over the upper one.
-        """
+        """Return the mean slope of the pairs, above 0, and the second derivatives."""
         found = np.empty(self.n_rows), np.empty(self.n_rows)
         _, sums = self._sum_up(scores, self._factors, found)
         if sums is not None:
@@ -162,11 +152,9 @@ class BoundPairLogistic(BoundRisk):
         *,
         with_value: bool = False,
     ) -> tuple[float, GridSums | None]:
-        """Fill in both derivatives; return the value, if needed, and sums over a grid.
-
-        Over a grid if that needs no sort, else pair by pair if there are few pairs,
-        else by sweeps over the sorted rows.
-        """
+        """Fill in both derivatives; return the value, if needed, and grid sums."""
+        # over a grid if that needs no sort, else pair by pair if there are few pairs,
+        # else by sweeps over the sorted rows
         scores = check_scores(scores, self.n_rows, "scores")
         if (sums := self._over_a_grid(scores)) is not None:
             unit = self._unit(factors)
@@ -253,10 +241,8 @@ class BoundPairLogistic(BoundRisk):
     def _weigh(
         self, scores: FloatArray, rows: IntArray
     ) -> tuple[FloatArray | None, FloatArray]:
-        """Return the weights of all rows, and the widths of the given ones in ranks.
-
-        A range takes from the weights of negatives, or from the widths of ranks.
-        """
+        """Return the weights of all rows, and the widths of the given ones in ranks."""
+        # a range takes from the weights of negatives, or from the widths of ranks
         weights = self._weights
         is_part = any(limits is not None for limits in self._limits)
         if not is_part and weights is None and len(self._parts) == 1:

@@ -33,11 +33,7 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 
 class Support(NamedTuple):
-    r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`.
-
-    It touches the risk at the given scores, or passes slightly below where the risk was
-    smoothed.
-    """
+    r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`."""
 
     value: float  # of the risk at the given scores, or a bound slightly above it
     subgradient: FloatArray  # the slope g, of shape (n_rows,)

@@ -293,10 +293,7 @@ def _ranking(
     train: Rows,
     test: Rows,
 ) -> tuple[Floats, float]:
-    """Return scores of test rows by one column, and the AUC on the training rows.
-
-    For categories that AUC is not measured and counts as 1.
-    """
+    """Return scores of test rows by one column, and the AUC in training (or 1)."""
     if kind == "category":
         codes = np.nan_to_num(values, nan=0.0).astype(np.intp)
         counts = np.bincount(codes[train], minlength=codes.max() + 1)

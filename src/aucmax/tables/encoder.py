@@ -298,10 +298,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 
     def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
-        """Return the matrix of a table, in memory, on disk or on Dask's workers.
-
-        For training rows, `known` has labels, and folds for the shares of positives.
-        """
+        """Return the matrix of a table, in memory, on disk or on Dask's workers."""
         check_is_fitted(self)
         if self.scales_ is not None:
             rows = self._sparse_rows(X)

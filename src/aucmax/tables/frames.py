@@ -19,10 +19,7 @@ from aucmax.tables.target import Target
 
 
 def as_table(table: Any) -> Any:
-    """Return any table as a polars frame, a sparse one as CSR rows of float64.
-
-    Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
-    """
+    """Return any table as a polars frame (or on disk), a sparse one as CSR float64."""
     require_polars_threads()
     reject_unreadable(table, "the table")
     if is_on_disk(table):
@@ -63,10 +60,8 @@ def as_table(table: Any) -> Any:
 
 
 def digest_table(X: Any, target: Target) -> str:
-    """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target.
-
-    It is the same for other files of the table, and for all versions of polars.
-    """
+    """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target."""
+    # the same for other files of the table, and for all versions of polars
     return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
 
 

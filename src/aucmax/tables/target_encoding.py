@@ -117,11 +117,7 @@ def match_target(
     qid: Any = None,
     qid_name: str = "qid",
 ) -> Target:
-    """Turn the target column of new rows into the levels of training.
-
-    1, 1.0 and "1" are the same. If there were more than two levels, new rows may have
-    others.
-    """
+    """Turn the target column of new rows into the levels of training; 1 is "1"."""
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
     counted = _counts(series)

@@ -1,9 +1,4 @@
-"""Every pair of rows by itself, where there are at most a few dozen per row.
-
-Queries of a hundred rows have so few pairs that a loop over them, which needs no sort
-and runs by vector instructions, takes a fraction of the time of sweeps over sorted
-rows. The number of pairs per row is limited, so that it costs O(m) all the same.
-"""
+"""Every pair of rows by itself, faster than sweeps if rows have at most a few dozen."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -47,10 +42,8 @@ class FewPairs:
         *,
         is_ranked: bool,
     ) -> Self | None:
-        """Lay the rows out, or return None if sweeps are cheaper.
-
-        A pair counts by the distance of its `numbers`[group, level], if there are any.
-        """
+        """Lay the rows out, or return None if sweeps are cheaper."""
+        # a pair counts by the distance of its numbers[group, level], if there are any
         if is_ranked and weights is not None:
             return None
         if groups is None:
@@ -89,10 +82,7 @@ class FewPairs:
         n_jobs: int,
         results: tuple[NDArray[Any], NDArray[Any]],
     ) -> bool:
-        """Fill in both derivatives by each score; return False if they are far apart.
-
-        Distances are in units of `width`; `factors` are those of the groups.
-        """
+        """Fill in both derivatives by each score; return False if far apart."""
         low, high = float(scores.min()), float(scores.max())
         if not high - low <= _MAX_RANGE * width:
             return False
@@ -123,11 +113,7 @@ class FewPairs:
 
 @njit(cache=True, nogil=True)
 def find_ranks(layout, groups, scores, order, ranks):
-    """Sort `order` within some groups, by descending score, and fill in the ranks.
-
-    Equal scores are in the order of their rows, whatever order there was before; few
-    moves are needed if that sorts similar scores.
-    """
+    """Sort `order` within groups by descending score, ties by row; fill in ranks."""
     rows = layout.rows
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
@@ -147,11 +133,9 @@ def find_ranks(layout, groups, scores, order, ranks):
 
 @njit(cache=True, nogil=True)
 def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
-    """Fill in both derivatives for some groups.
-
-    `odds`[0] are exp(sign * score), and `odds`[1] their inverses; without `ranks`,
-    distances in ranks do not count. `buffers` has five numbers per row of a group.
-    """
+    """Fill in both derivatives for some groups."""
+    # odds = exp(sign * score) and their inverses; buffers = five numbers per row of a
+    # group
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
         slopes, curvatures = buffers[0, : end - first], buffers[1, : end - first]

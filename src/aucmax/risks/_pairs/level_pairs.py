@@ -52,12 +52,11 @@ def equal_weights(levels: LevelWeights) -> FloatArray:
 def mauc_numbers(
     levels: LevelWeights, is_positive: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return a factor of each query, and numbers of its levels.
+    """Return a factor of each query (0 without pairs), and numbers of its levels.
 
-    With the class-reference weights :math:`p(a)`, a level has the number
-    :math:`p(a) / (m_a (M - m_a))`, and swapping two rows changes the multi-class AUC by
-    their distance in ranks times the distance of their levels' numbers (Welleck, ECIR
-    2016, equation 18). The factor is 1, or 0 without pairs.
+    With the class-reference weights :math:`p(a)`, a level has the number :math:`p(a) /
+    (m_a (M - m_a))`; swapping two rows changes the multi-class AUC by their distance in
+    ranks times that of the numbers (Welleck, ECIR 2016, equation 18).
     """
     counted = np.where(is_positive, levels.own, 0.0)
     total = counted.sum(axis=1, keepdims=True)
@@ -101,12 +100,8 @@ def spans_of_groups(starts: IntArray) -> list[tuple[int, int]]:
 def split_levels(
     queries: IntArray | None, levels: IntArray, *, by_digits: bool
 ) -> Iterator[Part]:
-    """Divide the pairs of different levels into parts with few classes each.
-
-    A pair of levels belongs to the part of the highest digit in which they differ; with
-    up to 16 levels there is one part. So L levels cost O(log L) parts of 16 classes.
-    Without `by_digits` there is one part.
-    """
+    """Divide the pairs of different levels into parts with at most 16 classes each."""
+    # a pair belongs to the part of the highest digit in which its levels differ
     n_levels = int(levels.max()) + 1
     place, base = 1, _MANY_LEVELS if by_digits else n_levels
     while place < n_levels:
@@ -133,11 +128,7 @@ def _part(queries: IntArray | None, rest: IntArray, classes: IntArray) -> Part:
 
 
 def run_all(tasks: Sequence[Callable[[], None]], n_jobs: int) -> None:
-    """Run all tasks, each of which writes to a place of its own.
-
-    This thread takes part, because starting threads is most of the cost of sharing. The
-    others end with the call, so a process that forks later loses none.
-    """
+    """Run all tasks, in this thread too; the others end with the call."""
     if n_jobs == 1 or len(tasks) <= 1:
         for task in tasks:
             task()
