@@ -34,7 +34,7 @@ from aucmax.metrics.top_sets import check_k
 
 # The rows that a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
-# What a query without such rows counts as.
+# The value of a query without such rows.
 _EMPTY = {"skip": np.nan, "zero": 0.0, "one": 1.0}
 
 
