@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.boosting.boosted_ranker import (
-    BoostedRanker,
-    BoostingProgress,
-    Reweighting,
-)
+from aucmax.boosting.boosted_ranker import BoostedRanker, BoostingProgress, Reweighting
 
 _MAX_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
 _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negative

@@ -33,11 +33,7 @@ from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.penalties import Penalty
-from aucmax.linear.risk_choice import (
-    check_loss,
-    choose_risk,
-    convex_risks,
-)
+from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics.multiclass import prepare_metric
 from aucmax.regularizers.regularizer import ProximalRegularizer
@@ -407,11 +403,7 @@ class AUCSVC(BinaryRanker):
         return [clone(self).set_params(C=C) for C in C_values]
 
     def _problem(
-        self,
-        X: Any,
-        risk: BoundRisk,
-        qid: ArrayLike | None,
-        scales: FloatArray | None,
+        self, X: Any, risk: BoundRisk, qid: ArrayLike | None, scales: FloatArray | None
     ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
         C = self.C if self.radius is None else 1.0
         objective: LinearObjective

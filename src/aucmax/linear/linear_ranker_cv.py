@@ -17,10 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import (
-    check_features,
-    check_training_data,
-)
+from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import Folds, class_folds, unit_folds
 from aucmax._core.parameters import (

@@ -19,11 +19,7 @@ from aucmax._core.parameters import check_integer
 from aucmax.datasets.column_names import list_names
 from aucmax.exceptions import ModelFileError
 from aucmax.tables._cell_values import category_words
-from aucmax.tables._column_choice import (
-    NOTE_SUMMARIES,
-    has_many_words,
-    learn_column,
-)
+from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
 from aucmax.tables._column_types import (
     Category,
     Column,

@@ -20,11 +20,7 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
-from aucmax.exceptions import (
-    ConstantScoresWarning,
-    IncompatibleError,
-    ModelFileError,
-)
+from aucmax.exceptions import ConstantScoresWarning, IncompatibleError, ModelFileError
 from aucmax.tables._column_types import reject_infinities
 from aucmax.tables.cross_fit import (
     VIEWS,
