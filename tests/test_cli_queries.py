@@ -13,6 +13,9 @@ import aucmax
 from aucmax.cli import main
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
 
+# files of these tests have columns that are neither features nor the target
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
+
 N_QUERIES, SIZE = 30, 10
 CSV = ["--target", "clicked", "--qid", "search"]
 FAST = ["--models", "svm-auc,logistic", "--folds", "3", "-q"]

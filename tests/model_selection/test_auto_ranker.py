@@ -254,6 +254,7 @@ def test_a_file_with_a_model_missing_is_rejected(tmp_path):
         aucmax.save(model, tmp_path / "model.aucmax")
 
 
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 def test_it_wraps_into_a_table_model(tmp_path):
     frame, y = raw_table()
     model = aucmax.tables.TableModel(auto(), view="raw").fit(frame, y)

@@ -9,6 +9,7 @@ from aucmax.metrics.bootstrap import (
     bootstrap_interval,
     roc_band,
 )
+from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.retrieval import (
@@ -54,6 +55,7 @@ __all__ = [
     "binned_auc_score",
     "bootstrap_interval",
     "compare_auc",
+    "concordance_index",
     "make_query_scorer",
     "mean_average_precision",
     "multiclass_auc_score",
@@ -68,6 +70,7 @@ __all__ = [
     "roc_auc_scorer",
     "roc_band",
     "roc_points",
+    "survival_target",
     "unnested_auc_score",
 ]
 

@@ -42,6 +42,7 @@ from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
+from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 from aucmax.tables.target import has_constant_scores
 
@@ -247,7 +248,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = SearchRows(given, plan)
             setting = self._setting(given.table)
-            candidates = choose_candidates(self.models, setting)
+            candidates = [
+                one._replace(model=for_frame(one.model, X))
+                for one in choose_candidates(self.models, setting)
+            ]
             done = None
             if checkpoint is not None:
                 done = SearchCheckpoint(checkpoint, rows, setting, candidates)

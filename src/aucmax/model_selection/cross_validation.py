@@ -83,6 +83,7 @@ from aucmax.tables import (
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.frames import as_table, digest_table
+from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import assemble_model, check_rows
 from aucmax.tables.target_encoding import match_target
 
@@ -234,6 +235,7 @@ class PlannedComparison:
     ) -> Self:
         """Split the rows, and make the models; see :func:`compare_models`."""
         named = name_models(models, partial(table_model, ranges=goal.ranges))
+        named = {name: for_frame(model, X) for name, model in named.items()}
         table = as_table(X)
         check_rows(table, target)
         if test is None:

@@ -356,6 +356,8 @@ def name_models(
 
 
 def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
+    from sklearn.compose import ColumnTransformer
+
     from aucmax.tables import TableModel
 
     if isinstance(model, str):
@@ -367,7 +369,10 @@ def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
             "a model must be a name, an estimator, or a pair (name, estimator), got "
             f"{model!r}."
         )
-    is_tree = "categorical_features" in model.get_params()
+    parameters = model.get_params()
+    if any(isinstance(p, ColumnTransformer) for p in (model, *parameters.values())):
+        return TableModel(model, view="frame")
+    is_tree = "categorical_features" in parameters
     return TableModel(model, view="trees" if is_tree else "linear")
 
 

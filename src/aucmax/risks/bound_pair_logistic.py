@@ -18,10 +18,17 @@ from aucmax._core.validation import (
     check_scores,
     first_positive_level,
 )
-from aucmax.risks._pairs import level_pairs
 from aucmax.risks._pairs import logistic_sweeps as kernels
 from aucmax.risks._pairs.few_pairs import FewPairs
-from aucmax.risks._pairs.level_pairs import LevelWeights, Part
+from aucmax.risks._pairs.level_pairs import (
+    LevelWeights,
+    Part,
+    equal_weights,
+    mauc_numbers,
+    run_all,
+    spans_of_groups,
+    split_levels,
+)
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 from aucmax.risks._pairs.logistic_table import coefficients
 from aucmax.risks.contract import BoundRisk
@@ -89,9 +96,7 @@ class BoundPairLogistic(BoundRisk):
         if self._is_ranked:
             self._factors *= largest
         by_digits = risk.pair_weights == "equal"
-        self._parts = list(
-            level_pairs.split_levels(numbers, codes, by_digits=by_digits)
-        )
+        self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
         self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
         self._two_classes = None
         if self.n_queries == 1 and not self._is_ranked and counted.own.shape[1] == 2:
@@ -330,7 +335,7 @@ class _Buffers:
         tasks = []
         values = np.zeros(part.starts.size - 1)
         sweep = kernels.sweep_ranked if pairing.is_ranked else kernels.sweep_plain
-        for span in level_pairs.spans_of_groups(part.starts):
+        for span in spans_of_groups(part.starts):
             shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False) if with_slopes else ()):
                 own = kernels.nothing_met(pairing.n_levels, table.shape[1])
@@ -339,7 +344,7 @@ class _Buffers:
             if with_value:
                 own = kernels.nothing_met(pairing.n_levels, table.shape[1])
                 tasks.append(partial(kernels.add_values, *shared, own, values))
-        level_pairs.run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
+        run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
 
     def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
@@ -349,7 +354,7 @@ class _Buffers:
         for first in range(0, rows.size, _BLOCK):
             span = first, min(first + _BLOCK, rows.size)
             tasks.append(partial(give, span, self.gradients, self.hessians, *results))
-        level_pairs.run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
+        run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
 
 
 def _pair_weights(
@@ -357,9 +362,9 @@ def _pair_weights(
 ) -> tuple[FloatArray, FloatArray]:
     """Return a factor for each query, and numbers of its levels if they matter."""
     if risk.pair_weights == "equal":
-        return level_pairs.equal_weights(counted), np.empty((counted.own.shape[0], 0))
+        return equal_weights(counted), np.empty((counted.own.shape[0], 0))
     first = 0 if risk.classes == "all" else first_positive_level(levels)
-    return level_pairs.mauc_numbers(counted, np.arange(levels.size) >= first)
+    return mauc_numbers(counted, np.arange(levels.size) >= first)
 
 
 def _largest_weights(

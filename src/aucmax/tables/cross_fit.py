@@ -35,6 +35,7 @@ VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
     "raw": TableEncoder.select,
+    "frame": TableEncoder.frame,
 }
 
 _MAX_FOLDS = 5
@@ -62,7 +63,7 @@ def view_training_rows(
     """Turn raw rows into the matrix that a kind of estimator learns from."""
     # no row sees its own label, one of its group or query, or a later one
     check_choice("view", view, VIEWS)
-    if view == "raw":
+    if view in ("raw", "frame"):
         return view_rows(view, encoder, table)
     unit = unit_of_rows(target.queries, target.groups, target.times)
     return encoder.training_rows(

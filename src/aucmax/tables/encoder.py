@@ -221,6 +221,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, Number) and table.schema[column.name] == pl.String
         )
 
+    def frame(self, X: Any) -> Any:
+        """Return all columns of training unchanged, in the order of training."""
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            return self._sparse_rows(X)
+        return pick_columns(as_table(X), self.feature_names_in_.tolist())
+
     def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix for linear models.
 

@@ -26,7 +26,8 @@ from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
 from aucmax.tables.cross_fit import VIEWS
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.frames import allow_tables, as_table
+from aucmax.tables.frames import allow_tables, as_table, warn_of_other_columns
+from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
@@ -47,10 +48,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         The encoder of the columns; by default `TableEncoder()`.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
-    view : {"linear", "trees", "raw"}, default="linear"
+    view : {"linear", "trees", "raw", "frame"}, default="linear"
         The matrix that the estimator learns from: "linear" or "trees" of the encoder,
-        or the "raw" table. An estimator with a parameter ``categorical_features`` gets
-        the columns of "trees" that hold categories.
+        the "raw" columns that the encoder uses, or the whole "frame", for a pipeline
+        that selects columns by name: of pandas if `X` is, otherwise of polars. An
+        estimator with a parameter ``categorical_features`` gets the columns of "trees"
+        that hold categories.
     positive : optional
         The positive value of the target; the default is that of
         :func:`aucmax.tables.encode_target`.
@@ -153,7 +156,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
-        if is_on_disk(table) and self.view == "raw":
+        if is_on_disk(table) and self.view in ("raw", "frame"):
             raise IncompatibleError(
                 f"{type(self.estimator).__name__} needs all rows in memory, but this "
                 "table stays on disk; use collect(), or fit another model."
@@ -165,13 +168,14 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             )
         encoder = cross_fit.learn_encoder(self.encoder, table, target.relevant)
         matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
+        model = for_frame(self, X)
         estimator = cross_fit.fit_estimator(
-            self, encoder, matrix, target, checkpoint=checkpoint
+            model, encoder, matrix, target, checkpoint=checkpoint
         )
         fitted = {
             **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
-            **self._learn_cut(estimator, matrix, table, target),
+            **model._learn_cut(estimator, matrix, table, target),
         }
         replace_state(self, fitted)
         return self
@@ -214,6 +218,10 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of raw rows; a higher score ranks higher."""
         check_is_fitted(self)
+        names = getattr(self.encoder_, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns"):
+            roles = self.target, self.query_column
+            warn_of_other_columns(X, names.tolist(), roles)
         return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
     def predict(self, X: Any) -> NDArray[Any]:
