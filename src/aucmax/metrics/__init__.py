@@ -12,6 +12,7 @@ from aucmax.metrics.bootstrap import (
 from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
+from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AUCComparison",
     "AUCInterval",
+    "AUCPlan",
     "BootstrapInterval",
     "MissingQueriesError",
     "ROCBand",
@@ -65,6 +67,7 @@ __all__ = [
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",
+    "plan_auc",
     "precision_at_k",
     "roc_auc_score",
     "roc_auc_scorer",

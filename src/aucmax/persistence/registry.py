@@ -14,6 +14,7 @@ REGISTRY: dict[str, str] = {
     "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",
+    "Forest": "aucmax.trees",
     "GraphRanker": "aucmax.graphs",
     "KernelLogistic": "aucmax.model_selection.kernel_logistic",
     "LambdaMART": "aucmax.trees",
