@@ -100,7 +100,8 @@ def documented(target: T) -> T:
     shared = dict(_SHARED)
     for base in reversed(target.__mro__[1:]):
         shared |= _entries(_sections(base).get("Parameters", ""))
-    if not is_dataclass(target):  # a record has attributes alone
+    is_record = is_dataclass(target) and not hasattr(target, "set_params")
+    if not is_record:  # which has attributes alone
         annotated = [name for base in target.__mro__ for name in get_annotations(base)]
         _complete(target, shared, attributes=[n for n in annotated if n[-1] == "_"])
     for described in (target, getattr(target, "fit", None)):

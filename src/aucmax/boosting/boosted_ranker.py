@@ -2,7 +2,8 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -176,6 +177,7 @@ class BoostingRounds:
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRanker(HypothesisRanker):
     """A weighted sum of hypotheses, added one per round."""
 
@@ -189,11 +191,14 @@ class BoostedRanker(HypothesisRanker):
     )
 
     n_estimators: int
-    min_edge: float
-    n_iter_no_change: int | None
-    validation_fraction: float
-    max_time: float | None
-    random_state: Any
+    hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps"
+    min_edge: float = 1e-6
+    n_iter_no_change: int | None = None
+    validation_fraction: float = 0.1
+    max_time: float | None = None
+    callback: Callable[[BoostingProgress], object] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(
         self,

@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    check_binary_labels,
-    check_levels,
-    check_qid,
-    check_relevance,
-)
+from aucmax._core import validation
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.partitions import naming_partition
 from aucmax.dask.ranking import Classes, PartitionRows, Rankings, check_parts
@@ -99,7 +93,7 @@ def _gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
 
 def _is_relevant(rows: PartitionRows, positive: Any) -> BoolArray:
     if positive is None:
-        return check_relevance(rows.labels)
+        return validation.check_relevance(rows.labels)
     return np.asarray(rows.labels == positive, dtype=bool)
 
 
@@ -108,23 +102,23 @@ def _distinct_labels(rows: PartitionRows) -> NDArray[Any]:
         return rows.labels
     with naming_partition(rows.number):
         try:
-            return check_levels(rows.labels)[0]
+            return validation.check_levels(rows.labels)[0]
         except NotEnoughClassesError:
             return rows.labels[:1]
 
 
 def _agree_on_levels(found: Sequence[NDArray[Any]], pos_label: Any) -> NDArray[Any]:
     seen = [labels for labels in found if labels.size]
-    return check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
+    return validation.check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
 
 
 def _agree_on_relevance(found: Sequence[NDArray[Any]], pos_label: Any) -> Any:
     """Return the label of the relevant rows, None if labels above 0 are relevant."""
     seen = [labels for labels in found if labels.size]
     labels = np.concatenate(seen) if seen else np.zeros(0)
-    check_relevance(labels, pos_label=pos_label)  # or an error
+    validation.check_relevance(labels, pos_label=pos_label)  # or an error
     if pos_label is None and isinstance(labels[0], str | bytes):
-        return check_binary_labels(labels)[0][1]
+        return validation.check_binary_labels(labels)[0][1]
     return pos_label
 
 
@@ -158,7 +152,7 @@ def _of_partition(
     if rows.labels.size == 0:
         return rows.number, [], ()
     with naming_partition(rows.number):
-        ids = check_qid(np.asarray(rows.qid), rows.labels.size).ids
+        ids = validation.check_qid(np.asarray(rows.qid), rows.labels.size).ids
         return rows.number, ids, measure(rows, *needed, **options)
 
 

@@ -196,11 +196,7 @@ class LevelSumRanker(BaseEstimator):
 
 
 def _fit_level(
-    model: Any,
-    X: Any,
-    levels: NDArray[np.int64],
-    level: int,
-    options: dict[str, Any],
+    model: Any, X: Any, levels: NDArray[np.int64], level: int, options: dict[str, Any]
 ) -> Any:
     try:
         return model.fit(X, levels == level, **options)

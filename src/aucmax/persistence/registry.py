@@ -35,7 +35,7 @@ REGISTRY: dict[str, str] = {
 #: parameters of scikit-learn that some versions lack: with this value they have no
 #: effect, and are ignored where the class does not have them
 RETIRED: dict[str, dict[str, Any]] = {
-    "LogisticRegression": {"n_jobs": None, "penalty": "deprecated"},
+    "LogisticRegression": {"n_jobs": None, "penalty": "deprecated"}
 }
 
 

@@ -143,11 +143,7 @@ class BoundPairLogistic(BoundRisk):
         return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
-        self,
-        scores: ArrayLike,
-        *,
-        scaled: bool = False,
-        out: Derivatives | None = None,
+        self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
     ) -> Derivatives:
         """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         factors = self._factors * self._query_scale if scaled else self._factors

@@ -1,17 +1,13 @@
 """The logistic loss of all pairs, by moments: RankNet, and LambdaMART's gradients."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_number,
-    check_range,
-)
+from aucmax._core import parameters
 from aucmax._core.validation import check_levels, check_qid, check_sample_weight
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
@@ -21,6 +17,7 @@ _MAX_LEVELS = 1000
 _MAX_GAIN = 1000  # its gain does not overflow
 
 
+@dataclass(eq=False, repr=False)
 class PairLogistic(BaseEstimator):
     r"""Logistic loss over all pairs of rows of different levels, without the pairs.
 
@@ -111,28 +108,16 @@ class PairLogistic(BaseEstimator):
     [-0.107   0.0596  0.0474]
     """
 
-    def __init__(
-        self,
-        rank_weighted: bool = False,
-        *,
-        pair_weights: str = "equal",
-        classes: str = "positive",
-        truncation: int | None = None,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        tpr_range: Sequence[float] = (0.0, 1.0),
-        outside_weight: float = 0.0,
-        accuracy: float = 1e-7,
-        n_jobs: int = 1,
-    ) -> None:
-        self.rank_weighted = rank_weighted
-        self.pair_weights = pair_weights
-        self.classes = classes
-        self.truncation = truncation
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.outside_weight = outside_weight
-        self.accuracy = accuracy
-        self.n_jobs = n_jobs
+    rank_weighted: bool = False
+    _: KW_ONLY
+    pair_weights: str = "equal"
+    classes: str = "positive"
+    truncation: int | None = None
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    tpr_range: Sequence[float] = (0.0, 1.0)
+    outside_weight: float = 0.0
+    accuracy: float = 1e-7
+    n_jobs: int = 1
 
     def bind(
         self,
@@ -159,19 +144,20 @@ class PairLogistic(BaseEstimator):
         return bound
 
     def _check_parameters(self) -> None:
-        check_choice("pair_weights", self.pair_weights, ("equal", "mauc", "ndcg"))
+        known = ("equal", "mauc", "ndcg")
+        parameters.check_choice("pair_weights", self.pair_weights, known)
         if self.pair_weights == "ndcg" and not self.rank_weighted:
             raise IncompatibleError("pair_weights='ndcg' needs rank_weighted=True.")
         if self.truncation is not None:
-            check_integer("truncation", self.truncation)
-        check_choice("classes", self.classes, ("positive", "all"))
-        check_range("fpr_range", self.fpr_range)
-        is_part = check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
+            parameters.check_integer("truncation", self.truncation)
+        parameters.check_choice("classes", self.classes, ("positive", "all"))
+        parameters.check_range("fpr_range", self.fpr_range)
+        is_part = parameters.check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
         if is_part and self.rank_weighted:
             raise IncompatibleError("tpr_range needs rank_weighted=False.")
-        check_number("outside_weight", self.outside_weight, 0.0, 1.0)
-        check_number("accuracy", self.accuracy, FINEST, 0.1)
-        check_integer("n_jobs", self.n_jobs)
+        parameters.check_number("outside_weight", self.outside_weight, 0.0, 1.0)
+        parameters.check_number("accuracy", self.accuracy, FINEST, 0.1)
+        parameters.check_integer("n_jobs", self.n_jobs)
 
     def _check_levels(self, levels: Any) -> None:
         for name in ("fpr_range", "tpr_range"):
