@@ -76,6 +76,7 @@ class LogitRows:
     target: Target
     folds: IntArray  # only rows of one fold, and of one query, are compared
     part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
+    share: float = 1.0  # of the weight, which the models that stay must have
 
     @cached_property
     def labels(self) -> BoolArray:
@@ -85,7 +86,7 @@ class LogitRows:
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
         target, folds = self.target.take(rows), self.folds[rows]
-        return LogitRows(self.logits[rows], target, folds, self.part)
+        return LogitRows(self.logits[rows], target, folds, self.part, self.share)
 
     def measure(self, scores: FloatArray) -> float:
         """Return the mean over folds, weighted by positives, or 1/2."""
@@ -131,7 +132,18 @@ def stacked(ranked: LogitRows) -> FloatArray:
     kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
     if kept.size < n_models:
         weights = _non_negative_logistic(ranked, kept)
-    return np.asarray(weights / weights.sum())
+    return _compacted(weights / weights.sum(), ranked.share)
+
+
+def _compacted(weights: FloatArray, share: float) -> FloatArray:
+    """Keep the fewest models with this share of the weight."""
+    if share == 1.0:
+        return weights
+    order = np.argsort(-weights, kind="stable")
+    n_kept = int(np.searchsorted(np.cumsum(weights[order]), share)) + 1
+    kept = np.zeros_like(weights)
+    kept[order[:n_kept]] = weights[order[:n_kept]]
+    return np.asarray(kept / kept.sum())
 
 
 def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
