@@ -9,8 +9,10 @@ from aucmax.metrics.bootstrap import (
     bootstrap_interval,
     roc_band,
 )
+from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
+from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AUCComparison",
     "AUCInterval",
+    "AUCPlan",
     "BootstrapInterval",
     "MissingQueriesError",
     "ROCBand",
@@ -54,6 +57,7 @@ __all__ = [
     "binned_auc_score",
     "bootstrap_interval",
     "compare_auc",
+    "concordance_index",
     "make_query_scorer",
     "mean_average_precision",
     "multiclass_auc_score",
@@ -63,11 +67,13 @@ __all__ = [
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",
+    "plan_auc",
     "precision_at_k",
     "roc_auc_score",
     "roc_auc_scorer",
     "roc_band",
     "roc_points",
+    "survival_target",
     "unnested_auc_score",
 ]
 

@@ -1,5 +1,6 @@
 """Losses to minimise: functions of scores and labels, with their gradients."""
 
+from aucmax.risks.concordance_losses import Concordance
 from aucmax.risks.contract import BoundRisk, Risk
 from aucmax.risks.pair_hinge import PairHinge
 from aucmax.risks.pair_logistic import PairLogistic
@@ -9,6 +10,7 @@ from aucmax.risks.smooth_average_precision import SmoothAveragePrecision
 
 __all__ = [
     "BoundRisk",
+    "Concordance",
     "PairHinge",
     "PairLogistic",
     "PairSigmoid",

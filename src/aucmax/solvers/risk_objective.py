@@ -148,11 +148,7 @@ class LinearObjective(RiskObjective):
     product_cost = 0.5  # passes per product with the data
 
     def __init__(
-        self,
-        X: Any,
-        risk: BoundRisk,
-        C: float,
-        column_scales: FloatArray | None = None,
+        self, X: Any, risk: BoundRisk, C: float, column_scales: FloatArray | None = None
     ) -> None:
         super().__init__(risk, C)
         self.X = X
@@ -188,8 +184,7 @@ class LinearObjective(RiskObjective):
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
         return Point(
-            parameters,
-            self._product(self._matrix.matvec, self.unscaled(parameters)),
+            parameters, self._product(self._matrix.matvec, self.unscaled(parameters))
         )
 
     def unscaled(self, parameters: FloatArray) -> FloatArray:
