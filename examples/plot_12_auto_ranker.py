@@ -21,7 +21,7 @@ X_train, X_test, y_train, y_test = train_test_split(
     X, y == 0, train_size=300, stratify=y, random_state=0
 )
 model = AutoRanker(
-    models=["logistic", "lightgbm-small", "kernel", "additive", "forest"]
+    models=["logistic", "lightgbm-small", "kernel", "additive", "extra-trees"]
 )
 model.fit(X_train, y_train)
 print(model.summary())

@@ -12,7 +12,7 @@ import aucmax
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
-from aucmax.trees import LambdaMART, LambdaRankBaseline
+from aucmax.trees import Forest, LambdaMART, LambdaRankBaseline
 from aucmax.trees.baselines import LightGBMBaseline
 from graphs.ranker_samples import graphs_of
 
@@ -45,6 +45,7 @@ MODELS = {
         Y,
     ),
     "kernel_logistic": (KernelLogistic(n_landmarks=5), X, Y),
+    "forest": (Forest(n_estimators=3), X, Y),
     "lambdarank_baseline": (LambdaRankBaseline(n_estimators=3), X, LEVELS),
     "auc_svc": (aucmax.AUCSVC(), X, Y),
     "auc_svc_sigmoid": (aucmax.AUCSVC(loss="sigmoid"), X, Y),

@@ -65,7 +65,7 @@ EVALUATE = ["evaluate", "plain.aucmax", "new.csv"]
 def scored(model="plain.aucmax", seed=1):
     table = visits(seed)
     labels = (table["sick"] == "yes").to_numpy()
-    return labels, aucmax.load(model).decision_function(table)
+    return labels, aucmax.load(model).decision_function(table.drop("cost"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_threshold_that_no_row_reaches_has_no_alerts():
 
 def test_probabilities_are_measured_if_the_model_has_them():
     labels, _ = scored("sure.aucmax")
-    chances = aucmax.load("sure.aucmax").predict_proba(visits(1))[:, 1]
+    chances = aucmax.load("sure.aucmax").predict_proba(visits(1).drop("cost"))[:, 1]
     record = read_json("evaluate", "sure.aucmax", "new.csv")
     assert record["probabilities"] == reliability(labels, chances).as_dict()
     text = run("evaluate", "sure.aucmax", "new.csv").stdout
@@ -222,7 +222,7 @@ def test_explain_tells_importance_dependence_and_rows():
     assert record["importance"]["column"][:2] == ["dose", "ward"]
     assert [one["row"] for one in record["contributions"]] == [3, 9]
     top = read_json("explain", "plain.aucmax", "new.csv", "--top-rows", 2)
-    scores = aucmax.load("plain.aucmax").decision_function(visits(1))
+    scores = aucmax.load("plain.aucmax").decision_function(visits(1).drop("cost"))
     highest = [*(np.argsort(-scores, kind="stable")[:2] + 1)]
     assert [one["row"] for one in top["contributions"]] == highest
     part = record["contributions"][0]

@@ -26,7 +26,7 @@ from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.risks.tangent_margin import TangentMargin
 from aucmax.tables import TableModel
-from aucmax.trees import LambdaRankBaseline
+from aucmax.trees import Forest, LambdaRankBaseline
 from aucmax.trees.baselines import LightGBMBaseline
 from graphs.ranker_samples import graphs_of
 
@@ -107,6 +107,7 @@ def call_risks(n):
                 risks.PartialHinge((0.1, 0.3)),
                 risks.PartialHinge((0.0, 0.3), bound="loose"),
                 risks.PairSigmoid((0.0, 0.3)),
+                risks.SmoothAveragePrecision(),
                 InstanceMargin(0.2, 0.3),
                 PairMargin(0.2),
                 TangentMargin(0.2, 0.1),
@@ -162,6 +163,7 @@ def fit_trees(n):
             aucmax.LambdaMART("ordinal", n_estimators=3),
             aucmax.LambdaMART("pauc", n_estimators=3),
             LightGBMBaseline(n_estimators=3),
+            Forest(n_estimators=3),
         ],
         n,
     ) | fitted([LambdaRankBaseline(n_estimators=3)], min(n, 8000))

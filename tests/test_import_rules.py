@@ -45,7 +45,9 @@ MAY_IMPORT = {
         *("report", "linear", "margin", "boosting", "trees", "persistence"),
     },
     "torch": {"binary_ranker", "risks", "metrics"},
-    "onnx": {"hypotheses", "linear", "trees", "tables"},
+    "onnx": {
+        *("hypotheses", "linear", "trees", "tables", "decisions", "model_selection"),
+    },
     "dask": {"metrics", "risks", "hypotheses", "trees"},
     "plots": {"metrics", "margin", "decisions", "inspection"},
     "cli": {

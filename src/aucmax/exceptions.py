@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "CheckpointError",
+    "ColumnsWarning",
     "ConstantScoresWarning",
     "DataFileError",
     "DataFileWarning",
@@ -81,6 +82,10 @@ class ModelFileError(ValueError):
 
     def __str__(self) -> str:
         return self.reason if self.advice is None else f"{self.reason}. {self.advice}"
+
+
+class ColumnsWarning(UserWarning):
+    """Columns are new, or in another order than in training; the names decide."""
 
 
 class ConstantScoresWarning(UserWarning):

@@ -1,9 +1,12 @@
 """Probabilities compared with what happened."""
 
+import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit, stdtrit
 from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax.decisions import reliability, wilson_interval
@@ -58,3 +61,79 @@ def test_scores_are_no_probabilities():
 def test_it_can_be_written_as_json():
     plain = json.loads(json.dumps(reliability(HAPPENED, CHANCES).as_dict()))
     assert len(plain["share"]) == len(plain["probability"]) == 10
+
+
+def by_rms():
+    with (Path(__file__).parent / "r" / "calibration.csv").open() as file:
+        return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("row", by_rms())
+def test_slope_and_intercept_are_those_of_rms(row):
+    k = np.arange(1, int(row["rows"]) + 1)
+    x = 2 * np.sin(12.9898 * k)
+    y = (78.233 * k) % 1 < expit(row["shift"] + row["tilt"] * x)
+    found = reliability(y, expit(x))
+    assert found.slope == pytest.approx(row["slope"], abs=1e-5)
+    assert found.intercept == pytest.approx(row["intercept"], abs=1e-5)
+    assert found.in_the_large == pytest.approx(row["in_the_large"], abs=1e-6)
+    assert found.brier_score == pytest.approx(row["brier"], abs=1e-9)
+
+
+def test_calibrated_probabilities_have_slope_1_and_intercept_0_within_intervals():
+    found = reliability(HAPPENED, CHANCES)
+    for name, ideal in (("slope", 1.0), ("intercept", 0.0), ("in_the_large", 0.0)):
+        low, high = getattr(found, f"{name}_interval")
+        assert low < ideal < high
+        assert low < getattr(found, name) < high
+    wider = reliability(HAPPENED, CHANCES, confidence=0.99)
+    assert wider.slope_interval[0] < found.slope_interval[0]
+
+
+def test_a_weight_of_2_fits_as_a_second_row():
+    twice = np.concatenate([np.arange(500), np.flatnonzero(WEIGHTS == 2)])
+    rows = twice[WEIGHTS[twice] > 0]
+    weighted = reliability(HAPPENED, CHANCES, sample_weight=WEIGHTS)
+    repeated = reliability(HAPPENED[rows], CHANCES[rows])
+    assert weighted.slope == pytest.approx(repeated.slope)
+    assert weighted.in_the_large == pytest.approx(repeated.in_the_large)
+
+
+def test_intervals_of_slopes_are_those_of_the_sandwich():
+    # the derivatives by the weight of each row, by refits
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=60)
+    y = rng.random(60) < expit(0.5 * x)
+    found = reliability(y, expit(x))
+    step = 1e-4
+    moved = [
+        reliability(y, expit(x), sample_weight=1 + step * (np.arange(60) == k))
+        for k in range(60)
+    ]
+    for name in ("slope", "intercept", "in_the_large"):
+        value = getattr(found, name)
+        effects = [(getattr(one, name) - value) / step for one in moved]
+        margin = float(stdtrit(58, 0.975)) * np.sqrt(np.square(effects).sum())
+        ends = getattr(found, f"{name}_interval")
+        assert ends == pytest.approx((value - margin, value + margin), abs=2e-3)
+
+
+def test_slopes_without_a_maximum_are_not_numbers():
+    apart = reliability([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.7])
+    assert np.isnan(apart.slope)
+    assert np.isnan(apart.slope_interval).all()
+    assert np.isfinite(apart.in_the_large)
+    constant = reliability(HAPPENED, np.full(500, 0.9))
+    assert np.isnan(constant.slope)
+    assert constant.in_the_large == pytest.approx(
+        logit(HAPPENED.mean()) - logit(0.9), abs=1e-8
+    )
+
+
+def test_certain_rows_are_counted_and_left_out_of_the_slope():
+    sure = np.where(np.arange(500) < 7, 1.0, np.clip(CHANCES, 0.01, 0.99))
+    found = reliability(HAPPENED, sure)
+    rest = reliability(HAPPENED[7:], sure[7:])
+    assert found.n_certain == 7
+    assert found.slope == pytest.approx(rest.slope)
+    assert reliability([0, 1, 1], [0.0, 1.0, 0.5]).n_certain == 2

@@ -216,6 +216,7 @@ def test_few_rows_and_few_positives():
         ({"metric": "accuracy"}, "metric must be one of 'auc', 'partial_auc'"),
         ({"metric": "auc", "fpr_range": (0, 0.1)}, "contradicts fpr_range="),
         ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
+        ({"max_fits": 0}, "max_fits must be"),
         ({"time_limit": -1}, "time_limit must be None or a number of seconds, got -1"),
         ({"folds": 1}, "folds must be an integer of at least 2"),
         ({"folds": "many"}, "folds must be an integer"),
@@ -225,6 +226,18 @@ def test_few_rows_and_few_positives():
 def test_parameters_are_checked(options, message):
     with pytest.raises(ValueError, match=message):
         auto(**options).fit(*rows())
+
+
+def test_a_number_of_fits_replaces_the_clock():
+    models = ["logistic", "extra-trees", "lightgbm-small"]
+    hurried = auto(models=models, max_fits=8, time_limit=0.0).fit(*rows())
+    assert list(hurried.board_["model"][1:]) == ["extra-trees", "logistic"]
+    assert any("max_fits=8 left out lightgbm-small" in one for one in hurried.notices_)
+    whole = auto(models=models[:2], time_limit=None).fit(*rows())
+    X, _ = rows(50, seed=1)
+    np.testing.assert_array_equal(
+        hurried.decision_function(X), whole.decision_function(X)
+    )
 
 
 def test_data_that_cannot_be_ranked():
@@ -254,6 +267,7 @@ def test_a_file_with_a_model_missing_is_rejected(tmp_path):
         aucmax.save(model, tmp_path / "model.aucmax")
 
 
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 def test_it_wraps_into_a_table_model(tmp_path):
     frame, y = raw_table()
     model = aucmax.tables.TableModel(auto(), view="raw").fit(frame, y)
@@ -265,3 +279,13 @@ def test_it_wraps_into_a_table_model(tmp_path):
     np.testing.assert_array_equal(
         again.decision_function(new), model.decision_function(shuffled)
     )
+
+
+def test_a_compact_model_has_fewer_members():
+    X, y = rows()
+    models = ["logistic", "additive", "kernel", "kernel-smooth"]
+    whole = AutoRanker(models=models, folds=2).fit(X, y)
+    few = AutoRanker(models=models, folds=2, compact=True).fit(X, y)
+    assert len(few.weights_) <= len(whole.weights_)
+    assert sum(few.weights_.values()) == pytest.approx(1.0)
+    assert len(few.members_) == len(few.weights_)

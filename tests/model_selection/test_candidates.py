@@ -45,8 +45,16 @@ def test_wide_and_sparse_tables_have_candidates_that_suit_them():
     assert names("default", part=LATE) == [*whole[:-1], "lambdamart", whole[-1]]
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
-    kernels = ["kernel", "kernel-smooth", "kernel-narrow"]
-    assert wide == ["logistic", "lightgbm-small", *kernels, "linear"]
+    assert "extra-trees" in wide
+    assert not {"extra-trees-all", "lightgbm-large"} & set(wide)
+
+
+def test_models_that_store_rows_can_be_left_out():
+    found = names("default", stores_rows=False)
+    kernels = {"kernel", "kernel-smooth", "kernel-narrow"}
+    assert set(names("default")) - set(found) == kernels
+    with pytest.raises(ValueError, match="'kernel' stores training rows"):
+        names(["logistic", "kernel"], stores_rows=False)
 
 
 @pytest.mark.parametrize("name", ONE_MODEL)
@@ -107,7 +115,7 @@ def test_estimators_may_be_given_with_or_without_a_name():
         ("kernel", ValueError, "for a single model"),
         ([], ValueError, "at least one model"),
         (["stars"], ValueError, "there is no model 'stars'. Choose from linear"),
-        (["forrest"], ValueError, "Did you mean 'forest'"),
+        (["random-forrest"], ValueError, "Did you mean 'random-forest'"),
         (["auto"], ValueError, "there is no model 'auto'"),
         ([LogisticRegression], TypeError, "a model must be a name, an estimator"),
         (["kernel", "kernel"], ValueError, "two models have the name 'kernel'"),

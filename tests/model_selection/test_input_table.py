@@ -4,6 +4,7 @@ import pytest
 from scipy import sparse
 
 from aucmax import AutoRanker
+from aucmax.exceptions import ColumnsWarning
 from aucmax.model_selection.input_table import read_rows, read_table
 
 X = np.arange(12.0).reshape(6, 2)
@@ -15,7 +16,7 @@ def test_frames_keep_texts_and_remember_names():
     model = AutoRanker()
     assert read_table(model, frame, fitting=True) is frame
     assert model.feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.warns(ColumnsWarning, match="1 column that .* is ignored: 'c'"):
         read_table(model, frame.rename({"b": "c"}), fitting=False)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from aucmax import (
     AUCSVC,
@@ -15,7 +16,10 @@ from aucmax import (
     RankBoost,
     SoftRankBoost,
 )
+from aucmax.decisions.calibration import along_knots
 from aucmax.metrics import roc_auc_score
+from aucmax.model_selection import auto_search, stacking
+from aucmax.model_selection.auto_search import TimeUpError
 from aucmax.tables import TableModel
 from aucmax.trees import LightGBMBaseline
 
@@ -23,6 +27,8 @@ pytest.importorskip("onnx", reason="onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
 from aucmax.onnx import save_onnx, to_onnx  # noqa: E402
+from aucmax.onnx.onnx_graph import OnnxGraph  # noqa: E402
+from aucmax.onnx.smooth_nodes import add_knots  # noqa: E402
 
 
 def run(exported, inputs):
@@ -166,6 +172,78 @@ def test_tables_take_raw_cells(estimator, view):
     )
 
 
+MEMBERS = [
+    "logistic",
+    "kernel",
+    "additive",
+    ("linear", LinearRankerCV(C_values=(1.0,), losses=["logistic regression"], cv=2)),
+    ("trees", LightGBMBaseline(20)),
+    ("pairs", LambdaMART("auc", n_estimators=20, categorical_features=[])),
+]
+
+
+def equal_weights(ranked):
+    n_models = ranked.logits.shape[1]
+    return np.full(n_models, 1.0 / n_models)
+
+
+def no_refit(*_):
+    raise TimeUpError
+
+
+@pytest.mark.parametrize("rows_of", ["all", "folds"])
+def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
+    frame, y = table(0)
+    # two such columns make the matrix of indicators sparse
+    frame = frame.with_columns(pl.col("place").reverse().alias("other place"))
+    monkeypatch.setitem(stacking.COMBINERS, "stack", equal_weights)
+    monkeypatch.setitem(stacking.COMBINERS, "best single model", equal_weights)
+    if rows_of == "folds":
+        monkeypatch.setattr(auto_search, "refit", no_refit)
+    calibrate = "isotonic" if rows_of == "all" else "sigmoid"
+    model = AutoRanker(models=MEMBERS, folds=2, time_limit=None, calibrate=calibrate)
+    model.fit(frame, y)
+    assert len(model.weights_) == len(MEMBERS)
+    assert len(model.encoders_) == (1 if rows_of == "all" else 2)
+    new, _ = table(1, 2000)
+    new = new.with_columns(pl.col("place").reverse().alias("other place"))
+    new[0, "kind"] = "never seen"
+    new[1, "size"] = 1e305
+    session = ort.InferenceSession(to_onnx(model).SerializeToString())
+    score, probability = session.run(["score", "probability"], cells(new))
+    np.testing.assert_allclose(score, model.decision_function(new), rtol=0, atol=1e-9)
+    expected = model.predict_proba(new)[:, 1]
+    np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-9)
+
+
+def test_a_combination_of_an_array_takes_an_array():
+    X, y = rows()
+    model = AutoRanker(models=["logistic", "additive"], folds=2).fit(with_gaps(X), y)
+    new = with_gaps(rows(1, 500)[0])
+    found = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)
+    whole = TableModel(
+        AutoRanker(models=["logistic"], folds=2), view="raw", calibrate="auto"
+    ).fit(pl.DataFrame(X), y)
+    exported = to_onnx(whole)
+    assert [output.name for output in exported.graph.output] == ["score", "probability"]
+    inputs = {f"column_{k}": X[:, [k]] for k in range(X.shape[1])}
+    found = run(exported, inputs)
+    expected = whole.decision_function(pl.DataFrame(X))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_knots", [1, 2, 3, 17, 400])
+def test_scales_hold_at_between_and_beyond_their_knots(n_knots):
+    generator = np.random.default_rng(n_knots)
+    knots = np.sort(generator.normal(size=(2, n_knots)))
+    scores = np.concatenate([knots[0], generator.normal(size=500) * 3])
+    graph = OnnxGraph()
+    exported = graph.model(score=add_knots(graph, graph.input("X", 1), knots))
+    found = run(exported, {"X": scores[:, None]})
+    np.testing.assert_allclose(found, along_knots(scores, knots), rtol=0, atol=1e-12)
+
+
 def test_a_file_is_written_whole_and_not_over_another(tmp_path):
     X, y = rows()
     path = tmp_path / "model.onnx"
@@ -179,8 +257,8 @@ def test_a_file_is_written_whole_and_not_over_another(tmp_path):
 
 def test_what_cannot_be_exported_says_why():
     X, y = rows(n_rows=80)
-    auto = AutoRanker(models=["logistic"], folds=2).fit(X, y)
-    with pytest.raises(TypeError, match="AutoRanker cannot be exported to ONNX"):
+    auto = AutoRanker(models=[("own", GaussianNB())], folds=2).fit(X, y)
+    with pytest.raises(TypeError, match="its member 'own' is a GaussianNB"):
         to_onnx(auto)
     own = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)
     with pytest.raises(TypeError, match="functions of your own"):

@@ -20,7 +20,7 @@ from aucmax.graphs import grid_edges
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
-from aucmax.trees import LambdaRankBaseline
+from aucmax.trees import Forest, LambdaRankBaseline
 from aucmax.trees.baselines import LightGBMBaseline
 from torture.amount import times
 
@@ -62,6 +62,7 @@ MODELS = {
         X[:8000],
         LEVELS[:8000],
     ),
+    "Forest": (Forest(n_estimators=2000), X, Y),
     "AdditiveLogistic": (AdditiveLogistic(), X, Y),
     "KernelLogistic": (KernelLogistic(), X, Y),
     "TableModel": (TableModel(LogisticRegression(), calibrate="sigmoid"), TABLE, Y),

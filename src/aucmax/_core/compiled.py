@@ -1,8 +1,7 @@
 """Numba's ``njit``, which compiles for large arrays only, and survives a bad cache.
 
-Importing numba takes half a second, and so does compiling a loop. Python runs a loop
-over few rows in milliseconds, with equal bits, so it does until its time adds up. The
-outermost loop decides for the loops that it calls.
+Python runs a loop over few rows in milliseconds, with equal bits, so it does until its
+time adds up. The outermost loop decides for the loops that it calls.
 """
 
 import os

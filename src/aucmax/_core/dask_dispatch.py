@@ -1,8 +1,4 @@
-"""Dispatch of Dask's collections, recognised without loading Dask, to `aucmax.dask`.
-
-That package registers its functions in `IMPLEMENTATIONS`; `aucmax/__init__.py` sets the
-function that imports it.
-"""
+"""Dispatch of Dask's collections to `aucmax.dask`, recognised without loading Dask."""
 
 from __future__ import annotations
 

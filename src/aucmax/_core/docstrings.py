@@ -48,6 +48,11 @@ sample_weight : array-like of shape (n_rows,), default=None
 qid : array-like of shape (n_rows,), default=None
     The query of each row. Pairs are then within queries, and the value is the plain
     mean over the queries whose rows are not all of one class.
+average : {"macro", "micro", "impressions", None}, default="macro"
+    How to average over queries: all count the same; by what the metric is a share of
+    (pairs, relevant rows, retrieved rows, the largest gain), so that all queries are
+    pooled; by their rows (GAUC). None returns the value of each query, in the sorted
+    order of the ids (of objects, by first appearance), NaN where it has none.
 groups : array-like of shape (n_rows,), default=None
     Rows of one group are in one fold.
 pos_label : label, default=None
@@ -85,20 +90,18 @@ _SELF = "self : object\n    The fitted model."
 
 
 def documented(target: T) -> T:
-    """Add the entries of parameters that a docstring omits.
-
-    A class gets entries for its constructor, from its bases too, and for the fitted
-    attributes that it or a base annotates. Its methods take entries from these, from
-    its `fit` and from the methods before them, and Returns sections from the method
-    that they override, or else from their annotation.
-    """
+    """Add the entries of parameters that a docstring omits."""
+    # A class gets entries for its constructor and annotated fitted attributes, also of
+    # its bases. Methods take theirs from these, fit and earlier methods, and Returns
+    # sections from the method that they override, or else from their annotation.
     if not isinstance(target, type):
         _complete(target, _SHARED)
         return target
     shared = dict(_SHARED)
     for base in reversed(target.__mro__[1:]):
         shared |= _entries(_sections(base).get("Parameters", ""))
-    if not is_dataclass(target):  # a record has attributes alone
+    is_record = is_dataclass(target) and not hasattr(target, "set_params")
+    if not is_record:  # which has attributes alone
         annotated = [name for base in target.__mro__ for name in get_annotations(base)]
         _complete(target, shared, attributes=[n for n in annotated if n[-1] == "_"])
     for described in (target, getattr(target, "fit", None)):

@@ -39,10 +39,7 @@ def replace_state(estimator: Any, fitted: Mapping[str, Any]) -> None:
 
 
 def reporter(estimator: Any, every: int = 1) -> Callable[[Any], object] | None:
-    """Return the function that a solver calls with its progress, or None.
-
-    A verbose estimator prints one in `every` iterations.
-    """
+    """Return the function that a solver calls with its progress, or None."""
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(
             f"callback must be None or a function, got {estimator.callback!r}."

@@ -1,7 +1,4 @@
-"""Matrices that stay on disk: memory maps of temporary files without a name.
-
-Such a file is gone when its map is, however the process ends.
-"""
+"""Matrices that stay on disk: maps of files without a name, gone with their map."""
 
 import mmap
 import tempfile

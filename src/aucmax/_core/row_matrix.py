@@ -47,11 +47,8 @@ class RowMatrix(ABC):
     def reduce_rows(
         self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
     ) -> list[Any]:
-        """Return ``function(block, of_rows=..., **options)`` of each block.
-
-        Rows whose `of_rows` is 0 or False must not count: a block may have rows of
-        other matrices.
-        """
+        """Return ``function(block, of_rows=..., **options)`` of each block."""
+        # rows with of_rows 0 or False must not count: a block may have rows of others
 
     @abstractmethod
     def transform(self, function: Callable[..., Any], **options: Any) -> Any:

@@ -12,11 +12,8 @@ _MAX_GAIN_ROUNDING = 1e-12
 def balanced_threshold(
     scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None = None
 ) -> float:
-    """Return the threshold of the largest TPR - FPR: scores above it are positive.
-
-    It lies halfway between two scores, the highest of equally good ones. If no cut is
-    above the diagonal, it is the highest score, so no row is positive.
-    """
+    """Return the threshold of the largest TPR - FPR: scores above it are positive."""
+    # halfway between two scores; the highest score if no cut is above the diagonal
     order, rising = sort_with_order(scores)
     order, falling = order[::-1], rising[::-1]
     if sample_weight is None:

@@ -159,10 +159,8 @@ def first_positive_level(levels: NDArray[Any]) -> int:
 def check_scores(
     scores: ArrayLike, n_rows: int | None = None, name: str = "y_score"
 ) -> FloatArray:
-    """Return the scores as a contiguous float64 vector of finite numbers.
-
-    Integers that float64 rounds are rejected, because they would become ties.
-    """
+    """Return the scores as a contiguous float64 vector of finite numbers."""
+    # integers that float64 rounds are rejected, because they would become ties
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
     numbers = _as_float64(array, name)
@@ -226,11 +224,8 @@ def nonnegative_weights(
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
 ) -> FloatArray | None:
-    """Return nonnegative weights, some of them positive, or None.
-
-    If products of them would leave the range of floats, they are multiplied by a power
-    of two: only their proportions matter.
-    """
+    """Return nonnegative weights, some of them positive, or None."""
+    # scaled by a power of two if products would leave the range of floats
     weights = nonnegative_weights(sample_weight, n_rows, name)
     if weights is None:
         return None

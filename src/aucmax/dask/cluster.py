@@ -1,8 +1,4 @@
-"""The workers of a fit: the parts that they hold, and how a fit survives their death.
-
-Without a client of ``distributed``, Dask's scheduler in this process does the work and
-reads the parts again in each pass, so that only a few are in memory.
-"""
+"""The workers of a fit: the parts that they hold, and how a fit survives deaths."""
 
 from __future__ import annotations
 
@@ -49,10 +45,8 @@ class Cluster:
     def run(
         self, work: Callable[[], T], release: Callable[[], None], source: Tasks
     ) -> T:
-        """Do some work; repeat it if workers died so often that Dask gives up.
-
-        Dask does not repeat tasks that someone holds, so `release` drops them.
-        """
+        """Do some work; repeat it if workers died so often that Dask gives up."""
+        # Dask does not repeat tasks that someone holds, so release drops them
         self._start, self._source = time.time(), source
         if self.client is None:
             return work()
@@ -176,10 +170,7 @@ class Cluster:
 
 
 class HeldParts:
-    """The results of some tasks, held by the workers and computed again when lost.
-
-    Without a client nothing is held: parts are computed again in each pass.
-    """
+    """The results of some tasks, held by the workers and computed again when lost."""
 
     def __init__(self, source: Tasks, keys: Sequence[Key], cluster: Cluster) -> None:
         self.source = source
@@ -206,11 +197,8 @@ class HeldParts:
         shared: dict[str, Any] | None = None,
         merge: Callable[[Sequence[Any]], Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part, its part of `beside`, `shared` and options.
-
-        Each worker receives `shared` once. With `merge`, the workers merge the results,
-        and the list has one.
-        """
+        """Call a function with each part, that of `beside`, `shared` and options."""
+        # each worker receives shared once; with merge, the list has one result
         needed = [self] if beside is None else [self, beside]
 
         def work() -> list[Any]:

@@ -1,8 +1,4 @@
-"""The metrics of :mod:`aucmax.metrics` for rows in parts.
-
-Each has the arguments of its namesake, any of which may be a Dask collection, and
-returns the same number.
-"""
+"""The metrics of :mod:`aucmax.metrics` for rows in parts: equal results."""
 
 from __future__ import annotations
 
@@ -14,10 +10,12 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
+from aucmax.metrics import retrieval, uncertainty
 from aucmax.metrics._samples import rows_in_box
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
+    QueryValues,
     box_size,
     check_box,
     mean_over_queries,
@@ -28,20 +26,9 @@ from aucmax.metrics.results import (
     MetricInterval,
     check_confidence,
 )
-from aucmax.metrics.retrieval import (
-    GAIN,
-    RELEVANT,
-    check_empty,
-    mean_precision,
-    mean_with_empty,
-)
+from aucmax.metrics.retrieval import GAIN, RELEVANT
 from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
-from aucmax.metrics.uncertainty import (
-    area_interval,
-    two_sided_test,
-    warn_of_few_rows,
-)
 
 __all__ = [
     "auc_interval",
@@ -110,8 +97,8 @@ def auc_interval(
             _area_and_error, steps, box=box, is_weighted=sample_weight is not None
         )
     )
-    warn_of_few_rows(rows)
-    ends = area_interval(auc, error, confidence, rows)
+    uncertainty.warn_of_few_rows(rows)
+    ends = uncertainty.area_interval(auc, error, confidence, rows)
     return MetricInterval(auc, *ends, error, confidence, rows, _name(box))
 
 
@@ -120,6 +107,7 @@ def _name(box: Box) -> str:
 
 
 def _reject_other_options(options: dict[str, Any]) -> None:
+    """Reject options of metrics that rows in parts do not have."""
     if options:
         raise ValueError(
             f"{', '.join(options)} is not supported for Dask collections; call "
@@ -130,7 +118,7 @@ def _reject_other_options(options: dict[str, Any]) -> None:
 def compare_auc(
     y_true: Any,
     y_score_a: Any,
-    y_score_b: Any = None,
+    y_score_b: Any,
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
@@ -164,9 +152,9 @@ def compare_auc(
             _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
         )
     )
-    warn_of_few_rows(n_rows)
+    uncertainty.warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
-    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
+    test = uncertainty.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
     return MetricDifference(auc_a, auc_b, *test, error, confidence, n_rows, _name(box))
 
 
@@ -200,8 +188,8 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     rows = _columns_of_queries(y_true, y_score, **columns)
-    hits, depths = values_of_queries(rows, "hits_and_depths", pos_label, k=k)
-    return mean_precision(hits, depths, average)
+    found = QueryValues(*values_of_queries(rows, "precision", pos_label, k=k))
+    return float(found.average(average))
 
 
 def mean_average_precision(
@@ -213,10 +201,10 @@ def mean_average_precision(
     **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
-    check_empty(empty)
+    retrieval.check_empty(empty)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "average_precision", pos_label)
-    return mean_with_empty(values, empty, RELEVANT)
+    found = QueryValues(*values_of_queries(rows, "average_precision", pos_label))
+    return float(retrieval.mean_with_empty(found, empty, RELEVANT))
 
 
 def ndcg_score(
@@ -229,17 +217,26 @@ def ndcg_score(
     **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.ndcg_score`; needs `qid`."""
-    check_empty(empty)
+    retrieval.check_empty(empty)
     k = None if k is None else check_k(k)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "gain", k=k, gains=gains)
-    return mean_with_empty(values, empty, GAIN)
+    found = QueryValues(*values_of_queries(rows, "gain", k=k, gains=gains))
+    return float(retrieval.mean_with_empty(found, empty, GAIN))
 
 
 def _columns(
-    y_true: Any, y_score: Any, sample_weight: Any = None, qid: Any = None
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    qid: Any = None,
+    average: str | None = "macro",
 ) -> dict[str, Any]:
     """Return the columns by name; other names of columns are a TypeError."""
+    if average != "macro":
+        raise ValueError(
+            f"average={average!r} is not supported for Dask collections; use 'macro', "
+            "or compute() the columns first."
+        )
     return {
         "y_true": y_true,
         "y_score": y_score,

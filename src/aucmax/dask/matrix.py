@@ -1,7 +1,4 @@
-"""A matrix whose rows are in parts on workers, which compute them and never send them.
-
-Sums are added in the order of the parts, so results are always the same to the bit.
-"""
+"""A matrix in parts on workers; sums run in the order of the parts, with equal bits."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ MAX_SCORES = 5_000_000
 
 
 class PartedMatrix(RowMatrix):
-    """Rows in parts: float32 or float64 arrays, or CSR matrices.
-
-    Without `lengths`, the rows of each part are counted.
-    """
+    """Rows in parts: float32 or float64 arrays, or CSR matrices."""
 
     on_workers = True
 

@@ -19,11 +19,9 @@ Part: TypeAlias = dict[str, Any]  # the block of each column
 
 
 def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
-    """Return the task of each :data:`Part`, cut as one of the columns is.
-
-    Arrays with known chunks are cut again if needed. All others must have the same
-    partitions: this checks their number, :func:`check_lengths` their lengths.
-    """
+    """Return the task of each :data:`Part`, cut as one of the columns is."""
+    # Arrays with known chunks are cut again. All others must have the same partitions:
+    # this checks their number, check_lengths their lengths.
     given = {
         name: declared(name, values) if is_dask(values) else np.asarray(values)
         for name, values in columns.items()

@@ -1,7 +1,4 @@
-"""Scores that stay on workers, which send weights and sums of scores per cell.
-
-They receive a slope per cell: a few hundred kilobytes for any number of rows.
-"""
+"""Scores that stay on workers, which send sums per cell and receive slopes per cell."""
 
 from __future__ import annotations
 

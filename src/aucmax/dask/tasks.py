@@ -1,7 +1,4 @@
-"""Tasks of one computation, in one graph.
-
-For hundreds of parts, ``delayed`` spends more time copying lists of tasks than working.
-"""
+"""Tasks of one computation in one graph, without the copies of ``delayed``."""
 
 from __future__ import annotations
 
@@ -102,11 +99,9 @@ def _nothing(block: Any) -> None:
 
 
 def _delayed_blocks(collection: Any) -> list[Any]:
-    """Return the blocks of an array, or the partitions of a frame.
-
-    Dask's optimisation merges small files if few columns are read, so the columns of
-    one frame would no longer match.
-    """
+    """Return the blocks of an array, or the partitions of a frame."""
+    # Dask's optimisation merges small files if few columns are read, so the columns of
+    # one frame would no longer match
     if not hasattr(collection, "simplify"):
         return list(np.ravel(collection.to_delayed()))
     frame = collection.simplify()  # reads the columns that are used

@@ -1,7 +1,4 @@
-"""Rounds on many workers that survive the death of some.
-
-All tasks of an attempt fail with one; the next starts from the last checkpoint.
-"""
+"""Rounds on many workers; if some die, the next attempt starts from a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The gradient of all pairs of all workers, for the rows of one of them.
-
-Sums over all workers are one call of XGBoost's communicator: of scores, or of cells.
-"""
+"""The gradient of all pairs of all workers, for one of them, in one sum of all."""
 
 from __future__ import annotations
 
@@ -76,11 +73,9 @@ class AllScores:
 
 
 class CellMoments:
-    """Workers add up moments of both classes in cells of half a unit of score.
+    """Moments of both classes in cells of half a unit, added up by the workers."""
 
-    The relative error of each pair is at most the risk's `accuracy`.
-    """
-
+    # the relative error of each pair is at most the risk's accuracy
     def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:
         self._risk = risk
         self._positive = rows.labels == 1

@@ -127,10 +127,7 @@ def grow(
     so_far: bytes | None,
 ) -> Grown:
     """Grow trees together with the other workers."""
-    with (
-        xgboost.config_context(verbosity=0),
-        collective.CommunicatorContext(**tracker),
-    ):
+    with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**tracker):
         data = xgboost.QuantileDMatrix(_Blocks(blocks))
         pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.max_scores)
         booster, n_done = None, 0
@@ -179,12 +176,10 @@ class _Blocks(xgboost.DataIter):
 
 
 class _Monitor(xgboost.callback.TrainingCallback):
-    """Report rounds, write checkpoints, and stop in time.
+    """Report rounds, write checkpoints, and stop in time."""
 
-    A worker's thread cannot be stopped from outside. So all workers agree after each
-    round on whether the time is up, or the task of one of them was cancelled.
-    """
-
+    # A worker's thread cannot be stopped from outside. So all workers agree after each
+    # round on whether the time is up, or the task of one of them was cancelled.
     def __init__(self, job: TreeJob) -> None:
         super().__init__()
         self._job = job

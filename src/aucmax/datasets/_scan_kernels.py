@@ -68,12 +68,9 @@ def record_ended(state, i, n_fields, blanks):
 
 @njit(cache=True, nogil=True)
 def scan_delimited(text, separator, quote, n_fields, blanks):
-    """Check that every record has n_fields fields; a record may span lines.
-
-    separator, quote = byte values, quote = -1 for none. n_fields = 0 stops after the
-    first record that is not blank. blanks = receives the numbers of blank records, as
-    far as they fit. Returns the status, with its byte and field, and the state.
-    """
+    """Check that every record has n_fields fields; a record may span lines."""
+    # quote = -1 for none; n_fields = 0 stops after the first record that is not blank;
+    # blanks receives the numbers of blank records. Returns status, byte, field, state.
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     state[STRAY] = -1
     for i in range(text.size):

@@ -1,8 +1,4 @@
-"""Compiled parser of svmlight lines.
-
-All input ends with a newline, so no loop needs to check for the end: a run of digits,
-blanks or comment bytes always reaches the newline first.
-"""
+"""Compiled parser of svmlight lines; a newline at the end stops every loop."""
 
 import numpy as np
 
@@ -40,10 +36,7 @@ def at(text, i):
 
 @inlined
 def digits(text, i, mantissa):
-    """Append the digits at byte i to mantissa; return it and the byte after them.
-
-    Beyond MAX_EXACT the mantissa stays there, and further digits change nothing.
-    """
+    """Append the digits at byte i to mantissa, up to MAX_EXACT; return both."""
     while ZERO <= at(text, i) <= NINE:
         if mantissa <= MAX_EXACT:
             mantissa = mantissa * 10 + np.int64(at(text, i) - ZERO)
@@ -67,11 +60,7 @@ def exponent_part(text, i):
 
 @njit(cache=True, nogil=True)
 def number(text, i):
-    """Read the decimal number that starts at byte i.
-
-    Returns what was found (EXACT, LEFT_TO_PYTHON or MALFORMED), its value if EXACT, and
-    the byte after the number.
-    """
+    """Read the number at byte i: what was found, its value if EXACT, and its end."""
     negative = at(text, i) == MINUS
     if negative or at(text, i) == PLUS:
         i += 1
@@ -112,11 +101,7 @@ def skip_blanks(text, i):
 
 @inlined
 def integer(text, i):
-    """Read an integer without a minus: its value and end.
-
-    The value is -1 if there are no digits, -2 (and the end amid them) if it is too
-    large for 64 bits.
-    """
+    """Read an integer without a minus: its value (-1 none, -2 too large) and end."""
     if at(text, i) == PLUS:
         i += 1
     start = i
@@ -132,10 +117,7 @@ def integer(text, i):
 
 @njit(cache=True, nogil=True)
 def query(text, i):
-    """Read the query that may follow a label: status, query, end.
-
-    The status is QID_MISSING if the next token does not start with ``q``.
-    """
+    """Read the query that may follow a label: status, query, end."""
     for offset in range(4):
         if at(text, i + offset) != QID_COLON[offset]:
             return (QID_MISSING if offset == 0 else BAD_QID), 0, i
@@ -149,11 +131,8 @@ def query(text, i):
 
 @njit(cache=True, nogil=True)
 def features(text, i, values, indices, hard, counts, state):
-    """Read ``index:value`` tokens from byte i to the end of the line or a comment.
-
-    counts = numbers of values and of hard numbers so far; updated. Returns the status
-    and the byte where reading stopped.
-    """
+    """Read ``index:value`` tokens from byte i to the end of the line or a comment."""
+    # counts = numbers of values and of hard numbers so far; returns status and end
     n_values, n_hard = counts[0], counts[1]
     previous = -1
     i = skip_blanks(text, i)
@@ -206,12 +185,10 @@ def head(text, i, row, labels, queries, hard, counts, state):
 
 @njit(cache=True, nogil=True)
 def parse_svmlight(text, state):
-    """Read whole lines ``label qid:id index:value ... # comment``.
-
-    Returns the status and the byte where reading stopped; then the labels, queries and
-    ends of the rows, the values and their indices, and the numbers left to Python: for
-    each its place in the values (-1 - r: the label of row r), its first byte and end.
-    """
+    """Read whole lines ``label qid:id index:value ... # comment``."""
+    # Returns status and end; the labels, queries and ends of the rows; values and
+    # indices; and of numbers left to Python the place in the values (-1 - r: the label
+    # of row r), the first byte and the end.
     # the shortest row is "1\n", the shortest feature " 1:1"
     labels = np.empty(text.size // 2 + 1)
     queries = np.empty(labels.size, dtype=np.int64)

@@ -23,13 +23,10 @@ _WORDS = {",": "decimal commas", ".": "decimal points"}
 
 
 class Decimals:
-    """The decimal mark of each column, in all files of a data set.
+    """The decimal mark of each column, in all files of a data set."""
 
-    Each :func:`load_table` of a data set gets the same object; new rows are read by
-    its ``marks``. A column that fits both marks, such as one with 1.234 alone, is read
-    as at training (`known`), or else like the other columns of the data set.
-    """
-
+    # a column that fits both marks, such as 1.234 alone, is read as at training
+    # (known), or else like the other columns
     def __init__(
         self, choice: str = "auto", known: Mapping[str, str] | None = None
     ) -> None:
@@ -82,10 +79,7 @@ class Decimals:
         return {name: mark for name, mark in found.items() if mark}
 
     def _likely(self, name: str) -> str | None:
-        """Return the mark of a column whose cells fit both marks, if it has one.
-
-        It is that of training, unless other columns differ from training.
-        """
+        """Return the mark of a column that fits both: training's, or that of others."""
         if self.choice != "auto":
             return self.choice
         differs = self._uses_points or any(
@@ -147,10 +141,7 @@ def type_columns(
     missing: Collection[str],
     with_commas: Collection[str] = (),
 ) -> "pl.DataFrame":
-    """Turn columns of strings into numbers, all cells of a column or none.
-
-    Columns `with_commas` contain only numbers with decimal commas.
-    """
+    """Turn columns of strings into numbers, all cells of a column or none."""
     import polars as pl
     import polars.selectors as cs
 

@@ -379,10 +379,7 @@ def _of_others(
     text_columns: Collection[str],
     reading: dict[str, Any],
 ) -> TableOnDisk:
-    """Convert each file to Parquet.
-
-    A column that is text in one file is text in all, and has one decimal mark.
-    """
+    """Convert each file to Parquet; text in one file is text in all."""
     import polars as pl
 
     scratch = Scratch()

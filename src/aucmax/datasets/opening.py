@@ -182,10 +182,7 @@ def compression_of(path: PathLike, compression: str = "auto") -> str | None:
 
 
 def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
-    """Yield the content of a file, decompressed, about a mebibyte at a time.
-
-    All errors are raised as DataFileError.
-    """
+    """Yield the content of a file, decompressed, about a mebibyte at a time."""
     kind = compression_of(path, compression)
     n_bytes = 0
     try:

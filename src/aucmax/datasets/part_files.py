@@ -75,11 +75,7 @@ def common_format(files: Sequence[Path], format: str = "auto") -> str:
 def common_schema(
     files: Sequence[Path], schemas: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return a type per column that fits all files, or raise an error.
-
-    Numbers may be of different widths, and an empty column of any type; text and
-    numbers do not mix.
-    """
+    """Return a type per column that fits all files; text and numbers do not mix."""
     first = schemas[0]
     common = dict(first)
     typed_by = dict.fromkeys(first, files[0])

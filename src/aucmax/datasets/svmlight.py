@@ -1,8 +1,4 @@
-"""Rows written as ``label qid:id index:value ... # comment``.
-
-The format of SVM-light, of LIBSVM and of the LETOR ranking collections. A compiled loop
-parses about a mebibyte of whole lines at a time.
-"""
+"""Rows of SVM-light, LIBSVM and LETOR: ``label qid:id index:value ... # comment``."""
 
 import re
 from collections.abc import Iterator
@@ -196,12 +192,10 @@ class _Block(NamedTuple):
 
 
 class _Growing:
-    """A vector that grows at its end; each element is copied at most once.
+    """A vector that grows by segments; each element is copied at most once."""
 
-    It grows by whole segments, of a size that the system takes back at once when freed.
-    So at the peak, in `finish`, it takes its own size and that of one segment.
-    """
-
+    # segments are of a size that the system takes back at once when freed, so the peak,
+    # in finish, is its own size and one segment
     def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
         self.size = 0

@@ -1,7 +1,4 @@
-"""Check that CSV or TSV is a table, and report the line and column of the first error.
-
-Parsers fill short rows with nulls, so a scan (500 MB/s) precedes polars.
-"""
+"""Check that CSV or TSV is a table (polars fills short rows); name line and column."""
 
 import csv
 import io
@@ -39,10 +36,7 @@ class Layout(NamedTuple):
 
 
 def find_separator(text: bytes, quote_char: str | None) -> str:
-    """Return the separator that gives the first records equally many fields, over one.
-
-    The comma is preferred, and assumed if none fits.
-    """
+    """Return the separator that gives the first records equally many fields."""
     sample = text[:SAMPLE_SIZE].decode(errors="replace")
     if len(text) >= SAMPLE_SIZE:
         sample = sample[: sample.rfind("\n") + 1]  # the last record may be cut
@@ -157,10 +151,7 @@ class _Scan:
     def run(
         self, start: int, blanks: NDArray[np.int64] | None = None
     ) -> tuple[int, NDArray[np.int64]]:
-        """Check the records from a byte on; without names, the first of them alone.
-
-        Returns where it ended, and the state of the kernel.
-        """
+        """Check the records from a byte on; without names, the first of them alone."""
         # errors before the first invalid byte are reported first
         text = np.frombuffer(self.text, dtype=np.uint8)[start : self.flaw]
         n_columns = len(self.names)

@@ -7,14 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from aucmax._core.memory import require_memory
-from aucmax.datasets.opening import (
-    MEMORY_OF_A_CELL,
-    MEMORY_OF_TEXT,
-    PathLike,
-    read_chunks,
-    reject_other_formats,
-    size_on_disk,
-)
+from aucmax.datasets import opening
+from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
 from aucmax.datasets.text_layout import (
     Layout,
     NotUTF8Error,
@@ -64,7 +58,7 @@ def read_text_table(
         found["encoding"] = encoding
     # not mapped: another process that truncates the file would kill this one. The
     # chunks are in memory beside the whole for a moment.
-    size = size_on_disk(path)
+    size = opening.size_on_disk(path)
     require_memory(path, 2 * size, size)
     text = b"".join(read_text_chunks(path, compression, encoding))
     mark = separator or find_separator(text, quote_char)
@@ -135,7 +129,7 @@ def check_encoding(encoding: str) -> str:
 
 def marked_encoding(path: PathLike, compression: str = "auto") -> str:
     """Return "utf-16" or "utf-32" by the first bytes of a file, else "utf-8"."""
-    start = next(read_chunks(path, compression), b"")[:_START_SIZE]
+    start = next(opening.read_chunks(path, compression), b"")[:_START_SIZE]
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
             return encoding
@@ -150,7 +144,7 @@ def marked_encoding(path: PathLike, compression: str = "auto") -> str:
 def is_single_byte(path: PathLike, compression: str) -> bool:
     """Return whether text is Western European rather than damaged UTF-8."""
     n_bytes = n_in_utf8 = 0
-    for chunk in read_chunks(path, compression):
+    for chunk in opening.read_chunks(path, compression):
         if _UNDEFINED.search(chunk):
             return False
         n_bytes += len(_BEYOND_ASCII.findall(chunk))
@@ -167,9 +161,9 @@ def read_text_chunks(
     decoder = codecs.getincrementaldecoder(encoding)()
     n_lines = 0
     try:
-        for k, chunk in enumerate(chain(read_chunks(path, compression), [b""])):
+        for k, chunk in enumerate(chain(opening.read_chunks(path, compression), [b""])):
             if k == 0:
-                reject_other_formats(path, chunk)
+                opening.reject_other_formats(path, chunk)
                 chunk = chunk.removeprefix(codecs.BOM_UTF8)
             if encoding != "utf-8":
                 text = decoder.decode(chunk, final=not chunk)

@@ -1,12 +1,15 @@
 """From scores to decisions: thresholds, their outcome, and probabilities."""
 
 from aucmax.decisions.intervals import wilson_interval
+from aucmax.decisions.net_benefit import NetBenefit, net_benefit
 from aucmax.decisions.operating_point import OperatingPoint, operating_point
 from aucmax.decisions.reliability import Reliability, reliability
 
 __all__ = [
+    "NetBenefit",
     "OperatingPoint",
     "Reliability",
+    "net_benefit",
     "operating_point",
     "reliability",
     "wilson_interval",

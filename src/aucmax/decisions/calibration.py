@@ -33,7 +33,7 @@ CALIBRATIONS = ("auto", "sigmoid", "isotonic")
 _MIN_ROWS_FOR_ISOTONIC = 1000
 
 # Beyond these log-odds the logistic function gives different rows the same float64.
-_LOGISTIC_BETWEEN = -30.0, 10.0
+LOGISTIC_BETWEEN = -30.0, 10.0
 
 # Smallest rise of the log-odds over the training scores, if these carry no signal.
 _MIN_RISE = 1e-3
@@ -203,7 +203,7 @@ def _probabilities(log_odds: FloatArray) -> FloatArray:
 
     Beyond -30 and 10 the distance to 0 or 1 falls as 1 / (1 + u), not as exp(-u).
     """
-    within = np.clip(log_odds, *_LOGISTIC_BETWEEN)
+    within = np.clip(log_odds, *LOGISTIC_BETWEEN)
     rest = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))
     return np.where(log_odds > 0.0, 1.0 - rest, rest)
 

@@ -1,7 +1,9 @@
 """Confidence intervals of shares, for all counts and rates of a decision."""
 
-from math import inf, sqrt
+from math import inf
+from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
 from aucmax._core.docstrings import documented
@@ -57,11 +59,18 @@ def wilson_interval(
         return 0.0, 1.0
     check_number("share", share, 0.0, 1.0 + _ROUNDING_OF_A_SHARE)
     z = float(ndtri((1.0 + confidence) / 2.0))
-    return _end(share, n, -z - extra_below), _end(share, n, z)
+    low, high = _end(share, n, -z - extra_below), _end(share, n, z)
+    return float(low), float(high)
 
 
-def _end(share: float, n: float, z: float) -> float:
+def wilson_ends(share: Any, n: Any, confidence: float) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of each share, without checks."""
+    z = float(ndtri((1.0 + confidence) / 2.0))
+    return _end(share, n, -z), _end(share, n, z)
+
+
+def _end(share: Any, n: Any, z: float) -> Any:
     """Solve ``end - share == z * sqrt(end * (1 - end) / n)`` for the end."""
     part = z * z / n
-    root = z * sqrt(share * (1.0 - share) / n + part / (4.0 * n))
-    return min(max((share + part / 2.0 + root) / (1.0 + part), 0.0), 1.0)
+    root = z * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + part / (4.0 * n))
+    return np.clip((share + part / 2.0 + root) / (1.0 + part), 0.0, 1.0)

@@ -1,19 +1,25 @@
 """Calibration of probabilities: errors, and a diagram of groups of rows."""
 
 from dataclasses import dataclass
+from itertools import chain
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit, stdtrit
 from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.plain import PlainRecord
-from aucmax._core.validation import FloatArray, IntArray
-from aucmax.decisions.intervals import wilson_interval
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.decisions.intervals import wilson_ends
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.results import check_confidence
+
+_MAX_NEWTON_STEPS = 100
+_MIN_STEP = 1e-10
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,17 @@ class Reliability(PlainRecord):
         squared error; 0 is perfect.
     mean_probability, base_rate : float
         Mean probability of the positive class, and its share.
+    slope, intercept : float
+        Logistic regression of the outcomes on the log-odds of the probabilities: 1 and
+        0 if they are calibrated. A slope below 1 means that they are too extreme. NaN
+        if one class has the higher probabilities throughout.
+    in_the_large : float
+        The intercept with a slope of 1: above 0 if probabilities are too low in the
+        mean.
+    slope_interval, intercept_interval, in_the_large_interval : pair of float
+        Their intervals, by the influence of rows (Huber's sandwich).
+    n_certain : int
+        Rows with a probability of 0 or 1, which these regressions leave out.
     probability : ndarray of shape (n_groups,)
         Mean probability of each group of rows, ascending.
     share : ndarray of shape (n_groups,)
@@ -43,6 +60,13 @@ class Reliability(PlainRecord):
     brier_score: float
     mean_probability: float
     base_rate: float
+    slope: float
+    intercept: float
+    in_the_large: float
+    slope_interval: tuple[float, float]
+    intercept_interval: tuple[float, float]
+    in_the_large_interval: tuple[float, float]
+    n_certain: int
     probability: FloatArray
     share: FloatArray
     low: FloatArray
@@ -64,7 +88,8 @@ def reliability(
     """Compare predicted probabilities with observed outcomes.
 
     Rows are sorted by probability and divided into groups of about equal size or
-    weight; rows of equal probability are in one group.
+    weight; rows of equal probability are in one group. Slope and intercept are those of
+    ``val.prob`` of the R package rms.
 
     Parameters
     ----------
@@ -87,6 +112,33 @@ def reliability(
     """
     check_confidence(confidence)
     check_integer("n_groups", n_groups)
+    chances, happened, weight = check_probabilities(
+        y_true, probabilities, sample_weight, pos_label
+    )
+    groups = _groups(chances, weight, n_groups)
+    mass = np.bincount(groups, weight)
+    share = np.bincount(groups, weight * happened) / mass
+    n_effective = mass**2 / np.bincount(groups, weight**2)
+    low, high = wilson_ends(share, n_effective, confidence)
+    return Reliability(
+        log_loss=float(log_loss(happened, chances, sample_weight=weight)),
+        brier_score=float(brier_score_loss(happened, chances, sample_weight=weight)),
+        mean_probability=float(np.average(chances, weights=weight)),
+        base_rate=float(np.average(happened, weights=weight)),
+        **_recalibrate(chances, happened, weight, confidence),
+        probability=np.bincount(groups, weight * chances) / mass,
+        share=share,
+        low=low,
+        high=high,
+        n_rows=np.bincount(groups),
+        confidence=confidence,
+    )
+
+
+def check_probabilities(
+    y_true: ArrayLike, probabilities: ArrayLike, sample_weight: Any, pos_label: Any
+) -> tuple[FloatArray, BoolArray, FloatArray]:
+    """Return probabilities, outcomes and weights of the rows that have a weight."""
     task = check_task(
         y_true, probabilities, sample_weight, pos_label=pos_label, name="probabilities"
     )
@@ -97,30 +149,59 @@ def reliability(
             f"probabilities must lie between 0 and 1, but row {row} is "
             f"{chances[row]:g}; calibrate scores to get probabilities."
         )
-    weight = np.ones(chances.size)
-    if task.sample_weight is not None:
-        counts = task.sample_weight > 0.0
-        chances, happened = chances[counts], happened[counts]
-        weight = task.sample_weight[counts]
-    groups = _groups(chances, weight, n_groups)
-    mass = np.bincount(groups, weight)
-    share = np.bincount(groups, weight * happened) / mass
-    n_effective = mass**2 / np.bincount(groups, weight**2)
-    found = zip(share.tolist(), n_effective.tolist(), strict=True)
-    ends = [wilson_interval(one, n, confidence=confidence) for one, n in found]
-    low, high = np.array(ends).T
-    return Reliability(
-        log_loss=float(log_loss(happened, chances, sample_weight=weight)),
-        brier_score=float(brier_score_loss(happened, chances, sample_weight=weight)),
-        mean_probability=float(np.average(chances, weights=weight)),
-        base_rate=float(np.average(happened, weights=weight)),
-        probability=np.bincount(groups, weight * chances) / mass,
-        share=share,
-        low=low,
-        high=high,
-        n_rows=np.bincount(groups),
-        confidence=confidence,
-    )
+    if task.sample_weight is None:
+        return chances, happened, np.ones(chances.size)
+    counts = task.sample_weight > 0.0
+    return chances[counts], happened[counts], task.sample_weight[counts]
+
+
+def _recalibrate(
+    chances: FloatArray, happened: BoolArray, weight: FloatArray, confidence: float
+) -> dict[str, Any]:
+    """Regress outcomes on log-odds: an intercept alone, then also a slope."""
+    is_open = (chances > 0.0) & (chances < 1.0)
+    x, y, w = logit(chances[is_open]), happened[is_open], weight[is_open]
+    names = ("in_the_large", "intercept", "slope")
+    found: dict[str, Any] = {"n_certain": int((~is_open).sum())}
+    found |= dict.fromkeys(names, nan)
+    found |= {f"{name}_interval": (nan, nan) for name in names}
+    if not 0 < y.sum() < y.size:
+        return found
+    constant = np.ones(x.size)
+    fits = [_fit_logistic(constant[:, None], y, w, x)]
+    # if one class lies above the other, the slope is infinite
+    if x[y].min() < x[~y].max() and x[y].max() > x[~y].min():
+        fits.append(_fit_logistic(np.column_stack([constant, x]), y, w, 0.0))
+    t = float(stdtrit(max(x.size - 2.0, 1.0), (1.0 + confidence) / 2.0))
+    for name, (value, error) in zip(names, chain(*fits), strict=False):
+        found[name] = value
+        found[f"{name}_interval"] = value - t * error, value + t * error
+    return found
+
+
+def _fit_logistic(
+    columns: FloatArray, y: BoolArray, weight: FloatArray, offset: Any
+) -> list[tuple[float, float]]:
+    """Return coefficients by Newton's method, with errors by the influence of rows."""
+
+    def loss(beta: FloatArray) -> float:
+        scores = offset + columns @ beta
+        return float(weight @ (np.logaddexp(0.0, scores) - y * scores))
+
+    beta = np.zeros(columns.shape[1])
+    for _ in range(_MAX_NEWTON_STEPS):
+        chances = expit(offset + columns @ beta)
+        slopes = columns * (weight * (y - chances))[:, None]
+        hessian = columns.T @ (columns * (weight * chances * (1.0 - chances))[:, None])
+        inverse = np.linalg.pinv(hessian, hermitian=True)
+        step = inverse @ slopes.sum(axis=0)
+        while loss(beta + step) > loss(beta) and np.abs(step).max() > _MIN_STEP:
+            step /= 2.0
+        beta = beta + step
+        if np.abs(step).max() <= _MIN_STEP * (1.0 + np.abs(beta).max()):
+            break
+    errors = np.sqrt(((slopes @ inverse) ** 2).sum(axis=0))
+    return list(zip(beta.tolist(), errors.tolist(), strict=True))
 
 
 def _groups(chances: FloatArray, weight: FloatArray, n_groups: int) -> IntArray:

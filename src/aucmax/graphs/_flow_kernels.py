@@ -1,23 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
-r"""Divide and conquer by maximum flow, for total variation on any graph.
+"""Divide and conquer by maximum flow, for total variation on any graph.
 
-The state is a flow on the edges, within their capacities, and the values less what
-flows out of each node. At the solution no more can flow from a higher value to a lower
-one. A block is cut at a pivot: a maximum flow goes from the nodes above it to those
-below it, and the nodes that cannot reach a lower one any more are the upper part. A
-block that the pivot of its mean does not cut has one value. No flow is lost: parts
-continue from the flow of their block.
-
-The nodes and arcs of a block are contiguous in memory, so that small blocks fit into
-the cache: a cut writes its two parts to the other half of the arrays, without the arcs
-between them, which are not needed any more.
+The state is a flow on the edges, and the values less what flows out of each node. A
+block is cut at a pivot: a maximum flow goes from the nodes above it to those below it,
+and the nodes that cannot reach a lower one any more are the upper part. A block that
+the pivot of its mean does not cut has one value. Parts continue from the flow of their
+block. SciPy's solver has capacities of 32 bits, too few to separate values.
 
 Legend: `state` = (node, value, begin, end, head, twin, room): at each place a node with
 its value and arcs, from begin to before end; of an arc the place of its head, the
 opposite arc, and the room, its residual capacity. A block has the places from `low` to
-before `high`. The caller allocates arrays, since allocation takes long to compile.
-
-SciPy's solver holds capacities in 32 bits, which is not enough to separate values.
+before `high`, contiguous in memory: a cut writes its parts to the other half of the
+arrays. The caller allocates arrays, since allocation takes long to compile.
 """
 
 import numpy as np
@@ -159,10 +153,8 @@ def _is_flat(low, high, value, pivot):
 
 @njit(cache=True, nogil=True)
 def _write(places, n_places, part, state, low, first_arc, place, moved):
-    """Write nodes to the places from `low` on, with the arcs within a part.
-
-    `place` and `moved` note where each node and each arc has gone.
-    """
+    """Write nodes to the places from `low` on, with the arcs within a part."""
+    # place and moved note where each node and each arc has gone
     node, value, begin, end, head, twin, room = state
     to = first_arc
     for k in range(n_places):
@@ -207,13 +199,11 @@ def _share(n, state):
 
 @njit(cache=True, nogil=True)
 def split_into_blocks(offsets, state, notes, todo, solution):
-    """Find the blocks of each segment; write the values of the nodes to `solution`.
-
-    A segment has the places from one offset to before the next, in the first half of
-    the state; no edge joins two of them. The second half, `notes` = (label, queue,
-    waits, part, place of nodes; moved, of arcs) and `todo` are written to; `todo` of
-    shape (64, 3) lists low and high of blocks, and whether to cut at the middle value.
-    """
+    """Find the blocks of each segment; write the values of the nodes to `solution`."""
+    # Segments, from one offset to before the next in the first half of the state, are
+    # not joined by edges. notes = (label, queue, waits, part, place of nodes; moved, of
+    # arcs); todo, of shape (64, 3), lists blocks, and whether to cut at the middle
+    # value.
     value, begin = state[1], state[2]
     label, queue, waits, part, place, moved = notes
     n, n_arcs = offsets[offsets.size - 1], moved.size // 2

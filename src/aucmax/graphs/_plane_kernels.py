@@ -77,11 +77,8 @@ def _compare(heights, shares, m, n_planes):
 def ascend(
     slopes, offsets, shares, counts, slope, C, first_bounded, enough, max_sweeps
 ):
-    """Move shares from the lowest plane in use to the highest, graph by graph.
-
-    Until the mean difference between the highest plane and the mixture is `enough`.
-    Changes `shares` and `slope`.
-    """
+    """Move shares from the lowest plane in use to the highest, graph by graph."""
+    # until the mean difference between the highest plane and the mixture is enough
     n_graphs, capacity, n = slopes.shape
     heights, turn, weights = np.empty(capacity), np.empty(n), np.empty(n)
     for _ in range(max_sweeps):

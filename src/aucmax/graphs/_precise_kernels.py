@@ -1,8 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
-"""Compiled total variation of known blocks, as exact as a float can be.
-
-Sums have twice the usual precision: a number and its rounding error, the rest.
-"""
+"""Compiled total variation of known blocks, with sums of twice the usual precision."""
 
 from aucmax._core.compiled import njit
 
@@ -34,12 +31,10 @@ def settle_blocks(x, values, edges, weights, block, sums):
     """Remove the rounding errors of a solution.
 
     The value of a block, joined nodes of equal x, is the mean of its values, less the
-    weights of its edges to lower blocks, plus those to higher ones. With sums of twice
-    the usual precision, equal values of blocks are equal to the bit. Neighbours that
-    change places were separated by rounding alone, and become one block.
-
-    `block` has the number of each node, and becomes that of the node that represents
-    its block; there the first row of `sums` becomes the value of the block.
+    weights of its edges to lower blocks, plus those to higher ones. Neighbours that
+    change places were separated by rounding alone, and become one block. `block` has
+    the number of each node, and becomes that of the node that represents its block,
+    where the first row of `sums` becomes the value of the block.
     """
     for e in range(edges.shape[0]):
         i, j = edges[e, 0], edges[e, 1]

@@ -34,13 +34,9 @@ class Chains(NamedTuple):
 
 
 class ChainFinder:
-    """Finds the best chains of given graphs, for any scores.
+    """Finds the best chains of given graphs, for any scores."""
 
-    Nodes are numbered through all graphs, each of which starts at its `node_offsets`
-    and has its own `top_sets`. The nodes in `positives_first` must come before all
-    others of their graph; by default any order is allowed.
-    """
-
+    # nodes are numbered through all graphs; positives_first come before all others
     def __init__(
         self,
         edges: IntArray,

@@ -16,12 +16,9 @@ from aucmax.graphs.graph_sources import is_networkx
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBatch:
-    """Graphs with the same features, one after the other in one large graph.
+    """Graphs with the same features, one after the other in one large graph; copies."""
 
-    Graph m has the nodes from ``node_offsets[m]`` up to ``node_offsets[m + 1]``, and
-    its edges accordingly. The arrays are copies, so callers may write to them.
-    """
-
+    # graph m has the nodes from node_offsets[m] up to node_offsets[m + 1]
     node_features: FloatArray
     edges: IntArray
     edge_features: FloatArray
@@ -50,10 +47,7 @@ class GraphBatch:
         n_node_features: int | None = None,
         n_edge_features: int | None = None,
     ) -> GraphBatch:
-        """Join graphs of the same features: those a model has learned, if given.
-
-        A graph without edges fits any number of edge features.
-        """
+        """Join graphs of the same features: those a model has learned, if given."""
         graphs = _as_graphs(X)
         _check_widths(list(enumerate(graphs)), "node", n_node_features)
         width = _edge_width(graphs, n_edge_features)

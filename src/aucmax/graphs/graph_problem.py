@@ -100,13 +100,10 @@ _METRICS = {
 
 
 class GraphProblem:
-    """Labelled graphs, and their best chains for given weights.
+    """Labelled graphs of both classes, and their best chains for given weights."""
 
-    Each graph has both classes and its own `top_sets`, whose spread is above 0. If
-    `nested`, sets must be nested where a pair weight is negative. `n_passes` counts the
-    searches for the best chains of all graphs.
-    """
-
+    # if nested, sets must be nested where a pair weight is negative; n_passes counts
+    # the searches for the best chains of all graphs
     def __init__(
         self,
         batch: GraphBatch,
@@ -140,11 +137,9 @@ class GraphProblem:
         )
 
     def chains(self, scores: GraphScores, task: str) -> Counts:
-        """Return the counts of the chains that score highest.
-
-        "predicted": of all; "augmented": with their loss; "consistent": of those with
-        all positives first.
-        """
+        """Return the counts of the chains that score highest."""
+        # "predicted": of all; "augmented": with their loss; "consistent": positives
+        # first
         self.n_passes += 1.0
         unary, pairs = scores
         if task == "augmented":
@@ -199,13 +194,10 @@ def _rows(values: FloatArray, offsets: IntArray) -> sparse.csr_array:
 def predict_scores(
     batch: GraphBatch, scores: GraphScores, measure: GraphMeasure
 ) -> FloatArray:
-    """Rank the nodes of each graph; return scores that sort them.
-
-    These are the smoothed scores, in which the nodes of a block differ by a little in
-    the order of their own scores. Where a pair weight is negative, the own scores are
-    assigned in the order of the ranking that the linear program gives, and equal ones
-    are separated.
-    """
+    """Rank the nodes of each graph; return scores that sort them."""
+    # Smoothed scores, in which the nodes of a block differ by a little in the order of
+    # their own scores. Where a pair weight is negative, the own scores are assigned in
+    # the order of the linear program's ranking, and equal ones are separated.
     top_sets = measure.top_sets(batch.node_offsets)
     finder = ChainFinder(batch.edges, batch.node_offsets, top_sets)
     chains = finder.find(scores.nodes, np.maximum(scores.pairs, 0.0))
@@ -235,11 +227,8 @@ def _assign_in_order(own: FloatArray, order: IntArray) -> FloatArray:
 def _separate(
     values: FloatArray, own: FloatArray, blocks: IntArray, node_offsets: IntArray
 ) -> FloatArray:
-    """Separate the nodes of a block, in the order of their own scores.
-
-    Arrays are in the order of the ranking. Blocks that only rounding may have separated
-    count as one, in which the lower block comes later.
-    """
+    """Separate the nodes of a block, in the order of their own scores."""
+    # in the order of the ranking; blocks that rounding may have separated count as one
     # distance of each block from the one above, and the scale of its graph
     first = np.searchsorted(blocks, node_offsets[:-1])  # block of each graph
     above: FloatArray = np.full(values.size, np.inf)

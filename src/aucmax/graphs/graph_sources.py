@@ -178,10 +178,7 @@ def read_frames(
 
 
 def _rows_of_ids(ids: NDArray[Any], name: str) -> dict[Any, int]:
-    """Return the row of each id, none of which may be missing or repeated.
-
-    3 and 3.0 are the same id, but 3 and "3" are not.
-    """
+    """Return the row of each id, none missing or repeated; 3 is 3.0, but not "3"."""
     check_qid(ids, len(ids), name)
     rows: dict[Any, int] = {}
     for row, one in enumerate(ids.tolist()):

@@ -77,11 +77,8 @@ def tangent_at(
 def best_start(
     problem: GraphProblem, of_nodes: FloatArray, loss: str, C: float
 ) -> Tangent:
-    """Start at weights of nodes, with the edge strength of the lowest objective.
-
-    Rounds find a local optimum only, and edge weights of 0 may be one. The strengths
-    tried make the score of a node's edges a multiple of the spread of node scores.
-    """
+    """Start at weights of nodes, with the edge strength of the lowest objective."""
+    # rounds find a local optimum only, and edge weights of 0 may be one
     batch = problem.batch
     per_node = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
     spread = float(np.std(batch.node_features @ of_nodes))
@@ -102,13 +99,10 @@ def minimize_in_rounds(
     max_rounds: int,
     metric_tol: float | None = None,
 ) -> RoundsSolution:
-    """Replace the concave part by its tangent, minimise, and repeat.
-
-    The tangent lies above, so the objective never rises. With `metric_tol`, settled
-    rounds continue with a tighter tolerance until the mean change of the metric over
-    the training graphs is at most that. At a limit, the last settled weights are the
-    solution.
-    """
+    """Replace the concave part by its tangent, minimise, and repeat."""
+    # The tangent lies above, so the objective never rises. With metric_tol, settled
+    # rounds continue with a tighter tolerance until the metric changes by at most that.
+    # At a limit, the last settled weights are the solution.
     stopping, was_stopped = _remember_answer(stopping)
     problem = solver.problem
     weights, tangent, objective = start
@@ -150,9 +144,7 @@ def minimize_in_rounds(
             return reached._replace(last=last, n_rounds=n_rounds)
 
 
-def _remember_answer(
-    stopping: StoppingRule,
-) -> tuple[StoppingRule, Callable[[], bool]]:
+def _remember_answer(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[], bool]]:
     """Remember whether the callback returned true: that stops all rounds."""
     callback = stopping.callback
     if callback is None:
@@ -180,14 +172,12 @@ class FrankWolfe:
     """The convex problem of a round, by Frank-Wolfe over planes that are kept.
 
     Finding the best chain of a graph costs far more than a step, so each is kept as a
-    plane below the risk of its graph. An iteration finds new planes of all graphs at
-    the current weights, which gives the value there, and then takes block-coordinate
-    steps over all known planes: graph by graph, from the lowest plane in use to the
-    highest, with exact line search. The shares of the planes bound the optimum from
-    below. The next weights are halfway from the best ones to the optimum over the
-    known planes.
-
-    C is the weight of the mean risk. Weights from `first_bounded` on are not below 0.
+    plane below the risk of its graph. An iteration finds new planes of all graphs,
+    which gives the value, and then takes block-coordinate steps over all known planes:
+    graph by graph, from the lowest plane in use to the highest, with exact line search.
+    The shares of the planes bound the optimum from below. The next weights are halfway
+    from the best ones to the optimum over the known planes; those from `first_bounded`
+    on are >= 0.
     """
 
     def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:

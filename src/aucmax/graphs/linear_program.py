@@ -15,11 +15,7 @@ _OPTIMAL, _LIMIT = 0, 1  # SciPy's status
 
 @dataclass(frozen=True)
 class BoxProgram:
-    r"""A linear program whose variables have finite bounds.
-
-    .. math:: \min_x c \cdot x \quad\text{s.t.}\quad
-              A x \le b, \quad E x = e, \quad l \le x \le u
-    """
+    r"""Minimise :math:`c \cdot x` with :math:`A x \le b, E x = e, l \le x \le u`."""
 
     cost: FloatArray  # c
     matrix: Any  # A, sparse
@@ -48,11 +44,8 @@ class BoxProgram:
 
 
 def solve_box_program(program: BoxProgram, time_limit: float | None) -> FloatArray:
-    """Return a vertex of least cost; costs should be near 1, for HiGHS's tolerances.
-
-    Raises TimeoutError at the time limit (in seconds), and RuntimeError if HiGHS finds
-    no optimum or one that fails our check.
-    """
+    """Return a vertex of least cost; costs should be near 1, for HiGHS's tolerances."""
+    # TimeoutError at the limit (seconds); RuntimeError without an optimum that passes
     if time_limit is not None and not time_limit > 0.0:
         raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
     found = _run(
@@ -88,11 +81,8 @@ def solve_box_program(program: BoxProgram, time_limit: float | None) -> FloatArr
 
 
 def _run(**arguments: Any) -> Any:
-    """Run HiGHS in a separate thread, so that Ctrl-C works at once.
-
-    SciPy cannot stop HiGHS: after Ctrl-C the thread runs on until its time limit, or
-    until the process ends.
-    """
+    """Run HiGHS in a separate thread, so that Ctrl-C works at once."""
+    # SciPy cannot stop HiGHS: after Ctrl-C the thread runs on until its limit
     outcome: list[Any] = []
 
     def work() -> None:

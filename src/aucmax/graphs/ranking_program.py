@@ -7,17 +7,12 @@ memberships may be fractional: the local polytope of every set,
 
 .. math:: \max \sum_l v_l \Big( \sum_i \theta_i z_{li} + \sum_e J_e m_{le} \Big)
           \quad\text{s.t.}\quad \sum_i z_{li} = l, \quad z_{li} \le z_{l'i}
-          \text{ for } l < l'.
+          \text{ for } l < l'
 
-Where :math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where
-:math:`J_e < 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`. With the rest of
-the polytope left out, a program of L sets has L (n + E) variables. If no weight is
-negative, :func:`aucmax.graphs.rank` finds the same optimum without it.
-
-References
-----------
-.. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models with
-   the AUC loss and its generalizations. AISTATS 2014. Equations (7) and (9).
+(Rosenfeld, Meshi, Tarlow, Globerson, AISTATS 2014, equations (7) and (9)). Where
+:math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where :math:`J_e
+< 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`; the rest is left out. If no
+weight is negative, :func:`aucmax.graphs.rank` finds the same optimum.
 """
 
 from collections.abc import Iterator, Sequence
@@ -273,10 +268,7 @@ def solve_repelling(
     nested: bool,
     positives_first: BoolArray | None = None,
 ) -> Iterator[tuple[slice, slice, ProgramSolution]]:
-    """Solve the graphs with a negative pair weight; yield their nodes and edges, too.
-
-    With `positives_first`, only rankings count in which these nodes come first.
-    """
+    """Solve the graphs with a negative pair weight; yield nodes and edges, too."""
     repels = np.flatnonzero(pair_weights < 0.0)
     owners = np.searchsorted(batch.edge_offsets, repels, side="right") - 1
     for m in np.unique(owners):

@@ -153,11 +153,9 @@ class EdgeNetwork:
     def residual(
         self, x: FloatArray, values: FloatArray, weights: FloatArray
     ) -> FloatArray:
-        """Return what the best flow for x leaves of the values, less x.
-
-        Between different values of x the flow is as large as may be, from the higher
-        to the lower; among equal ones it is the one that evens the rest out.
-        """
+        """Return what the best flow for x leaves of the values, less x."""
+        # largest from higher to lower values of x; among equal ones it evens the rest
+        # out
         excess = _excess(x, values, weights)
         x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
         weights = np.ldexp(weights, -excess)

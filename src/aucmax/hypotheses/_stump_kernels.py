@@ -10,17 +10,14 @@ _LANES = 64  # sums side by side, which the processor can form at once
 
 @njit(cache=True, nogil=True)
 def best_places(row_weights, total, order, starts, middles, places, edges):
-    """For each column: the threshold whose stump has the largest edge in size.
+    """Find the threshold of each column whose stump has the largest edge in size.
 
     Column c keeps its rows with a value below the block of zeros in
-    ``order[starts[c]:middles[c]]`` and those above it in ``order[middles[c]:
-    starts[c + 1]]``, both ascending. A row is stored as ``~row`` where a threshold
-    follows on the side of the zeros: after it below the block, before it above.
-
-    Fills `places` with the place of the best threshold in `order`, -1 if the column has
-    none, and `edges` with the edge of direction +1 there: the weight of the rows above
-    the threshold less that of the rows below. Of edges that are equal up to rounding
-    the lowest threshold wins.
+    ``order[starts[c]:middles[c]]`` and those above it in ``order[middles[c]: starts[c +
+    1]]``, both ascending. A row is stored as ``~row`` where a threshold follows on the
+    side of the zeros. Fills `places` with places in `order`, -1 for none, and `edges`
+    with the edge of direction +1. Of edges equal up to rounding the lowest threshold
+    wins.
     """
     for c in range(starts.size - 1):
         place = -1
@@ -82,11 +79,9 @@ def dot_rows(values, weights, products):
 
 @njit(cache=True, nogil=True)
 def edges_of_grid(places, ends, row_weights, total, edges):
-    """Fill `edges` with those of all stumps, column by column.
-
-    ``places[c, r]`` is the number of the first stump of column c that is not below row
-    r, or ``ends[c]``. A stump's edge is the total less twice the rows up to it.
-    """
+    """Fill `edges` with those of all stumps, column by column."""
+    # places[c, r] is the number of the first stump of column c not below row r, or
+    # ends[c]
     edges[:] = 0.0
     start = 0
     for c in range(ends.size):
@@ -140,13 +135,11 @@ def scores_of_grid(places, ends, weights, scores):
 
 @njit(cache=True, nogil=True)
 def products_of_grid(places, ends, row_weights, total, tables, products):
-    """Fill the upper half of `products` with the sum of ``weight * h * h'`` over rows.
-
-    Rows are first added up by their places in two columns, and these sums from the
-    last threshold to the first: ``sums[i, j]`` is then the weight of the rows above at
-    least i thresholds of the one column and j of the other. `tables` is the room for
-    that, one table of as many rows and columns as a column has stumps, plus two.
-    """
+    """Fill the upper half of `products` with sums of ``weight * h * h'`` over rows."""
+    # Rows are added up by their places in two columns, then from the last threshold to
+    # the first: sums[i, j] is the weight of the rows above i thresholds of one column
+    # and j of the other. tables is the room for that: a column's stumps plus two,
+    # squared.
     width = tables.shape[1]
     start = 0
     for c in range(ends.size):

@@ -18,11 +18,7 @@ _TILE_SIZE = 65_536  # entries, few enough to stay in the cache until the next r
 
 
 def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest value of each column as float64.
-
-    Entries that a sparse matrix does not store count as zeros; NaN and infinite values
-    are an error that names row and column.
-    """
+    """Return the least and largest value of each column; NaN or infinity raises."""
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."

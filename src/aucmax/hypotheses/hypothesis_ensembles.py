@@ -85,10 +85,7 @@ class StumpEnsemble(_Ensemble):
         return {**super().state(), "thresholds_": self.thresholds}
 
     def scores(self, X: Any) -> FloatArray:
-        """Score rows: one binary search for each value of a column that is used.
-
-        O(n_rows log n_rounds) per column, however many stumps it has.
-        """
+        """Score rows: one binary search for each value of a column that is used."""
         scores = np.zeros(X.shape[0])
         reader = ColumnReader(X)
         order = np.lexsort((self.thresholds, self.columns))

@@ -86,10 +86,7 @@ class HypothesisRanker(BinaryRanker):
     def _training_rows(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], TrainingRows]:
-        """Check training data, and leave out rows of weight 0.
-
-        Ranges and thresholds ignore such rows, but a NaN in them is an error.
-        """
+        """Check training data, then leave out rows of weight 0."""
         X, classes, labels, weight = check_training_data(
             self, self._table(X), y, sample_weight
         )

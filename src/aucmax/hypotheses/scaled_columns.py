@@ -27,18 +27,16 @@ class ScaledColumns:
               {\mathrm{high}_k - \mathrm{low}_k}
               = \mathrm{scale}_k \, x_k + \mathrm{shift}_k
 
-    A column that is constant, or whose range is below 4e-308, has no range: its scale
-    and shift are 0. With ranges of other rows, values may leave [-1, 1]. The data are
-    never copied: with the scale s and shift b,
+    A column without a range above 4e-308 has scale and shift 0. Data are never copied:
+    with the scale s and shift b,
 
     .. math:: H w = X (s \circ w) + \langle b, w \rangle, \qquad
               H^\top g = s \circ (X^\top g) + b \textstyle\sum_r g_r
 
-    Where an offset b is large, these two terms cancel and would lose digits: an hour of
-    time stamps in seconds since 1970 has b of about 1e6. Columns with an offset above
-    1e3 half ranges, or with a scale beyond 1e250, are therefore taken out of the
-    products, and their hypotheses formed from the first formula, block by block, which
-    gives -1 and 1 exactly at the ends of the range.
+    Where b is large, these two terms cancel: time stamps in seconds since 1970 have b
+    of about 1e6. Columns with b above 1e3 half ranges, or a scale beyond 1e250, are
+    formed from the first formula, block by block, which gives -1 and 1 exactly at the
+    ends.
     """
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:
@@ -187,12 +185,9 @@ def on_range(
 
 
 class PrecomputedColumns(ScaledColumns):
-    """One hypothesis per column, used unchanged: H is X.
+    """One hypothesis per column, used unchanged: H is X."""
 
-    Values may leave [-1, 1] by rounding, up to 8 units in the last place of the data's
-    precision. A column that is equal on all rows is a hypothesis, too.
-    """
-
+    # values may leave [-1, 1] by 8 units in the last place; constant columns count, too
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
         """Check in one read that all values are finite and within [-1, 1]."""
@@ -226,10 +221,7 @@ class PrecomputedColumns(ScaledColumns):
 def evaluate_callables(
     functions: Sequence[Callable[[Any], ArrayLike]], X: Any
 ) -> FloatArray:
-    """Return the values of each function on all rows, checked to be in [-1, 1].
-
-    Booleans count as 0 and 1.
-    """
+    """Return the values of each function on all rows, checked to be in [-1, 1]."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     values = np.empty((n_rows, len(functions)), order="F")
     for k, function in enumerate(functions):

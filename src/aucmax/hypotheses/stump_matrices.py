@@ -14,12 +14,9 @@ from aucmax.hypotheses.stumps import midpoints
 
 
 class StumpColumns:
-    """A growing list of stumps on some rows, 1 above the threshold and -1 up to it.
+    """A growing list of stumps on some rows, 1 above the threshold and -1 up to it."""
 
-    One byte per row and stump, also for sparse data. Directions are left to the sign of
-    the weights. Products sum in float64, whatever the data are.
-    """
-
+    # one byte per row and stump, also for sparse data; directions are signs of weights
     def __init__(self, X: Any) -> None:
         self.X = X
         self.column: IntArray = np.empty(0, dtype=np.int64)
@@ -99,10 +96,8 @@ def _split_sparse(X: Any, column: IntArray, threshold: FloatArray) -> NDArray[np
 class StumpGrid:
     r"""Every threshold of every column, 1 above it and -1 up to it.
 
-    With H the matrix of all stumps, products with H, its transpose, and
-    :math:`H D H^T` cost sums along the thresholds: two rows differ in the stumps
-    between their places alone, so that with C the sums of D up to a row's place in each
-    column,
+    Two rows differ in the stumps between their places alone, so that with C the sums of
+    D up to a row's place in each column, products cost sums along the thresholds:
 
     .. math:: (H D H^T)_{ij} = \sum_h D_h - 2 \sum_k | C_{ik} - C_{jk} |.
     """
@@ -184,11 +179,9 @@ class StumpGrid:
         return scores
 
     def peaks(self, edges: FloatArray, least: float, most: int) -> IntArray:
-        """Return the strongest stumps of each column, no two of one peak.
-
-        A peak is a run of neighbouring stumps whose edges are above `least` in size, of
-        one sign; at most `most` of them per column.
-        """
+        """Return the strongest stumps of each column, no two of one peak."""
+        # a peak is a run of neighbouring stumps whose edges are above least, of one
+        # sign
         size = np.abs(edges)
         strong = np.flatnonzero(size > least)
         if strong.size == 0:
@@ -223,10 +216,7 @@ class StumpGrid:
         return products
 
     def column_products(self, row_weights: FloatArray) -> FloatArray:
-        """Return ``H.T @ diag(row_weights) @ H``, in O(n_rows * n_columns^2).
-
-        Entries below the diagonal are not defined.
-        """
+        """Return the upper half of ``H.T @ diag(row_weights) @ H``, in O(m k^2)."""
         products = np.empty((self.n_stumps, self.n_stumps))
         width = int(np.diff(self._ends, prepend=0).max()) + 2
         _stump_kernels.products_of_grid(

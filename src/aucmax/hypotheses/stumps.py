@@ -10,13 +10,8 @@ from scipy import sparse
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import _stump_kernels
-from aucmax.hypotheses.column_access import (
-    COLUMNS_AT_ONCE,
-    column_ranges,
-    summed,
-    tiles,
-)
+from aucmax.hypotheses import _stump_kernels, column_access
+from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE
 
 
 class BestStumps(NamedTuple):
@@ -35,14 +30,10 @@ class Stumps:
               \begin{cases} 1 & x_k > \mathrm{threshold} \\ -1 & \text{else}
               \end{cases}
 
-    for every column k and every threshold halfway between two neighbouring distinct
-    values of it. Where that rounds to the upper value, the lower one is the threshold,
-    so that the rows are always split between the two. The edge of a stump under signed
-    row weights g is :math:`\sum_r g_r h(x_r)`.
-
-    Columns are sorted once, in O(m log m) for m rows. Kept are row numbers, four bytes
-    for each value that is not zero: at most half of float64 data. Sparse data are never
-    made dense.
+    for every column k and threshold halfway between two neighbouring values; where that
+    rounds to the upper value, the lower one is the threshold. The edge of a stump under
+    signed row weights g is :math:`\sum_r g_r h(x_r)`. Kept are row numbers, four bytes
+    for each value that is not zero. Sparse data are never made dense.
     """
 
     def __init__(self, X: Any) -> None:
@@ -53,7 +44,7 @@ class Stumps:
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
         """Check that all values are finite, and sort each column."""
-        column_ranges(X, names)
+        column_access.column_ranges(X, names)
         return cls(X)
 
     @property
@@ -62,13 +53,9 @@ class Stumps:
         return 2 * self._n_thresholds
 
     def best(self, row_weights: FloatArray, *, per_column: bool = True) -> BestStumps:
-        """Find the stump with the largest edge in each column that is not constant.
-
-        Of edges that are equal up to rounding, 1e-9 of the larger one, the lowest
-        threshold wins, direction 1 before -1, and the lowest column. Without
-        `per_column`, return the best stump of all columns. One addition per value that
-        is not zero.
-        """
+        """Find the stump with the largest edge in each column that is not constant."""
+        # of edges equal up to 1e-9, the lowest threshold wins, direction 1 before -1,
+        # and the lowest column; without per_column, only the best of all
         places = np.empty(self._sorted.middles.size, dtype=np.int64)
         edges = np.empty(places.size)
         _stump_kernels.best_places(
@@ -121,12 +108,7 @@ _Entries: TypeAlias = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
 
 class _SortedColumns(NamedTuple):
-    """Where the thresholds of each column lie.
-
-    `order` has the rows whose value is not zero, column by column, ascending by value.
-    A row is stored as ``~row`` if a threshold lies right after it, up to the column's
-    middle, or right before it, from there on.
-    """
+    """Where the thresholds of each column lie; see `best_places`."""
 
     order: RowNumbers
     starts: IntArray  # where each column starts in `order`, and the end
@@ -176,7 +158,7 @@ def _beside_thresholds(
 
 def _sparse_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
     """Return each column's number of entries other than zero, and those entries."""
-    X = summed(X.tocsc())
+    X = column_access.summed(X.tocsc())
     if not X.data.all():
         X = X.copy()
         X.eliminate_zeros()
@@ -191,7 +173,7 @@ def _sparse_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
 def _dense_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
     """Return each column's number of entries other than zero, and those entries."""
     counts = np.zeros(X.shape[1], dtype=np.int64)
-    for rows, columns in tiles(X):
+    for rows, columns in column_access.tiles(X):
         counts[columns] += np.count_nonzero(X[rows, columns], axis=0)
 
     def entries() -> _Entries:

@@ -36,10 +36,7 @@ def suits_cells(risk: BoundRisk, X: Any) -> TypeGuard[BoundPairHinge]:
 
 
 class CellObjective(LinearObjective):
-    """C times the pair hinge of ``X @ w``, whose scores stay on the workers.
-
-    A point between two others costs a pass, since its scores are not known.
-    """
+    """C times the pair hinge of ``X @ w``, whose scores stay on the workers."""
 
     def __init__(
         self,

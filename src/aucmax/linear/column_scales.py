@@ -24,11 +24,8 @@ def largest_entries(X: Any) -> FloatArray:
 
 
 def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
-    """Return a power of 2 near each column's scale, or None if the scales are similar.
-
-    Columns of one extreme scale are left alone if C, the weight against squared
-    weights, matches it. Dividing by a power of 2 is exact.
-    """
+    """Return a power of 2 near each column's scale, or None if they are similar."""
+    # columns of one extreme scale are left alone if C matches it
     used = largest[largest > 0.0]
     if not used.size or not np.isfinite(largest).all():
         return None
@@ -55,11 +52,9 @@ def extreme_scales(largest: FloatArray) -> FloatArray:
 def standardized(
     X: Any, weight: FloatArray | None, names: Any, *, wanted: bool
 ) -> tuple[Any, FloatArray, FloatArray]:
-    """Return the data on one scale, the centres and the scales.
-
-    Sparse data are not centred. A column of zeros and ones keeps its scale: scaling
-    would make a large number of a rare category.
-    """
+    """Return the data on one scale, the centres and the scales."""
+    # sparse data are not centred; a column of zeros and ones keeps its scale, which
+    # would make a large number of a rare category
     rows = as_row_matrix(X)
     weights = np.ones(rows.shape[0]) if weight is None else weight
     is_counted = np.ones(rows.shape[0], dtype=bool)

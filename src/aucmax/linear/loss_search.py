@@ -1,8 +1,4 @@
-"""The candidates of a linear model, their scores on folds, and the choice of one.
-
-Regressions and hinges start from their neighbours; sigmoids share the passes over the
-data.
-"""
+"""The candidates of a linear model, their scores on folds, and the choice of one."""
 
 import time
 import warnings
@@ -88,11 +84,7 @@ class Rows:
 
 
 def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
-    """Fit all candidates to the same rows.
-
-    Sigmoids start from the logistic regression whose C is nearest to theirs; where none
-    is among the candidates, one is fitted for that.
-    """
+    """Fit all candidates to the same rows; sigmoids start from a regression."""
     by_loss = {
         loss: sorted({c for c in candidates if c.loss == loss}, key=lambda c: c.C)
         for loss in ("logistic regression", "hinge", "sigmoid")
@@ -134,13 +126,8 @@ def _regression_in_memory(rows: Rows) -> Regression:
 
 
 def _regression_on_workers(rows: Rows) -> Regression:
-    r"""Return a logistic regression with loss and steps of scikit-learn's lbfgs.
-
-    .. math:: \frac{1}{W} \sum_r v_r \log(1 + e^{-y_r (x_r w + b)})
-              + \frac{1}{2 C W} \|w\|^2
-
-    with y of -1 and 1, and the sum W of the row weights v.
-    """
+    """Return a logistic regression with loss and steps of scikit-learn's lbfgs."""
+    # 1/W sum_r v_r log(1 + exp(-y_r (x_r w + b))) + |w|^2 / (2 C W), y of -1 and 1
     matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
     weight = rows.sample_weight
     total = float(target.size if weight is None else weight.sum())

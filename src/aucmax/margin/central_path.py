@@ -56,10 +56,7 @@ def follow_central_path(
     *,
     few_stumps: bool = False,
 ) -> MarginResult:
-    """Return the best weights of stumps and of rows on the path.
-
-    With `few_stumps`, stumps join along the path.
-    """
+    """Return the best weights on the path; with `few_stumps`, stumps join along it."""
     chosen = _first_stumps(grid) if few_stumps else np.arange(grid.n_stumps)
     program = _Program(grid.some(chosen) if few_stumps else grid, masses)
     here: _Iterate | None = program.start()

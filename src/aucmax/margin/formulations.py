@@ -53,12 +53,9 @@ def choose_epsilon(
     risk: Callable[[MarginRequest], Risk],
     request: MarginRequest,
 ) -> MarginRequest:
-    """Return the request with the smallest epsilon that leaves a clear margin.
-
-    That is a tenth of the largest mean margin of all pairs, the margin at epsilon = 1:
-    near 0, noise decides, and far above, easy pairs do. Margins grow with epsilon, so
-    that 4 of 15 candidates are solved; if none has this margin, the largest is taken.
-    """
+    """Return the request with the smallest epsilon that leaves a clear margin."""
+    # A tenth of the margin at epsilon = 1: near 0, noise decides, far above, easy pairs
+    # do. Margins grow with epsilon, so 4 of 15 candidates are solved.
     candidates = [request._replace(epsilon=epsilon) for epsilon in _EPSILONS]
     start = problem.solve(risk(request._replace(epsilon=1.0)), looseness=_LOOSENESS)
     goal = _MIN_MARGIN * start.margin

@@ -66,8 +66,7 @@ class Certificate(_Record):
 
     _saved_state = saved.fields(
         **dict.fromkeys(
-            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"),
-            saved.or_none(saved.number),
+            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"), saved.or_none(saved.number)
         ),
         **dict.fromkeys(
             ("rho_hat", "pairs_guaranteed", "pairs_achieved", "n_pairs", "gap"),
@@ -149,12 +148,10 @@ def certify(
     sample_weight: FloatArray | None,
     gap: float,
 ) -> Certificate:
-    """Count the pairs that the margin of these scores guarantees, and those it reaches.
-
-    Over pairs, those below the threshold of the soft margin weigh less than nu; over
-    instances, positives below theirs weigh less than nu_pos and negatives above theirs
-    less than nu_neg, whatever the scores: so both hold before the optimum is reached.
-    """
+    """Count the pairs that the margin of these scores guarantees, and those reached."""
+    # Over pairs, those below the threshold of the soft margin weigh less than nu; over
+    # instances, positives below theirs less than nu_pos and negatives above theirs less
+    # than nu_neg, whatever the scores: both hold before the optimum is reached.
     sizes = ClassSizes.of(labels, sample_weight)
     gamma_star = gamma_hat = nu_pos = nu_neg = None
     if isinstance(risk, PairMargin):

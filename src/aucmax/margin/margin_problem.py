@@ -215,10 +215,7 @@ class MarginProblem(ABC):
         return result.gap / max(abs(result.margin), self.floor)
 
     def pruned(self, result: MarginResult, budget: float = 1.0) -> MarginResult:
-        """Drop as many of the smallest weights as `budget` times the tolerance allows.
-
-        The others are scaled up; the certified margin + gap is unchanged.
-        """
+        """Drop the smallest weights that `budget` times the tolerance allows."""
         order = np.argsort(np.abs(result.weights))
         order = order[result.weights[order] != 0.0]
         loss = budget * self.tolerance(result.margin) - result.gap

@@ -74,10 +74,8 @@ class RowMasses:
 def _solver_over_stumps(
     theta: FloatArray, grid: StumpGrid, weights: FloatArray
 ) -> Callable[[FloatArray], FloatArray]:
-    r"""Solve for the rows by way of the stumps, where these are fewer.
-
-    .. math:: (I + \Theta H W H^T)^{-1} = I - \Theta H (W^{-1} + H^T \Theta H)^{-1} H^T
-    """
+    """Solve for the rows by way of the stumps, where these are fewer."""
+    # (I + Theta H W H')^-1 = I - Theta H (W^-1 + H' Theta H)^-1 H'
     matrix = grid.column_products(theta)
     matrix[np.diag_indices_from(matrix)] += 1.0 / weights
     factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)

@@ -42,10 +42,7 @@ def descend(
     request: MarginRequest,
     start: MarginResult | None,
 ) -> MarginResult:
-    """Alternate problems (9) and (7): a local minimum of problem (6).
-
-    Each step lowers the margin, gap included, by at least the tolerance.
-    """
+    """Alternate problems (9) and (7), to a local minimum of problem (6)."""
     nu = risk.nu_pos * risk.nu_neg
     here = problem.solve(risk, start)
     path: list[MarginResult] = []
@@ -83,10 +80,8 @@ def _candidates(
     here: MarginResult,
     goal: float,
 ) -> Iterator[tuple[float, MarginResult]]:
-    """Yield nu+ that may have a margin below the goal, and where to start from.
-
-    Problem (9) finds no descent at a maximum of the curve, so both sides are tried.
-    """
+    """Yield nu+ that may have a margin below the goal, and where to start from."""
+    # problem (9) finds no descent at a maximum of the curve, so both sides are tried
     tangent: MarginResult | None = None
     for looseness in _LOOSENESS:
         if problem.limits.is_over:
@@ -115,11 +110,9 @@ def _nu_pos_allowed(
     nu: float,
     center: float,
 ) -> float:
-    """Return problem (9)'s nu+, from its dual solution.
-
-    The row weights d allow every nu+ from ``nu max(d- / w)`` to the one where the
-    tangent falls to ``max(d+ / w)``; all of them are optimal. The middle is taken.
-    """
+    """Return problem (9)'s nu+, from its dual solution."""
+    # the row weights d allow every nu+ from nu max(d- / w) to where the tangent falls
+    # to max(d+ / w), and all are optimal: the middle is taken
     if tangent.row_weights is None:
         raise AssertionError("problem (9) is solved with its row weights")
     shares = np.abs(2.0 * tangent.row_weights)
@@ -153,11 +146,7 @@ def minimize_curve(
     request: MarginRequest,
     start: MarginResult | None,
 ) -> MarginResult:
-    """Find the smallest gamma_hat over all nu+, the optimum of problem (6).
-
-    The margin differs from the certified minimum of the curve by at most the `gap`,
-    upwards and downwards.
-    """
+    """Find the smallest gamma_hat over all nu+, the optimum of (6), up to `gap`."""
     path = descend(problem, risk, request, start).path
     nu = risk.nu_pos * risk.nu_neg
     bounds = request.sizes.nu_pos_range(nu)

@@ -38,14 +38,11 @@ _INTERIOR_TOL = 0.25  # share of the tolerance; the rest is for stumps left out
 
 
 class StumpProblem(MarginProblem):
-    """Every threshold of every column, in both directions.
+    """Every threshold of every column, in both directions, by column generation."""
 
-    A round of column generation maximises the margin over the stumps chosen so far. Its
-    dual solution weighs the rows; the largest edge of *all* stumps under these weights
-    bounds the margin and certifies the gap. Each column's best stump joins if its edge
-    is above the margin.
-    """
-
+    # the dual solution weighs the rows; the largest edge of all stumps under these
+    # weights certifies the gap, and each column's best stump joins if its edge is above
+    # the margin
     hypotheses: StumpColumns  # the stumps chosen so far, by any solve
 
     def __init__(

@@ -7,6 +7,7 @@ from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
+from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.results import (
     MetricComparison,
     MetricDifference,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AUCPlan",
     "MetricComparison",
     "MetricDifference",
     "MetricInterval",
@@ -50,6 +52,7 @@ __all__ = [
     "binned_auc_score",
     "bootstrap_interval",
     "compare_auc",
+    "concordance_index",
     "make_query_scorer",
     "mean_average_precision",
     "multiclass_auc_score",
@@ -59,11 +62,13 @@ __all__ = [
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",
+    "plan_auc",
     "precision_at_k",
     "roc_auc_score",
     "roc_auc_scorer",
     "roc_band",
     "roc_points",
+    "survival_target",
     "unnested_auc_score",
 ]
 

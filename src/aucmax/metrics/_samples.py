@@ -306,8 +306,8 @@ class QuerySample:
         return (self.n_queries, self.n_queries), self.n_queries - 1.0
 
     def measure(self, values: FloatArray) -> Measured:
-        """Return the mean over queries, NaN left out, with their effects."""
-        return Measured(*residuals(values[~np.isnan(values)], None))
+        """Return the mean of the values of queries, with their effects."""
+        return Measured(*residuals(values, None))
 
 
 def effect_products(

@@ -15,7 +15,7 @@ from scipy.special import chdtrc, fdtrc
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
-from aucmax._core.validation import FloatArray, check_relevance, check_scores
+from aucmax._core.validation import FloatArray, check_scores
 from aucmax.metrics._samples import (
     AreaSample,
     Measured,
@@ -29,19 +29,18 @@ from aucmax.metrics._samples import (
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
-    box_size,
     check_box,
     check_two_classes,
 )
-from aucmax.metrics.multiclass import check_level_rows
+from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
 from aucmax.metrics.nominal import NominalSample
 from aucmax.metrics.results import (
     MetricComparison,
     MetricDifference,
     check_confidence,
 )
-from aucmax.metrics.retrieval import average_precisions, normalized_gains
-from aucmax.metrics.top_sets import check_k
+from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
+from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.uncertainty import (
     area_scale,
     error_with_unseen,
@@ -562,32 +561,26 @@ class _Rows:
         ]
 
     def auc(self) -> _Bound:
-        rows = check_two_classes(
-            self.y_true, self.sample_weight, self.qid, self.pos_label
-        )
-        n_rows, box = rows.is_positive.size, self.box
         if self.qid is not None:
-            return _of_queries(
-                lambda scores, name: (
-                    rows.task(scores, name).areas_by_query(box) / box_size(box)
-                ),
-                n_rows,
+            a, b, c, d = self.box
+            return self.mean_over_queries(
+                partial_auc_score, fpr_range=(a, b), tpr_range=(c, d)
             )
-        codes = check_groups(self.groups, n_rows)
-        sample = AreaSample(rows.is_positive, rows.sample_weight, box, codes).check()
-        return _of_scores(sample, n_rows)
+        rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
+        codes = check_groups(self.groups, rows.is_positive.size)
+        weights = rows.sample_weight
+        sample = AreaSample(rows.is_positive, weights, self.box, codes).check()
+        return _of_scores(sample, rows.is_positive.size)
 
     def ordinal_auc(self) -> _Bound:
-        rows = check_level_rows(self.y_true, self.sample_weight, self.qid)
-        n_rows = rows.levels.size
         if self.qid is not None:
-            return _of_queries(
-                lambda scores, name: rows.ordered_pair_shares(scores), n_rows
-            )
+            return self.mean_over_queries(ordinal_auc_score)
+        rows = check_level_rows(self.y_true, self.sample_weight, None)
         if rows.names.size == 2:
             return self.auc()
-        codes = check_groups(self.groups, n_rows)
-        return _of_scores(OrdinalSample(rows.levels, rows.sample_weight, codes), n_rows)
+        codes = check_groups(self.groups, rows.levels.size)
+        sample = OrdinalSample(rows.levels, rows.sample_weight, codes)
+        return _of_scores(sample, rows.levels.size)
 
     def nominal_auc(self) -> _Bound:
         sample = NominalSample.of(
@@ -596,24 +589,36 @@ class _Rows:
         return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
 
     def ndcg(self) -> _Bound:
-        k = self.options.get("k")
-        k = None if k is None else check_k(k)
-        gains = self.options.get("gains", "exponential")
-        return _of_queries(
-            lambda scores, name: normalized_gains(
-                self.y_true, scores, self.sample_weight, self.qid, k, gains
-            ),
-            len(self.y_true),
-        )
+        return self.mean_over_queries(ndcg_score)
 
     def map(self) -> _Bound:
-        is_relevant = check_relevance(self.y_true, pos_label=self.pos_label)
-        return _of_queries(
-            lambda scores, name: average_precisions(
-                is_relevant, scores, self.sample_weight, self.qid
-            ),
-            is_relevant.size,
-        )
+        return self.mean_over_queries(mean_average_precision)
+
+    def mean_over_queries(self, metric: Callable[..., Any], **options: Any) -> _Bound:
+        """Return the mean of a metric over the queries that have a value."""
+        if self.pos_label is not None:
+            options["pos_label"] = self.pos_label
+
+        def values(scores: Any) -> FloatArray:
+            found: FloatArray = metric(
+                self.y_true,
+                scores,
+                sample_weight=self.sample_weight,
+                qid=self.qid,
+                average=None,
+                **options,
+                **self.options,
+            )
+            return found[~np.isnan(found)]
+
+        n_queries = values(np.zeros(len(self.y_true))).size
+        if n_queries < 2:
+            raise ValueError(
+                f"qid has {n_queries} queries with a value of the metric; a variance "
+                "needs at least two."
+            )
+        sample = QuerySample(n_queries)
+        return _Bound(sample, lambda scores, _: sample.measure(values(scores)), False)
 
 
 #: how each metric is bound to rows, and the options that it supports
@@ -629,18 +634,4 @@ _METRICS: dict[str, tuple[Callable[[_Rows], _Bound], set[str]]] = {
 def _of_scores(sample: Any, n_rows: int) -> _Bound:
     return _Bound(
         sample, lambda scores, name: sample.measure(check_scores(scores, n_rows, name))
-    )
-
-
-def _of_queries(values: Callable[[Any, str], FloatArray], n_rows: int) -> _Bound:
-    """Return a mean over queries; values are NaN where a query has none."""
-    n_queries = int(np.isfinite(values(np.zeros(n_rows), "y_score")).sum())
-    if n_queries < 2:
-        raise ValueError(
-            f"qid has {n_queries} queries with a value of the metric; a variance needs "
-            "at least two."
-        )
-    sample = QuerySample(n_queries)
-    return _Bound(
-        sample, lambda scores, name: sample.measure(values(scores, name)), False
     )

@@ -59,14 +59,14 @@ class AdditiveLogistic(BinaryRanker):
         self.knots_ = knots
         self.weights_ = np.zeros(knots.shape)
         self.weights_[:, 0], ramps = np.split(logistic.coef_[0], [X.shape[1]])
-        self.weights_[_is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
+        self.weights_[is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows by the sum of their curves."""
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
-        ramps = self.weights_[_is_bent(self.knots_), 1:]
+        ramps = self.weights_[is_bent(self.knots_), 1:]
         weights = np.concatenate([self.weights_[:, 0], ramps.ravel()])
         for start in range(0, scores.size, _ROWS_AT_A_TIME):
             rows = slice(start, start + _ROWS_AT_A_TIME)
@@ -84,14 +84,14 @@ class AdditiveLogistic(BinaryRanker):
             raise ModelFileError("the knots of a column do not rise")
 
 
-def _is_bent(knots: FloatArray) -> Any:
+def is_bent(knots: FloatArray) -> Any:
     """Whether each column has several ramps: a quantile that repeats leaves none."""
     return np.count_nonzero(np.diff(knots, axis=1), axis=1) > 1
 
 
 def _values_and_ramps(X: Any, knots: FloatArray) -> Any:
     """Return the values of all columns, then the ramps of those that have several."""
-    bent = _is_bent(knots)
+    bent = is_bent(knots)
     lower, widths = knots[bent, :-1], np.diff(knots[bent], axis=1)
     widths[widths == 0.0] = np.inf
     ramps = (_dense(X[:, bent])[:, :, None] - lower) / widths

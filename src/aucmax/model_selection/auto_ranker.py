@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -42,10 +43,12 @@ from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
+from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 from aucmax.tables.target import has_constant_scores
 
 METRICS = ("auc", "partial_auc")
+_COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 
 
@@ -78,11 +81,17 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     time_limit : float or None, default=60.0
         Seconds for a fit. The first candidate always runs; others are left out if they
         do not finish in time. None tries all of them.
+    max_fits : int or None, default=None
+        A limit on the fits to the folds instead of the time, which then has no effect:
+        the result depends on the seed alone. A candidate takes one fit per fold.
     models : "default" or sequence, default="default"
         Names from :data:`aucmax.model_selection.MODELS`, estimators, or pairs
         ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
         table, or from missing values and category codes if it has a parameter
         ``categorical_features``.
+    stores_rows : bool, default=True
+        Whether members may store training rows, as kernels store landmarks. With False
+        the default models are those that do not.
     folds : int, default=5
         Number of folds; fewer if a class is small, or with more than 20,000 rows.
     random_state : int, default=0
@@ -94,6 +103,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         held-out rows: "auto" is "isotonic" with 1,000 rows of each class, and "sigmoid"
         with fewer. With None, or with queries (where "sigmoid" and "isotonic" raise a
         ValueError), there is no `predict_proba`.
+    compact : bool, default=False
+        Whether to keep only the models with the largest weights, the fewest that have
+        95% of the weight together, so that scoring is faster and the model smaller.
+        `estimate_` is that of the smaller combination.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search. Not stored by
@@ -172,11 +185,14 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         tpr_range: Sequence[float] = (0.0, 1.0),
         metric: str | None = None,
         time_limit: float | None = 60.0,
+        max_fits: int | None = None,
         models: Any = "default",
+        stores_rows: bool = True,
         folds: int = 5,
         random_state: int = 0,
         n_jobs: int = 1,
         calibrate: str | None = "auto",
+        compact: bool = False,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int | None = None,
     ) -> None:
@@ -184,11 +200,14 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         self.tpr_range = tpr_range
         self.metric = metric
         self.time_limit = time_limit
+        self.max_fits = max_fits
         self.models = models
+        self.stores_rows = stores_rows
         self.folds = folds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.calibrate = calibrate
+        self.compact = compact
         self.callback = callback
         self.verbose = verbose
 
@@ -223,7 +242,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             same rows and parameters, and ends with the same model; earlier time counts.
             The file belongs to one search until that is finished.
         """
-        clock = SearchClock(self.time_limit)
+        clock = SearchClock(self._time_limit)
         with unchanged_on_failure(self):
             self._check_parameters()
             given = read_rows(
@@ -247,7 +266,16 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = SearchRows(given, plan)
             setting = self._setting(given.table)
-            candidates = choose_candidates(self.models, setting)
+            candidates = [
+                one._replace(model=for_frame(one.model, X))
+                for one in choose_candidates(self.models, setting)
+            ]
+            if self.max_fits is not None:
+                n_tried = max(1, self.max_fits // len(plan.folds))
+                if beyond := [one.name for one in candidates[n_tried:]]:
+                    left_out = f"max_fits={self.max_fits} left out {', '.join(beyond)}"
+                    plan.notices.append(f"{left_out}; raise it to try them")
+                candidates = candidates[:n_tried]
             done = None
             if checkpoint is not None:
                 done = SearchCheckpoint(checkpoint, rows, setting, candidates)
@@ -259,6 +287,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in search.fitted]), setting.part
             )
+            ranked = replace(ranked, share=_COMPACT_SHARE if self.compact else 1.0)
             ensemble = combine(
                 ranked, plan.blocks, is_forward=given.target.times is not None
             )
@@ -338,8 +367,13 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             part=self._part_of_the_curve(),
             n_jobs=self.n_jobs,
             random_state=self.random_state,
-            is_limited=self.time_limit is not None,
+            is_limited=self._time_limit is not None,
+            stores_rows=self.stores_rows,
         )
+
+    @property
+    def _time_limit(self) -> float | None:
+        return None if self.max_fits is not None else self.time_limit
 
     def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
@@ -385,6 +419,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             raise ValueError(
                 f"time_limit must be None or a number of seconds, got {limit!r}."
             )
+        if self.max_fits is not None:
+            check_integer("max_fits", self.max_fits)
         check_integer("folds", self.folds, 2)
 
     def _combined(self, tables: Sequence[Any]) -> FloatArray:

@@ -83,6 +83,7 @@ from aucmax.tables import (
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.frames import as_table, digest_table
+from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import assemble_model, check_rows
 from aucmax.tables.target_encoding import match_target
 
@@ -157,9 +158,10 @@ def compare_models(
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
         allow no more.
-    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg", "map"}
-        The metric that decides. By default the partial AUC if a range is given, else
-        the AUC (c-statistic), or the MAUC of more than two levels.
+    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg@10", "map"}
+        The metric that decides; "ndcg" counts all ranks, "ndcg@10" the top 10 (or
+        another number). By default the partial AUC if a range is given, else the AUC
+        (c-statistic), for levels in queries "ndcg@10", and without queries "mauc".
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts. Without one, the partial AUC of
         false-positive rates up to 0.1 is shown beside the AUC.
@@ -234,6 +236,7 @@ class PlannedComparison:
     ) -> Self:
         """Split the rows, and make the models; see :func:`compare_models`."""
         named = name_models(models, partial(table_model, ranges=goal.ranges))
+        named = {name: for_frame(model, X) for name, model in named.items()}
         table = as_table(X)
         check_rows(table, target)
         if test is None:

@@ -17,7 +17,7 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 from aucmax.tables import Target
-from aucmax.tables.frames import as_table
+from aucmax.tables.frames import as_table, warn_of_other_columns
 from aucmax.tables.target import Grading
 from aucmax.tables.target_encoding import read_moments
 
@@ -82,7 +82,10 @@ def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
             raise ValueError(
                 f"X must have at least one row and one column, got shape {X.shape}."
             )
-        validate_data(estimator, X, reset=fitting, skip_check_array=True)
+        if fitting or not hasattr(estimator, "feature_names_in_"):
+            validate_data(estimator, X, reset=fitting, skip_check_array=True)
+        else:
+            warn_of_other_columns(X, estimator.feature_names_in_.tolist())
         return as_table(X)
     matrix = check_features(estimator, X, fitting=fitting, finite=False)
     if not sparse.issparse(matrix) and not _is_finite(matrix):

@@ -25,6 +25,7 @@ class SearchSetting(NamedTuple):
     n_jobs: int
     random_state: int
     is_limited: bool = False  # whether there is a time limit
+    stores_rows: bool = True  # whether a model may hold training rows
 
     @property
     def is_partial(self) -> bool:
@@ -62,6 +63,12 @@ class NamedModel:
     search_settings: dict[str, Any] = field(default_factory=dict)
     search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
     suits: Suits | None = None  # whether AutoRanker tries it by default; None: always
+    stores_rows: bool = False  # whether a fitted model holds some of the training rows
+
+    def is_tried(self, setting: SearchSetting) -> bool:
+        """Whether AutoRanker tries it by default."""
+        is_allowed = setting.stores_rows or not self.stores_rows
+        return is_allowed and (self.suits is None or self.suits(setting))
 
 
 _RANGES = ("fpr_range", "tpr_range")
@@ -89,19 +96,22 @@ def _lightgbm(
     )
 
 
-_forest = partial(
-    _lightgbm,
-    100,
-    50_000,
-    boosting="rf",
-    bagging_fraction=0.632,
-    bagging_freq=1,
-    feature_fraction_bynode=0.3,
-    num_leaves=512,
-    min_data_in_leaf=2,
-    min_sum_hessian_in_leaf=0.0,
-    max_bin=63,  # twice as fast as 255, and as good
-)
+def _forest(suits: Suits | None = None, **params: Any) -> NamedModel:
+    return NamedModel(
+        "aucmax.trees:Forest",
+        {"n_estimators": 300, **params},
+        search_rows=50_000,
+        suits=suits,
+    )
+
+
+def _strong_logistic(C: float) -> NamedModel:
+    return NamedModel(
+        "sklearn.linear_model:LogisticRegression",
+        {"C": C, "max_iter": 1000},
+        search_settings={"max_iter": 200, "tol": 1e-3},
+        search_rows=200_000,
+    )
 
 
 def _kernel(C: float, width: float) -> NamedModel:
@@ -109,6 +119,7 @@ def _kernel(C: float, width: float) -> NamedModel:
         "aucmax.model_selection.kernel_logistic:KernelLogistic",
         {"C": C, "width": width},
         search_rows=20_000,
+        stores_rows=True,
     )
 
 
@@ -212,8 +223,16 @@ MODELS: dict[str, NamedModel] = {
         bagging_fraction=0.8,
         bagging_freq=1,
     ),
-    "forest": _forest(),
-    "forest-extra": _forest(extra_trees=True),
+    "extra-trees": _forest(),
+    "extra-trees-all": _forest(
+        lambda setting: setting.n_columns <= 3_000,
+        criterion="entropy",
+        max_features=None,
+        min_samples_leaf=2,
+    ),
+    "random-forest": _forest(thresholds="best", criterion="entropy"),
+    "logistic-strong": _strong_logistic(0.01),
+    "logistic-strongest": _strong_logistic(0.001),
     "kernel": _kernel(100.0, 0.7),
     "kernel-smooth": _kernel(10.0, 0.7),
     "kernel-narrow": _kernel(10.0, 2.0),
@@ -233,14 +252,17 @@ CANDIDATES = (
     "logistic",
     "lightgbm-small",
     "kernel",
-    "forest",
+    "extra-trees",
     "additive",
     "lightgbm-shallow",
+    "logistic-strong",
+    "random-forest",
     "lightgbm-extra",
     "lightgbm-large",
     "kernel-smooth",
     "kernel-narrow",
-    "forest-extra",
+    "extra-trees-all",
+    "logistic-strongest",
     "lambdamart-pauc",
     "lambdamart",
     "linear",
@@ -356,6 +378,8 @@ def name_models(
 
 
 def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
+    from sklearn.compose import ColumnTransformer
+
     from aucmax.tables import TableModel
 
     if isinstance(model, str):
@@ -367,7 +391,10 @@ def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
             "a model must be a name, an estimator, or a pair (name, estimator), got "
             f"{model!r}."
         )
-    is_tree = "categorical_features" in model.get_params()
+    parameters = model.get_params()
+    if any(isinstance(p, ColumnTransformer) for p in (model, *parameters.values())):
+        return TableModel(model, view="frame")
+    is_tree = "categorical_features" in parameters
     return TableModel(model, view="trees" if is_tree else "linear")
 
 
@@ -393,8 +420,7 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"models must be 'default' or a list of names and estimators, got "
                 f"{models!r}; write models=[{models!r}] for a single model."
             )
-        suits = {name: MODELS[name].suits for name in CANDIDATES}
-        models = [name for name, does in suits.items() if does is None or does(setting)]
+        models = [name for name in CANDIDATES if MODELS[name].is_tried(setting)]
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))
@@ -416,6 +442,11 @@ def _search_model(setting: SearchSetting, name: str) -> Any:
     """Make a model of the list as AutoRanker tries it."""
     one_model = [name for name, choice in MODELS.items() if choice.view != "raw"]
     choice = find_model(name, one_model)
+    if choice.stores_rows and not setting.stores_rows:
+        raise ValueError(
+            f"{name!r} stores training rows, which stores_rows=False rules out; leave "
+            "out one of them."
+        )
     parameters = dict(choice.search_settings)
     if setting.n_columns > _MAX_COLUMNS_OF_TREES and "n_estimators" in choice.settings:
         parameters["n_estimators"] = choice.settings["n_estimators"] // 3
@@ -425,7 +456,7 @@ def _search_model(setting: SearchSetting, name: str) -> Any:
     model = table_model(name, ranges=ranges, parameters=parameters)
     known = model.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
-    if choice.view == "trees":
+    if choice.home.startswith("aucmax.trees:"):
         shared["n_jobs"] = setting.n_jobs
     taken = {key: value for key, value in shared.items() if key in known}
     model.estimator.set_params(**taken)

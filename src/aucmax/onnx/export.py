@@ -1,5 +1,6 @@
 """Export of fitted models to ONNX."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core.atomic import atomic_output
 from aucmax.hypotheses.hypothesis_ensembles import StumpEnsemble, fitted_ensemble
 from aucmax.linear import LevelSumRanker
+from aucmax.model_selection import AutoRanker
+from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_trees
-from aucmax.onnx.table_columns import add_table
+from aucmax.onnx.smooth_nodes import (
+    add_curves,
+    add_kernel,
+    add_knots,
+    add_probability,
+    add_product,
+)
+from aucmax.onnx.table_columns import ENCODED, add_table
 from aucmax.tables import TableModel
 
 
@@ -22,15 +33,16 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
     (rows, columns). Models of tables have one named input of shape (rows, 1) per column
     in use: numbers (NaN is missing), or strings without surrounding blanks (the empty
-    string is missing). The output is "score", one number per row, equal to
-    `decision_function`.
+    string is missing). The output "score" has one number per row, equal to
+    `decision_function`; calibrated models of tables and AutoRanker also have
+    "probability", that of the positive class.
 
     Parameters
     ----------
     model : AUCSVC, LinearRankerCV, LevelSumRanker, MarginRanker, RankBoost, \
-SoftRankBoost, LambdaMART or TableModel
-        A fitted model. GraphRanker, AutoRanker, and models of functions or dates
-        cannot be exported.
+SoftRankBoost, LambdaMART, TableModel or AutoRanker
+        A fitted model. GraphRanker, models of functions, dates or sparse columns, and
+        an AutoRanker with members of another library cannot be exported.
 
     Returns
     -------
@@ -49,14 +61,19 @@ SoftRankBoost, LambdaMART or TableModel
     check_is_fitted(model)
     graph = OnnxGraph()
     if isinstance(model, TableModel):
-        matrix = add_table(graph, model.encoder_, model.view)
-        return graph.model(_add_scores(graph, matrix, model.estimator_))
-    if not isinstance(getattr(model, "hypotheses", ""), str):
+        scores = _add_table_scores(graph, model)
+    elif isinstance(model, AutoRanker):
+        scores = _add_combination(graph, model)
+    elif not isinstance(getattr(model, "hypotheses", ""), str):
         raise _cannot(model, "its hypotheses are functions of your own")
-    if hasattr(model, "categories_"):
+    elif hasattr(model, "categories_"):
         raise _cannot(model, "its categories come from the types of a data frame")
-    matrix = graph.input("X", int(model.n_features_in_))
-    return graph.model(_add_scores(graph, matrix, model))
+    else:
+        scores = _add_scores(graph, _add_array(graph, model), model)
+    probability = None
+    if isinstance(model, TableModel | AutoRanker) and hasattr(model, "calibration_"):
+        probability = add_probability(graph, scores, model.calibration_)
+    return graph.model(score=scores, probability=probability)
 
 
 def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -78,15 +95,44 @@ def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     """Add the nodes that score the rows of a matrix; return a column."""
-    if hasattr(model, "model_text_"):
-        return _add_tree_scores(graph, matrix, model)
-    if isinstance(model, LevelSumRanker):
-        return _add_level_scores(graph, matrix, model)
-    if hasattr(model, "coef_"):
-        return _add_product(graph, matrix, model.coef_[0], float(model.intercept_[0]))
-    if hasattr(model, "columns_") and hasattr(model, "weights_"):
-        return _add_hypotheses(graph, matrix, model)
+    for is_kind, add in _SCORES:
+        if is_kind(model):
+            return add(graph, matrix, model)
     raise _cannot(model, "it is neither linear nor made of trees")
+
+
+def _add_array(graph: OnnxGraph, model: Any) -> str:
+    return graph.input("X", int(model.n_features_in_))
+
+
+def _add_table_scores(graph: OnnxGraph, model: TableModel) -> str:
+    if isinstance(model.estimator_, AutoRanker):
+        return _add_combination(graph, model.estimator_)
+    if model.view not in ENCODED:
+        raise _cannot(model.estimator_, "it encodes the columns of a frame itself")
+    matrix = add_table(graph, model.encoder_, model.view)
+    return _add_scores(graph, matrix, model.estimator_)
+
+
+def _add_combination(graph: OnnxGraph, model: AutoRanker) -> str:
+    """Add all members on their scales, and the weighted sum of their logits."""
+    is_array = not hasattr(model, "feature_names_in_")
+    array = _add_array(graph, model) if is_array else None
+    parts = []
+    for k, encoder in enumerate(model.encoders_):
+        matrices: dict[str, str] = {}
+        for member in model.members_:
+            one, view = member["models"][k], member["view"]
+            if view not in ENCODED or not _can_score(one):
+                reason = f"its member {member['name']!r} is a {type(one).__name__}"
+                raise _cannot(model, f"{reason}, which is not supported")
+            if view not in matrices:
+                matrices[view] = add_table(graph, encoder, view, array)
+            scores = _add_scores(graph, matrices[view], one)
+            logits = add_knots(graph, scores, member["scales"][k])
+            weight = graph.number(member["weight"] / len(model.encoders_))
+            parts.append(graph.add("Mul", logits, weight))
+    return graph.add("Sub", graph.add("Sum", *parts), graph.number(model.threshold_))
 
 
 def _add_level_scores(graph: OnnxGraph, matrix: str, model: LevelSumRanker) -> str:
@@ -99,23 +145,17 @@ def _add_level_scores(graph: OnnxGraph, matrix: str, model: LevelSumRanker) -> s
     return graph.add("Sum", *parts)
 
 
-def _add_product(graph: OnnxGraph, matrix: str, weights: Any, offset: float) -> str:
-    column = graph.constant(np.asarray(weights, dtype=np.float64)[:, None])
-    product = graph.add("MatMul", matrix, column)
-    return graph.add("Add", product, graph.number(offset))
-
-
 def _add_hypotheses(graph: OnnxGraph, matrix: str, model: Any) -> str:
     ensemble, threshold = fitted_ensemble(vars(model)), float(model.threshold_)
     if not isinstance(ensemble, StumpEnsemble):
         line = ensemble.linear_form(threshold)
         weights, offset = line["coef_"][0], float(line["intercept_"][0])
-        return _add_product(graph, matrix, weights, offset)
+        return add_product(graph, matrix, weights, offset)
     columns = graph.constant(np.asarray(ensemble.columns, dtype=np.int64))
     values = graph.add("Gather", matrix, columns, axis=1)
     is_above = graph.add("Greater", values, graph.constant(ensemble.thresholds))
     signs = graph.add("Where", is_above, graph.number(1.0), graph.number(-1.0))
-    return _add_product(graph, signs, ensemble.weights, -threshold)
+    return add_product(graph, signs, ensemble.weights, -threshold)
 
 
 def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
@@ -126,6 +166,25 @@ def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     scores = add_trees(graph, matrix, model.model_text_)
     offset = graph.number(getattr(model, "threshold_", 0.0))
     return graph.add("Sub", scores, offset)
+
+
+def _add_line(graph: OnnxGraph, matrix: str, model: Any) -> str:
+    return add_product(graph, matrix, model.coef_[0], float(model.intercept_[0]))
+
+
+# the models that can be exported: the first condition that holds chooses
+_SCORES: tuple[tuple[Callable[[Any], bool], Callable[..., str]], ...] = (
+    (lambda model: hasattr(model, "model_text_"), _add_tree_scores),
+    (lambda model: isinstance(model, LevelSumRanker), _add_level_scores),
+    (lambda model: isinstance(model, KernelLogistic), add_kernel),
+    (lambda model: isinstance(model, AdditiveLogistic), add_curves),
+    (lambda model: hasattr(model, "coef_"), _add_line),
+    (lambda m: hasattr(m, "columns_") and hasattr(m, "weights_"), _add_hypotheses),
+)
+
+
+def _can_score(model: Any) -> bool:
+    return any(is_kind(model) for is_kind, _ in _SCORES)
 
 
 def _cannot(model: Any, reason: str) -> TypeError:

@@ -20,8 +20,16 @@ class OnnxGraph:
         self._inputs: list[onnx.ValueInfoProto] = []
 
     def input(self, name: str, width: int, *, is_text: bool = False) -> str:
-        """Declare an input: double numbers, or strings."""
+        """Declare an input, once: double numbers, or strings."""
         kind = TensorProto.STRING if is_text else TensorProto.DOUBLE
+        for known in self._inputs:
+            if known.name == name:
+                if known.type.tensor_type.elem_type != kind:
+                    raise TypeError(
+                        f"column {name!r} holds numbers in one fold and text in "
+                        "another, so the model cannot be exported to ONNX."
+                    )
+                return name
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
         return name
 
@@ -43,13 +51,17 @@ class OnnxGraph:
         )
         return name
 
-    def model(self, scores: str) -> onnx.ModelProto:
-        """Return the graph whose output "score" are these scores, one per row."""
+    def model(self, **columns: str | None) -> onnx.ModelProto:
+        """Return the graph with these columns as outputs, one number per row."""
         axis = self.constant(np.array([1]))
-        self._nodes.append(helper.make_node("Squeeze", [scores, axis], ["score"]))
-        output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, ["rows"])
+        outputs = []
+        for name, column in columns.items():
+            if column is not None:
+                self._nodes.append(helper.make_node("Squeeze", [column, axis], [name]))
+                kind = TensorProto.DOUBLE
+                outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))
         graph = helper.make_graph(
-            self._nodes, "aucmax", self._inputs, [output], self._constants
+            self._nodes, "aucmax", self._inputs, outputs, self._constants
         )
         model = helper.make_model(
             graph,

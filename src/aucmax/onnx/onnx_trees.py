@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.trees.booster_text import parse_fields
@@ -35,6 +35,40 @@ def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
         # the first line is the number of the tree; an empty one ends it
         fields = parse_fields(block.partition("\n")[2].split("\n\n")[0] + "\n")
         _append_tree(columns, fields)
+    return _add_ensemble(graph, matrix, columns)
+
+
+def add_steps(graph: OnnxGraph, values: str, steps: Any) -> str:
+    """Add a balanced tree that counts the steps, rising numbers, below each value."""
+    columns: dict[str, Any] = defaultdict(list)
+    columns["tree_roots"] = [0]
+    columns["leaf_weights"] = list(range(len(steps) + 1))
+
+    def append(low: int, high: int) -> tuple[int, int]:
+        """Append the nodes of some steps; return the root, and whether it is a leaf."""
+        if low == high:
+            return low, 1
+        middle, place = (low + high) // 2, len(columns["nodes_splits"])
+        columns["nodes_featureids"].append(0)
+        columns["nodes_modes"].append(_AT_MOST)
+        columns["nodes_splits"].append(steps[middle])
+        columns["nodes_missing_value_tracks_true"].append(0)
+        sides = {"true": (low, middle), "false": (middle + 1, high)}
+        for side in sides:
+            columns[f"nodes_{side}nodeids"].append(0)  # replaced when it is known
+            columns[f"nodes_{side}leafs"].append(0)
+        for side, ends in sides.items():
+            child, is_leaf = append(*ends)
+            columns[f"nodes_{side}nodeids"][place] = child
+            columns[f"nodes_{side}leafs"][place] = is_leaf
+        return place, 0
+
+    append(0, len(steps))
+    counts = _add_ensemble(graph, values, columns)
+    return graph.add("Cast", counts, to=TensorProto.INT64)
+
+
+def _add_ensemble(graph: OnnxGraph, matrix: str, columns: dict[str, Any]) -> str:
     columns["leaf_targetids"] = [0] * len(columns["leaf_weights"])
     for name in _TENSORS.keys() & columns.keys():
         values = np.array(columns[name], dtype=_TENSORS[name])

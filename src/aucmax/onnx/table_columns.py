@@ -12,15 +12,16 @@ from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 Column: TypeAlias = dict[str, Any]  # the fitted state of one column
 
 
-def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
-    """Add one input for each raw column; return the matrix of a view of them."""
+def add_table(
+    graph: OnnxGraph, encoder: TableEncoder, view: str, array: str | None = None
+) -> str:
+    """Return the matrix of a view, of one input per raw column or of an array."""
     if encoder.scales_ is not None:
         width = int(encoder.n_features_in_)
         raise TypeError(
             f"a model of {width} sparse columns cannot be exported to ONNX; use "
             "aucmax.save and aucmax.load instead."
         )
-    inputs: dict[str, str] = {}
     blocks = []
     for column in encoder.columns_:
         name, kind = column["name"], column["kind"]
@@ -29,9 +30,12 @@ def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
                 f"column {name!r} holds dates, which cannot be exported to ONNX; fit a "
                 "model to separate columns of year, month and so on."
             )
-        if name not in inputs:
-            inputs[name] = graph.input(name, 1, is_text=kind != "number")
-        blocks += _ADD[kind, view](graph, inputs[name], column)
+        if array is None:
+            cells = graph.input(name, 1, is_text=kind != "number")
+        else:
+            place = encoder.feature_names_in_.tolist().index(name)
+            cells = graph.add("Gather", array, graph.constant([place]), axis=1)
+        blocks += _ADD[kind, view](graph, cells, column)
     return graph.add("Concat", *blocks, axis=1)
 
 
@@ -130,3 +134,5 @@ _ADD = {
     ("target mean", "linear"): _target_mean,
     ("target mean", "trees"): _target_mean,
 }
+#: The views of a table that can be exported.
+ENCODED = {view for _, view in _ADD}

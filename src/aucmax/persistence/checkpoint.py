@@ -15,14 +15,12 @@ _KEYS = ["fit", "is_done", "state"]
 
 
 class Checkpoint:
-    """The file of one fit; it holds values that a model file could hold.
+    """The file of one fit; it holds values that a model file could hold."""
 
-    It is always replaced as a whole; the first write is at the start, so a folder that
-    is not writable fails before the fit. `fit` identifies the fit by its parameters,
-    digests of its rows, and versions. A finished fit that differs in any of them is
-    overwritten; for an unfinished one a CheckpointError names the difference.
-    """
-
+    # It is always replaced as a whole, first at the start, so that a folder that is not
+    # writable fails before the fit. fit has parameters, digests and versions: another
+    # finished fit is overwritten, for an unfinished one a CheckpointError names the
+    # change.
     def __init__(self, path: str | os.PathLike[str], fit: Mapping[str, str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(

@@ -1,10 +1,4 @@
-"""The elastic net: few weights stay, and correlated ones stay together [1]_.
-
-References
-----------
-.. [1] H. Zou, T. Hastie. Regularization and variable selection via the elastic net.
-   Journal of the Royal Statistical Society B 67 (2005).
-"""
+"""The elastic net (Zou, Hastie, 2005): few weights stay, correlated ones together."""
 
 from dataclasses import dataclass
 
@@ -25,12 +19,7 @@ from aucmax.regularizers.regularizer import Ball, PricedWeights
 
 @dataclass(frozen=True)
 class ElasticNet:
-    r"""A mixture of the L1 norm and half the squared L2 norm.
-
-    .. math:: \Omega(w) = \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2
-
-    `lower_bound` costs O(n log n) where the line has to be tilted; all else is O(n).
-    """
+    r"""A mixture, :math:`\rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2`, of both norms."""
 
     l1_ratio: float = 0.5  # rho, from 0 to 1
 
@@ -79,10 +68,7 @@ class ElasticNet:
 
 @dataclass(frozen=True)
 class ElasticNetBall(Ball):
-    r"""Weights of limited price, :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`.
-
-    Projections and `support` cost O(n log n), usually less than a sort.
-    """
+    r"""The weights with :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`."""
 
     radius: float = 1.0  # the largest price, not a distance
     l1_ratio: float = 0.5  # rho, from 0 to 1

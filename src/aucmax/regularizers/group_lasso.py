@@ -1,10 +1,4 @@
-"""The group lasso: the weights of a group are kept or dropped together [1]_.
-
-References
-----------
-.. [1] M. Yuan, Y. Lin. Model selection and estimation in regression with grouped
-   variables. Journal of the Royal Statistical Society B 68 (2006).
-"""
+"""The group lasso (Yuan, Lin, 2006): groups of weights are kept or dropped together."""
 
 from dataclasses import dataclass
 
@@ -19,12 +13,7 @@ from aucmax.regularizers.regularizer import Ball
 
 @dataclass(frozen=True, eq=False)
 class GroupLasso:
-    r"""The sum of the Euclidean norms of groups of weights.
-
-    .. math:: \Omega(w) = \sum_g \sqrt{n_g} \, \|w_g\|_2
-
-    with :math:`n_g` weights in group g. All methods cost O(n).
-    """
+    r"""The sum over groups of norms, :math:`\sum_g \sqrt{n_g} \, \|w_g\|_2`."""
 
     groups: ArrayLike  # the group of each weight, numbered from 0 without a gap
 
@@ -51,10 +40,7 @@ class GroupLasso:
 
 @dataclass(frozen=True, eq=False)
 class GroupLassoBall(Ball):
-    r"""Weights in groups, :math:`\sum_g \sqrt{n_g} \, \|w_g\|_2 \le r`.
-
-    Projections cost O(n log n), usually less than a sort; all else is O(n).
-    """
+    r"""Weights in groups, :math:`\sum_g \sqrt{n_g} \, \|w_g\|_2 \le r`."""
 
     groups: ArrayLike  # the group of each weight, numbered from 0 without a gap
 
@@ -80,8 +66,8 @@ class _Lengths:
     r"""The length of each group of a vector, :math:`q_g = \|w_g\| / \sqrt{n_g}`.
 
     In these, the group norm is :math:`\sum_g n_g q_g`, its dual :math:`\max_g q_g`, and
-    the squared distance between vectors whose groups differ in length alone is
-    :math:`\sum_g n_g (q_g - q'_g)^2`.
+    the squared distance of vectors whose groups differ in length alone is :math:`\sum_g
+    n_g (q_g - q'_g)^2`.
     """
 
     def __init__(self, vector: FloatArray, groups: ArrayLike) -> None:

@@ -5,28 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.projections import (
-    nearest_magnitudes,
-    soft_threshold,
-    with_signs_of,
-)
+from aucmax.regularizers import projections
 from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
 
 
 def bound_below_norm(constant: float, dual_norm: float) -> float:
-    """Return the minimum of a norm plus the positive part of a line.
-
-    A line too steep for the norm (dual norm above 1) is tilted until it is not.
-    """
+    """Return the minimum of a norm plus the positive part of a line."""
+    # a line too steep for the norm (dual norm above 1) is tilted until it is not
     return max(0.0, constant) / max(1.0, dual_norm)
 
 
 @dataclass(frozen=True)
 class L1:
-    r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`.
-
-    Many weights become exactly 0. All methods cost O(n).
-    """
+    r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`."""
 
     def value(self, parameters: FloatArray) -> float:
         """Return the sum of absolute weights."""
@@ -38,7 +29,7 @@ class L1:
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
         """Move each weight towards 0 by the step."""
-        return soft_threshold(point, step)
+        return projections.soft_threshold(point, step)
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         """Return the minimum of the norm plus the positive part of a line."""
@@ -60,10 +51,7 @@ class L1:
 
 @dataclass(frozen=True)
 class L1Ball(Ball):
-    r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
-
-    A projection costs O(n log n), usually less than a sort.
-    """
+    r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`."""
 
     radius: float = 1.0
 
@@ -76,8 +64,8 @@ class L1Ball(Ball):
         return self.radius * _largest_magnitude(direction)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = nearest_magnitudes(np.abs(point), self.radius)
-        return with_signs_of(point, nearest)
+        nearest = projections.nearest_magnitudes(np.abs(point), self.radius)
+        return projections.with_signs_of(point, nearest)
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return the origin, where a solver may start."""

@@ -73,11 +73,7 @@ def nearest_magnitudes(
     l1_ratio: float = 1.0,
     weights: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the nearest magnitudes inside the ball, in O(n log n).
-
-    Those given lie outside of it: with `weights` of 1 or more they cost more than
-    `radius`. The L1 norm has the share `l1_ratio` in the cost.
-    """
+    """Return the nearest magnitudes inside the ball to some outside, in O(n log n)."""
     largest = float(magnitudes.max())
     curvature = 1.0 - l1_ratio
     unit = l1_ratio + curvature * largest
@@ -109,11 +105,8 @@ def support(direction: FloatArray, radius: float, l1_ratio: float) -> float:
 
 
 def tilt_of_least_cost(reach: float, magnitudes: FloatArray, l1_ratio: float) -> float:
-    r"""Return the :math:`\theta` with :math:`\theta g_i \le \rho + (1 - \rho) w_i`.
-
-    The w, 0 where the inequality is strict, reaches
-    :math:`\langle g, w \rangle = o` > 0 at the least cost.
-    """
+    r"""Return the :math:`\theta` with :math:`\theta g_i \le \rho + (1 - \rho) w_i`."""
+    # the w, 0 where the inequality is strict, reaches <g, w> = o > 0 at the least cost
     largest = float(magnitudes.max())
     curvature = 1.0 - l1_ratio
     if curvature == 0.0:
@@ -159,15 +152,11 @@ def _top(
     solved: Callable[[_Numbers, _Numbers], _Numbers],
     weights: FloatArray | None = None,
 ) -> float:
-    """Return x, the largest magnitude.
-
-    ``solved(spared, spent)`` is the x of a choice of magnitudes, from their sums of
-    ``omega e gain(c)`` and ``omega c^2``. It is never too small, also if the choice is
-    wrong; so magnitudes that it leaves at 0 are dropped [1]_, until none is left. This
-    is Newton's method on a convex, piecewise-linear function: each round divides the
-    product of its value and its slope by 4 or more [2]_, so there are O(log n) rounds
-    at a given precision, usually 5 to 10, each shorter than the last.
-    """
+    """Return x, the largest magnitude."""
+    # solved(spared, spent) is the x of a choice of magnitudes, from their sums of omega
+    # e gain(c) and omega c^2. It is never too small, so magnitudes that it leaves at 0
+    # are dropped [1], until none is left: Newton's method on a convex, piecewise-linear
+    # function, with O(log n) rounds [2], usually 5 to 10, each shorter than the last.
     c, e = slopes, distances
     omega = np.ones_like(c) if weights is None else weights
     n_used, x = -1, solved(np.float64(0.0), np.float64(1.0))  # the largest alone

@@ -23,11 +23,9 @@ class Hull(NamedTuple):
 
 
 class PricedWeights(NamedTuple):
-    r"""One price for all weights, :math:`\pi |w| + \kappa w^2 / 2`.
+    r"""One price for all weights, :math:`\pi |w| + \kappa w^2 / 2`."""
 
-    With a `radius`, the absolute weights also sum to at most that.
-    """
-
+    # with a radius, the absolute weights also sum to at most that
     price: float  # pi
     curvature: float = 0.0  # kappa
     radius: float | None = None
@@ -48,17 +46,14 @@ class ProximalRegularizer(Regularizer, Protocol):
     """A regularizer with a proximal step that bounds objectives from below."""
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
-        r"""Return the minimiser of :math:`\Omega(w) + \|w - v\|^2 / (2 \, step)`.
-
-        For a ball this is the projection of the point v, whatever the step.
-        """
+        r"""Return the minimiser of :math:`\Omega(w) + \|w - v\|^2 / (2 \, step)`."""
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         r"""Return the minimum of :math:`\Omega(w) + \max(0, o + \langle a, w \rangle)`.
 
         It bounds :math:`\Omega + C R` from below if the risk R is nonnegative and
-        nowhere below the line. By the conjugate of the regularizer it is
-        :math:`\max_{0 \le \theta \le 1} \theta o - \Omega^*(-\theta a)`.
+        nowhere below the line: :math:`\max_{0 \le \theta \le 1} \theta o -
+        \Omega^*(-\theta a)`.
         """
 
 
@@ -107,12 +102,9 @@ class ConvexSet:
 
 
 class Ball(ConvexSet):
-    r"""The parameters whose norm is at most the radius, :math:`\|w\| \le r`.
+    r"""The parameters whose norm is at most the radius, :math:`\|w\| \le r`."""
 
-    The conjugate of a ball is its support function, so inside it a line
-    :math:`o + \langle a, w \rangle` is nowhere below :math:`o - r \|a\|_*`.
-    """
-
+    # inside it, a line o + <a, w> is nowhere below o - r |a|_*, the dual norm
     @abstractmethod
     def norm(self, parameters: FloatArray) -> float:
         """Return the quantity that the radius limits."""

@@ -30,10 +30,7 @@ _CHOICE_WIDTH = 4.0
 
 
 class BoundHinge(BoundRisk):
-    """A mean hinge over a part of the pairs, as a choice of rows or structural.
-
-    See :class:`PairHinge` and :class:`PartialHinge`; structural risks have margin 1.
-    """
+    """A mean hinge over a part of the pairs, as a choice of rows or structural."""
 
     least_value = 0.0
 
@@ -71,13 +68,11 @@ class BoundHinge(BoundRisk):
     def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
-        The choice of rows is smoothed, too: a row counts by the share ``clip((k -
-        threshold) / (4 width) + 1/2, 0, 1)``, with its score k, or minus the score for
-        a positive, and the threshold such that the shares fill the range. Any shares
-        in [0, 1] that do give a line below the risk. Many rows are counted in cells of
-        about ``width / 32`` instead of sorted, and all rows of a cell have the same
-        share. The value is then a few hundredths of `width` above the risk at most,
-        never below.
+        The choice of rows is smoothed, too: a row of key k (minus the score of a
+        positive) counts by ``clip((k - threshold) / (4 width) + 1/2, 0, 1)``, and any
+        shares that fill the range give a line below the risk. Many rows are counted in
+        cells of about ``width / 32``: the value is then a few hundredths of `width`
+        above the risk at most.
         """
         self.require_smooth()
         grid = HingeGrid.cover(scores, self._margin, width)
@@ -99,13 +94,10 @@ class BoundHinge(BoundRisk):
     def curvature(
         self, scores: FloatArray, width: float
     ) -> Callable[[Any], FloatArray]:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V.
-
-        It is the Laplacian of the pairs near the kink, plus the scatter of the rows
-        near the threshold of the choice, which trade places as their scores move. The
-        weight of the scatter is the slope of the risk at the threshold, which is exact
-        where the slope does not change near it.
-        """
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        # The Laplacian of the pairs near the kink, plus the scatter of rows near the
+        # threshold of the choice, which trade places; its weight is the slope at the
+        # threshold.
         self.require_smooth()
         positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, self._margin)
@@ -179,10 +171,7 @@ class BoundHinge(BoundRisk):
     def _slope_at_threshold(
         self, own: SmoothChoice, other: SmoothChoice, width: float
     ) -> float:
-        """Return the slope of the risk in the score of a row at the threshold.
-
-        It is the share of the other class that a row there is paired with.
-        """
+        """Return the share of the other class paired with a row at the threshold."""
         gaps = self._margin + own.threshold + other.chosen.keys
         shares = np.clip(gaps / width + 0.5, 0.0, 1.0)
         share = float(np.average(shares, weights=other.chosen.weights))

@@ -20,24 +20,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Queries,
-    check_binary_labels,
-    check_qid,
-    nonnegative_weights,
-)
+from aucmax._core import validation
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 
 class Support(NamedTuple):
-    r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`.
-
-    It touches the risk at the given scores, or passes slightly below where the risk was
-    smoothed.
-    """
+    r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`."""
 
     value: float  # of the risk at the given scores, or a bound slightly above it
     subgradient: FloatArray  # the slope g, of shape (n_rows,)
@@ -107,12 +96,14 @@ class BoundRisk(ABC):
         queries: ArrayLike | None = None,
     ) -> None:
         self.risk = risk
-        self.labels: BoolArray = check_binary_labels(labels, "labels")[1]
+        self.labels: BoolArray = validation.check_binary_labels(labels, "labels")[1]
         # not rescaled: nu of margin risks is in their unit
-        self.sample_weight = nonnegative_weights(sample_weight, self.labels.size)
+        self.sample_weight = validation.nonnegative_weights(
+            sample_weight, self.labels.size
+        )
         self.queries: Queries | None = None
         if queries is not None:
-            self.queries = check_qid(queries, self.labels.size, "queries")
+            self.queries = validation.check_qid(queries, self.labels.size, "queries")
         elif self.sample_weight is not None:
             is_used = self.sample_weight > 0.0
             if not (is_used & self.labels).any() or not (is_used & ~self.labels).any():

@@ -22,15 +22,11 @@ class InstanceMargin(MarginRisk):
     .. math:: R(s) = \frac{1}{2} \Big( \frac{1}{\nu_-} \sum_{\text{largest}} w_j s_j
               - \frac{1}{\nu_+} \sum_{\text{smallest}} w_i s_i \Big)
 
-    over the negatives of largest score that weigh :math:`\nu_-` together, and the
-    positives of smallest score that weigh :math:`\nu_+`: minus a margin between them.
-    If the last row counts in part, rows that tie with it share in proportion to their
-    weights, so the order of the rows does not matter.
-
-    At most the risk :class:`PairMargin` with :math:`\nu = \nu_+ \nu_-`, of which it is
-    the reduction to instances: problems (7) and (8) of Suehiro, Hatano, Takimoto. ALT
-    2011. Convex and positively homogeneous; a constant added to every score changes
-    nothing. Costs two selections, O(n_rows).
+    over the worst rows of each class, of weights :math:`\nu_-` and :math:`\nu_+`; ties
+    at the end share by weight. At most :class:`PairMargin` with :math:`\nu = \nu_+
+    \nu_-`, its reduction to instances: problems (7) and (8) of Suehiro, Hatano,
+    Takimoto, ALT 2011. Convex and positively homogeneous. Costs two selections,
+    O(n_rows).
     """
 
     def __init__(self, nu_pos: float, nu_neg: float) -> None:
@@ -52,19 +48,12 @@ class BoundInstanceMargin(BoundMargin):
         )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one selection.
-
-        The subgradient of a positive row is minus half its share in the mean, that of a
-        negative row plus half, so each class adds up to one half.
-        """
+        """Return the risk of these scores and one subgradient, from one selection."""
         positive, negative = (own.with_scores(scores) for own in self._classes)
         return half_difference_of_means((positive, negative), self._nus, scores.size)
 
     def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk whose slope is the smoothed risk's gradient.
-
-        The shares of rows fall from 1 to 0 over the width, instead of all at once.
-        """
+        """Return a line below the risk: shares fall from 1 to 0 over the width."""
         value, _ = self.value_and_gradient(scores)
         subgradient = np.zeros(scores.size)
         choices = self._smooth_choices(scores, width)

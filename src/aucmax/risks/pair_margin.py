@@ -28,17 +28,10 @@ class PairMargin(MarginRisk):
               0 \le d_{ij} \le \frac{w_i w_j}{\nu} \Big\}
 
     with row weights :math:`w` (1 by default): problems (2) and (3) of Suehiro, Hatano,
-    Takimoto. ALT 2011. ``nu=1`` without weights is the hard margin, the smallest of all
-    pairs; :math:`\nu = W_+ W_-`, the product of the class totals, is the plain mean.
-
-    All pairs that have the largest of these margins share it in proportion to their
-    weights, so the order of the rows does not matter. Two pairs tie if their
-    differences do as floating-point numbers. Convex and positively homogeneous; a
-    constant added to every score changes nothing.
-
-    Costs two sorts and a handful of sweeps over the sorted scores, O(n_rows) memory;
-    only the last few pairs, among which the threshold lies, are listed. Pairs are
-    counted in integers without weights, else in floating point.
+    Takimoto, ALT 2011. ``nu=1`` without weights is the hard margin; :math:`\nu = W_+
+    W_-` the plain mean. Pairs that tie (as floating-point numbers) at the largest of
+    these margins share it by weight. Convex and positively homogeneous. Costs two sorts
+    and a handful of sweeps; pairs are counted in integers without weights.
     """
 
     def __init__(self, nu: float) -> None:
@@ -56,11 +49,7 @@ class BoundPairMargin(BoundMargin):
         checked_nu("nu", self.risk.nu, "pairs", positive * negative)
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort.
-
-        The subgradient of a positive row is minus half the share of its pairs in the
-        mean, that of a negative row plus half, so each class adds up to one half.
-        """
+        """Return the risk of these scores and one subgradient, from one sort."""
         pairs, nu = self._sorted_pairs(scores)
         smallest = _Smallest.of(pairs, nu)
         subgradient = np.zeros(scores.size)
@@ -69,10 +58,7 @@ class BoundPairMargin(BoundMargin):
         return smallest.risk, subgradient
 
     def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk whose slope is the smoothed risk's gradient.
-
-        The shares of pairs fall from 1 to 0 over the width, instead of all at once.
-        """
+        """Return a line below the risk: shares fall from 1 to 0 over the width."""
         pairs, nu = self._sorted_pairs(scores)
         smallest = _Smallest.of(pairs, nu)
         ramp = Ramp.of(pairs, nu, width, smallest.threshold)
@@ -126,10 +112,7 @@ def pairs_with_margin(
     margin: float,
     sample_weight: FloatArray | None = None,
 ) -> float:
-    r"""Return the number of pairs of at least this margin, an int, or their weight.
-
-    .. math:: \sum_{i \in P} \sum_{j \in N} w_i w_j \, [\, s_i - s_j \ge 2 \rho \,]
-    """
+    r"""Return the number (or weight) of pairs with :math:`s_i - s_j \ge 2 \rho`."""
     pairs = sorted_pairs(split_classes(labels, sample_weight), scores)
     _, below = pairs.split_at(2.0 * margin)
     return pairs.total_weight - pairs.weight_from(below)

@@ -24,10 +24,9 @@ class BoundPerQuery(BoundRisk):
 
     .. math:: R(s) = \frac{1}{|Q|} \sum_{q \in Q} R_q(s_q)
 
-    where :math:`Q` are the queries with positives and negatives, of equal weight; row
-    weights act within a query. The other `n_skipped` of the `n_queries` queries
-    contribute nothing. Costs one sort of all scores, and a sweep over each query.
-    Kernels have a margin of 1, so scores are divided by `margin`.
+    where :math:`Q` are the queries with both classes, of equal weight; the other
+    `n_skipped` contribute nothing. Kernels have margin 1: scores are divided by
+    `margin`.
     """
 
     least_value = 0.0
@@ -71,11 +70,7 @@ class BoundPerQuery(BoundRisk):
         return self._margin * value, slope
 
     def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk whose slope is the smoothed risk's gradient.
-
-        The kinks of the hinges are rounded off, but the choice of rows is not: it is
-        among few rows of each of many queries.
-        """
+        """Return a line below the risk: kinks are smoothed, not the choice of rows."""
         self.require_smooth()
         value, slope, offset = self._first_rows(scores).support(width / self._margin)
         return Support(self._margin * value, slope, self._margin * offset)
@@ -91,11 +86,9 @@ class BoundPerQuery(BoundRisk):
     def draw_rows(
         self, rows_per_class: int, generator: np.random.Generator
     ) -> IntArray:
-        """Draw rows of some queries, about `rows_per_class` of each class.
-
-        Pairs are within queries, so all rows of few queries have more pairs than few
-        rows of each; large queries are thinned.
-        """
+        """Draw rows of some queries, about `rows_per_class` of each class."""
+        # all rows of few queries have more pairs than few rows of each; large ones are
+        # thinned
         counted = np.arange(self.labels.size)
         if self.sample_weight is not None:
             counted = np.flatnonzero(self.sample_weight > 0.0)
@@ -144,12 +137,9 @@ class BoundPerQuery(BoundRisk):
 
 
 class SortedQueries(NamedTuple):
-    """Sorted rows; the class of a query is a group, its negatives before the others.
+    """Sorted rows; the class of a query is a group, its negatives before the others."""
 
-    Weights are in units of the heaviest row's; groups begin at `starts`, which also has
-    the end.
-    """
-
+    # weights are in units of the heaviest row's; starts also has the end
     rows: IntArray
     values: FloatArray
     weights: FloatArray
@@ -180,10 +170,7 @@ class SortedQueries(NamedTuple):
         return np.repeat(np.arange(sizes.size) % 2 == 1, sizes)
 
     def first(self, negatives: float, positives: float) -> "SortedQueries":
-        """Keep the weights of the first rows alone, up to shares of their groups'.
-
-        The first ones are the highest negatives and the lowest positives.
-        """
+        """Keep the weights of the first rows alone, up to shares of their groups'."""
         if negatives == positives == 1.0:
             return self
         weights = box_kernels.first_weights_of_groups(
@@ -198,10 +185,7 @@ class SortedQueries(NamedTuple):
         return ordered
 
     def support(self, width: float = 0.0) -> Support:
-        """Return the mean over queries of the mean hinge of pairs, and a line below it.
-
-        The slope of the line is smoothed over a width, the mean is not.
-        """
+        """Return the mean hinge over queries, and a line with smoothed slope."""
         values, slopes = self.values.copy(), np.empty_like(self.values)
         value = box_kernels.mean_pair_hinge(
             values, self.weights, self.starts, MAX_KINK_DISTANCE, slopes

@@ -23,20 +23,13 @@ class TangentMargin(MarginRisk):
               0 \le d_i \le w_i \Big( \frac{2}{\nu_c} - \frac{\nu_+}{\nu_c^2} \Big), \;
               0 \le d_j \le w_j \frac{\nu_+}{\nu} \Big\}
 
-    where each class' :math:`d` adds up to 1 and :math:`\nu_+` runs over
-    :math:`[\nu / W_-, \; 2 \nu_c - \nu_c^2 / W_+]`, :math:`W_\pm` being the class
-    totals of the row weights :math:`w` (1 by default). Rows that tie share in
-    proportion to their weights. Problem (9) of Suehiro, Hatano, Takimoto. ALT 2011.
-
-    The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i / \nu_+`,
-    which :class:`InstanceMargin` has with :math:`\nu_- = \nu / \nu_+`. It lies below,
-    so the risk is at most the largest risk of those, and at least the risk of
-    ``InstanceMargin(nu_center, nu / nu_center)``. Convex and positively homogeneous; a
-    constant added to every score changes nothing.
-
-    For fixed scores the best :math:`d` are partial sums of sorted scores, and the rest
-    is convex and piecewise linear in :math:`\nu_+`: bisection over the breakpoints
-    finds its minimum exactly. Costs two sorts.
+    where each class' :math:`d` adds up to 1 and :math:`\nu_+` runs over :math:`[\nu /
+    W_-, \; 2 \nu_c - \nu_c^2 / W_+]`: problem (9) of Suehiro, Hatano, Takimoto, ALT
+    2011. The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i /
+    \nu_+`, so the risk is at least that of ``InstanceMargin(nu_center, nu /
+    nu_center)``, and at most the largest over :math:`\nu_+`. For fixed scores the rest
+    is convex and piecewise linear in :math:`\nu_+`: bisection finds its minimum
+    exactly.
     """
 
     def __init__(self, nu: float, nu_center: float) -> None:
@@ -55,11 +48,7 @@ class BoundTangentMargin(BoundMargin):
         )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort.
-
-        The subgradient of a positive row is minus half of its d, that of a negative row
-        plus half, so each class adds up to one half.
-        """
+        """Return the risk of these scores and one subgradient, from one sort."""
         classes, lowest = self._lowest(scores)
         nu_pos = self._inner_nu_pos(*lowest)
         center = self.risk.nu_center
@@ -89,11 +78,9 @@ class BoundTangentMargin(BoundMargin):
         return min(max(self.risk.nu_center, left), right)
 
     def _first_ascent(self, positive: Lowest, negative: Lowest, strict: bool) -> float:
-        """Return the first nu_pos from which on the margin does not fall, or rises.
-
-        It is piecewise linear between the points where the mean takes in one positive
-        more, or one negative fewer.
-        """
+        """Return the first nu_pos from which on the margin does not fall, or rises."""
+        # it is linear between points where the mean takes in a positive, or loses a
+        # negative
         p, n = positive.values.size, negative.values.size
         # only the ratio of the slopes matters; this keeps them within float64
         unit = max(positive.height(p - 1), negative.height(n - 1)) or 1.0

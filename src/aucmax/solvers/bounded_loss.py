@@ -23,10 +23,9 @@ _MAX_IDLE_STREAK = 2  # steps, after which a descent ends
 class BoundedLossSolver:
     """Minimise a smooth risk that is not convex by descent from convex solutions.
 
-    Each start is first scaled, which costs no pass; all descents share one pass per
+    Starts are first scaled, which costs no pass; all descents share one pass per
     iteration. The solution has the lowest objective of all iterates that rank the
     training rows no worse than the best start, by the metric `measure` of their scores.
-    `gradient_norm` is that of the risk alone if the regularizer is not quadratic.
     """
 
     def __init__(
@@ -95,10 +94,7 @@ class BoundedLossSolver:
     def _convex_solutions(
         self, objective: LinearObjective, regularizer: ProximalRegularizer
     ) -> dict[str, Point]:
-        """Solve the convex problems roughly; leave out weights of 0.
-
-        If none is left, start from the direction between the class means.
-        """
+        """Solve convex problems roughly; if all are 0, start between class means."""
         rule = replace(
             self.stopping,
             tol=max(self.stopping.tol, _GAP_OF_A_START),

@@ -44,23 +44,15 @@ _SHARE_OF_A_BAD_STEP = 0.3  # after which the next cut is taken
 
 @dataclass(frozen=True)
 class BundleSolver:
-    r"""Minimise a convex risk plus L2 or a proximal regularizer by cutting planes.
+    """Minimise a convex risk plus L2 or a proximal regularizer by cutting planes.
 
     Each iteration adds one cut below the risk, minimises the regularizer plus the
     highest cut (which bounds the optimum from below), and searches the line from the
-    center, the best point so far, to that minimiser. The next cut is taken a little
-    beyond the new center on the same line. One pass per iteration. In the end, weights
-    that the certificate does not need are set to 0.
-
-    With `smoothing`, kinks are smoothed over a width that falls with the gap: on wide
-    data, where many pairs end exactly at a kink, the slope then finds their shares,
-    instead of a mixture of many cuts. A smoothed slope is that of a line below the risk
-    itself, so the bound stays valid.
-
-    References
-    ----------
-    .. [1] V. Franc, S. Sonnenburg. Optimized cutting plane algorithm for large-scale
-       risk minimization. JMLR 10 (2009), section 3.
+    center, the best point so far, to that minimiser; the next cut is a little beyond
+    (Franc, Sonnenburg, JMLR 10, 2009, section 3). One pass per iteration. With
+    `smoothing`, kinks are smoothed over a width that falls with the gap: where many
+    pairs end at a kink, the slope then finds their shares. A smoothed slope is that of
+    a line below the risk itself, so the bound stays valid.
     """
 
     stopping: StoppingRule
@@ -140,19 +132,13 @@ def _narrowed(width: float, support: Support, point: Point, promised: float) -> 
 
 @dataclass(frozen=True)
 class LevelBundleSolver:
-    r"""Minimise a convex risk over a hull, or with its price, by a level method.
+    """Minimise a convex risk over a hull, or with its price, by a level method.
 
-    Each iteration bounds the optimum from below by the minimum of a model: the highest
-    cut plus the price of the parameters. Then it projects the best point onto the set
-    where that model is a fraction of the gap below the best value. If the objective is
-    not lower there, a point nearer to the best one gives the next cut. The fraction
-    grows where the model predicts well, and shrinks where it does not. One pass per
-    iteration.
-
-    References
-    ----------
-    .. [1] C. Lemarechal, A. Nemirovskii, Y. Nesterov. New variants of bundle methods.
-       Mathematical Programming 69 (1995), section 2.
+    Each iteration bounds the optimum by the minimum of a model, the highest cut plus
+    the price of the parameters, and projects the best point onto the set where that
+    model is a fraction of the gap below the best value (Lemarechal, Nemirovskii,
+    Nesterov, Mathematical Programming 69, 1995, section 2). The fraction grows where
+    the model predicts well. One pass per iteration.
     """
 
     stopping: StoppingRule

@@ -65,25 +65,16 @@ def suits_column_steps(X: Any, tol: float) -> bool:
 
 @dataclass(frozen=True)
 class ColumnNewtonSolver:
-    r"""Minimise a risk plus an L1 or elastic net penalty, or over an L1 ball.
+    """Minimise a risk plus an L1 or elastic net penalty, or over an L1 ball.
 
-    Proximal Newton steps on the smoothed risk, over the columns that have weight and
-    those whose slopes are worth more than their price. The quadratic model over these
-    is minimised without touching the data, and a line search in score space finds the
-    step. At most one pass per iteration. Thousands of rows and columns may be active at
-    the solution, where cutting planes would need as many cuts.
-
-    The width of the smoothing falls with the gap. Each smoothed slope belongs to a line
-    below the risk itself, which certifies the gap. When the width falls, pairs on the
-    smoothed part would all leave it at once; the model keeps them there, as if the risk
-    continued as a parabola, and so predicts where the solution moves. A ball is for
-    margin risks (positively homogeneous), whose optimum lies on its surface unless it
-    is 0. Memory beyond the data is O(k^2 + n_rows k) for k dense columns at work.
-
-    References
-    ----------
-    .. [1] J. Lee, Y. Sun, M. Saunders. Proximal Newton-type methods for minimizing
-       composite functions. SIAM Journal on Optimization 24 (2014).
+    Proximal Newton steps (Lee, Sun, Saunders, SIAM Journal on Optimization 24, 2014) on
+    the smoothed risk, over the columns that have weight and those whose slopes are
+    worth more than their price. A line search in score space finds the step: at most
+    one pass per iteration. The width of the smoothing falls with the gap. When it
+    falls, pairs on the smoothed part would all leave it at once; the model keeps them
+    there, as if the risk continued as a parabola. A ball is for margin risks
+    (positively homogeneous), whose optimum lies on its surface unless it is 0. Memory
+    is O(k^2 + n_rows k) for k dense columns at work.
     """
 
     stopping: StoppingRule

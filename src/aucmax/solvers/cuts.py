@@ -18,10 +18,9 @@ _MIN_ENTRIES_PER_USED = 4  # of a vector, for which it pays to pick those in use
 class Cuts:
     r"""Lines :math:`R(w) \ge o_k + \langle a_k, w \rangle` with their Gram matrix.
 
-    Cuts bound the risk alone, so a solve with another C can start from them. At most
-    `capacity` are kept: the one that was used longest ago is dropped first, and its
-    share is merged into another cut, so the lower bound never falls. Beyond 120, idle
-    cuts are dropped. With `keep_sources`, the slopes over scores are kept, too.
+    Cuts bound the risk alone, so a solve with another C can start from them. Beyond
+    `capacity`, the one used longest ago is merged into another, so the lower bound
+    never falls; beyond 120, idle cuts are dropped.
     """
 
     def __init__(
@@ -138,13 +137,11 @@ class Cuts:
         r"""Minimise the regularizer plus C times the highest cut.
 
         With :math:`\Omega(w) = \frac{\kappa}{2} \|w\|^2` the dual over the shares
-        :math:`\lambda` of the cuts, a point of the simplex, is
+        :math:`\lambda` of the cuts, a small quadratic program over the simplex, is
 
         .. math:: \max_\lambda \; C \, o^T \lambda
                   - \frac{C^2}{2 \kappa} \Big\| \sum_k \lambda_k a_k \Big\|^2,
-                  \qquad w = -\frac{C}{\kappa} \sum_k \lambda_k a_k ,
-
-        a quadratic program as small as the number of cuts.
+                  \qquad w = -\frac{C}{\kappa} \sum_k \lambda_k a_k .
         """
         pull = C / regularizer.curvature
         shares = minimize_on_simplex(pull * self.gram, self.offsets, self.multipliers)

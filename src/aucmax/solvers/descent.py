@@ -1,8 +1,4 @@
-"""Descent on a smooth risk, convex or not, from several starts at once.
-
-An iteration costs one pass for all starts together: their directions are multiplied
-with the data at once, and the slopes at the end of each line are pulled back at once.
-"""
+"""Descent on a smooth risk from several starts at once: one pass for all of them."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -29,13 +25,10 @@ _MAX_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
 
 class Descent:
-    """One start and its steps, each of which lowers the value.
+    """One start and its steps, each of which lowers the value by `gain`."""
 
-    Steps are those of L-BFGS with a quadratic regularizer, which `gradient` includes;
-    any other one ends a gradient step with its proximal map. `gain` is the decrease by
-    the last step.
-    """
-
+    # L-BFGS with a quadratic regularizer, which gradient includes; any other one ends a
+    # gradient step with its proximal map
     def __init__(
         self, objective: LinearObjective, regularizer: Any, start: Point
     ) -> None:
@@ -177,16 +170,11 @@ def pull_back(objective: LinearObjective, descents: Sequence[Descent]) -> None:
 
 @dataclass(frozen=True)
 class DescentSolver:
-    r"""Minimise a smooth convex risk plus L2 by L-BFGS.
+    r"""Minimise a smooth convex risk plus L2 by L-BFGS (Liu, Nocedal, 1989).
 
-    An objective with the curvature :math:`\kappa` of its regularizer is nowhere more
+    With the curvature :math:`\kappa` of the regularizer, the objective is nowhere more
     than :math:`\|g\|^2 / (2 \kappa)` below its value where its gradient is g: that,
     plus the error of the risk, is the certified gap. One pass per iteration.
-
-    References
-    ----------
-    .. [1] D. C. Liu, J. Nocedal. On the limited memory BFGS method for large scale
-       optimization. Mathematical Programming 45 (1989).
     """
 
     stopping: StoppingRule

@@ -8,11 +8,10 @@ _BESIDE_THE_KINK = 1e-9  # where the slope counts as the one at 0, often a kink
 class LineSearch:
     """Find where a convex function along a line has nearly stopped falling.
 
-    While the search `is_open`, the caller reports the slope at `length`; in the end,
-    `length` is the last one evaluated. Between a falling and a rising end, the next
-    trial is that of the Illinois variant of regula falsi. Without a `slope` at 0, the
-    first trial is next to 0, and the search ends there unless the slope is negative. A
-    slope of at most `accuracy` times that at 0 ends the search.
+    While the search `is_open`, the caller reports the slope at `length`. Between a
+    falling and a rising end, the next trial is that of the Illinois variant of regula
+    falsi. Without a `slope` at 0, the first trial is next to 0. A slope of at most
+    `accuracy` times that at 0 ends the search.
     """
 
     def __init__(

@@ -20,10 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.regularizer import (
-    ProximalRegularizer,
-    QuadraticRegularizer,
-)
+from aucmax.regularizers.regularizer import ProximalRegularizer, QuadraticRegularizer
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch
@@ -163,12 +160,10 @@ def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
 
 
 class CutCertificate:
-    """The lower bound of the mixture of cuts that bounds best; cuts keep its shares.
+    """The lower bound of the mixture of cuts that bounds best; cuts keep its shares."""
 
-    tau grows until the proximal term hides little of the gap. The last mixture has its
-    minimum near the center, the best point, at `parameters`.
-    """
-
+    # tau grows until the proximal term hides little of the gap; the last mixture has
+    # its minimum near the center, the best point, at parameters
     def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
         self._regularizer = regularizer
         self._cuts = cuts
@@ -251,12 +246,10 @@ class _ExactMaster(NamedTuple):
 
 
 class _ProximalMaster:
-    """The model near the center, for a proposal; less near, for a bound.
+    """The model near the center, for a proposal; less near, for a bound."""
 
-    tau is steered so that a proposal promises about half of the gap. Where the shares
-    found with a small tau bound the optimum badly, a certificate finds others.
-    """
-
+    # tau is steered so that a proposal promises about half of the gap; where its shares
+    # bound the optimum badly, a certificate finds others
     def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
         self._regularizer = regularizer
         self._cuts = cuts

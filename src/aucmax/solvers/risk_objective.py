@@ -142,20 +142,13 @@ def narrowed(width: float, lost: float, allowed: float) -> float:
 
 
 class LinearObjective(RiskObjective):
-    """C times the risk of ``X @ w``, with sums in float64 and no copy of the data.
+    """C times the risk of ``X @ w``, with sums in float64 and no copy of the data."""
 
-    With `column_scales`, weights are those of the columns divided by them; `unscaled`
-    returns the weights of the columns themselves.
-    """
-
+    # with column_scales, weights are those of the columns divided by them
     product_cost = 0.5  # passes per product with the data
 
     def __init__(
-        self,
-        X: Any,
-        risk: BoundRisk,
-        C: float,
-        column_scales: FloatArray | None = None,
+        self, X: Any, risk: BoundRisk, C: float, column_scales: FloatArray | None = None
     ) -> None:
         super().__init__(risk, C)
         self.X = X
@@ -191,8 +184,7 @@ class LinearObjective(RiskObjective):
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
         return Point(
-            parameters,
-            self._product(self._matrix.matvec, self.unscaled(parameters)),
+            parameters, self._product(self._matrix.matvec, self.unscaled(parameters))
         )
 
     def unscaled(self, parameters: FloatArray) -> FloatArray:
@@ -233,11 +225,8 @@ class LinearObjective(RiskObjective):
         return self.unscaled(slopes)
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
-        """Estimate the risk's Hessian over features from a sample of the rows.
-
-        Up to `rows_per_class` rows of each class are drawn from those with any weight,
-        always the same ones, or from some of the queries.
-        """
+        """Estimate the risk's Hessian over features from a sample of the rows."""
+        # always the same rows, from those with any weight, or from some of the queries
         rows = self.risk.draw_rows(rows_per_class, np.random.default_rng(0))
         drawn_rows: Any = self._matrix.take(rows)
         is_sparse = sparse.issparse(drawn_rows)

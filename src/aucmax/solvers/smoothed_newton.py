@@ -34,12 +34,11 @@ _MAX_WIDTH_RATIO = 4.0  # of two gradients that are compared
 
 @dataclass(frozen=True)
 class SmoothedNewtonSolver:
-    r"""Minimise a risk plus L2 by Newton steps on the smoothed risk.
+    """Minimise a risk plus L2 by Newton steps on the smoothed risk.
 
     The width of the smoothing falls with the gap. The Hessian is that of a sample of
-    the rows, corrected by limited-memory BFGS. Each gradient is over all rows, and the
-    slope of a line below the unsmoothed risk: these cuts certify the gap. One pass per
-    iteration; memory beyond the data is O(n_parameters^2).
+    the rows, corrected by limited-memory BFGS; gradients are slopes of lines below the
+    unsmoothed risk, which certify the gap. One pass per iteration, O(n_parameters^2).
     """
 
     stopping: StoppingRule

@@ -140,12 +140,9 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Minimises an objective plus a regularizer, and certifies the result.
+    """Minimises an objective plus a regularizer, and certifies the result."""
 
-    A missing method of either is an :class:`~aucmax.exceptions.IncompatibleError`
-    before the first iteration.
-    """
-
+    # a missing method is an IncompatibleError before the first iteration
     def minimize(
         self, objective: Any, regularizer: Any, start: Start | None = None
     ) -> Solution:

@@ -21,10 +21,9 @@ def drop_negligible_weights(
     r"""Set weights to 0 that the certificate of the solution does not need.
 
     The mixed cuts of the certificate have nearly the slope :math:`a` of the risk at the
-    optimum, so a proximal step :math:`\mathrm{prox}(w - \tau C a)` has nearly the zeros
-    of the optimum, the more of them the longer the step. Bisection finds the longest
-    step whose zeros cost next to nothing and leave the gap within the tolerance, in at
-    most two passes.
+    optimum, so a proximal step :math:`\mathrm{prox}(w - \tau C a)` has nearly its
+    zeros, the more the longer the step. Bisection finds the longest step whose zeros
+    leave the gap within the tolerance, in at most two passes.
     """
     w = solution.point.parameters
     if not isinstance(regularizer, ProximalRegularizer) or not w.any():

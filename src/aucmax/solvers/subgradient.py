@@ -39,25 +39,17 @@ class SubgradientSolver:
     .. math:: w_{k+1} = \mathrm{prox}_{\Omega / L} (y_k - C g_k / L), \qquad
               y_{k+1} = w_{k+1} + \beta_k (w_{k+1} - w_k)
 
-    with a subgradient :math:`g_k` of the risk, which is nowhere negative, at
-    :math:`y_k`. The first step is Polyak's, with the certified lower bound as target.
-    The curvature L doubles where a step ends above the quadratic model by more than a
-    share of the gap, and falls slowly otherwise [1]_. The momentum :math:`\beta_k` is
-    Nesterov's, and restarts where it leads uphill [2]_. A risk that can be smoothed is
-    smoothed, by a small share of the gap, which gives more true zeros.
+    with a subgradient :math:`g_k` of the risk at :math:`y_k`. The first step is
+    Polyak's, with the certified lower bound as target. The curvature L doubles where a
+    step ends above the quadratic model by more than a share of the gap, and falls
+    slowly otherwise (Nesterov, Mathematical Programming 152, 2015, section 4). The
+    momentum :math:`\beta_k` restarts where it leads uphill (O'Donoghue, Candes,
+    Foundations of Computational Mathematics 15, 2015, section 3.2).
 
-    The mixture of the latest lines below the risk that bounds the objective best
-    certifies the gap. Where that bound stalls, a step from the best point along the
-    mixture's slope (dual averaging) looks for a line that is missing. The best iterate
-    is returned, not an average, so that zeros are true zeros. One pass per iteration,
-    and half a pass for each doubling of L.
-
-    References
-    ----------
-    .. [1] Y. Nesterov. Universal gradient methods for convex optimization problems.
-       Mathematical Programming 152 (2015), section 4.
-    .. [2] B. O'Donoghue, E. Candes. Adaptive restart for accelerated gradient schemes.
-       Foundations of Computational Mathematics 15 (2015), section 3.2.
+    The mixture of the latest lines below the risk certifies the gap. Where that bound
+    stalls, a step from the best point along the mixture's slope (dual averaging) looks
+    for a line that is missing. The best iterate is returned, so that zeros are true
+    zeros. One pass per iteration, and half a pass for each doubling of L.
     """
 
     stopping: StoppingRule
@@ -168,10 +160,8 @@ class _Walk:
         self._age = 1.0
 
     def step(self, gap: float) -> tuple[Point, float]:
-        """Step from the point ahead; return where it ends, and a value never too low.
-
-        Shortened until it ends little higher than its model: half a pass per try.
-        """
+        """Step from the point ahead; return its end, and a value never too low."""
+        # shortened until it ends little higher than its model: half a pass per try
         objective, ahead = self._objective, self._ahead.parameters
         slope = objective.C * self._line.slope
         self._curvature *= self._decay

@@ -36,9 +36,8 @@ class WideSolver:
     r"""Minimise a convex risk plus L2 by smoothed cutting planes in the rows' span.
 
     The minimiser is a sum of rows, and an orthonormal basis of their span keeps scores
-    and norms. Only the products of all rows and the certificate touch the data. The
-    shares of the cuts mix a slope g over scores and an offset o, which bound the
-    objective on the data by :math:`C\,o - \frac{C^2}{2 \kappa} \|X^T g\|^2`.
+    and norms. The shares of the cuts mix a slope g over scores and an offset o, which
+    bound the objective by :math:`C\,o - \frac{C^2}{2 \kappa} \|X^T g\|^2`.
     """
 
     stopping: StoppingRule

@@ -1,8 +1,4 @@
-"""Read raw cells as numbers, strings and dates.
-
-Readers return the values, and a mask of the cells that hold something else; the caller
-decides whether these strays are missing values or an error (:func:`settle_strays`).
-"""
+"""Read raw cells as numbers, strings and dates, with a mask of those that are not."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -89,10 +85,7 @@ def read_texts(series: pl.Series) -> pl.Series:
 
 
 def one_spelling(text: pl.Series) -> pl.Series:
-    """Return one spelling of booleans and whole numbers for all kinds of files.
-
-    True and TRUE become "true", 10.0 becomes "10"; codes such as 007 are unchanged.
-    """
+    """Return one spelling: True is "true", 10.0 is "10"; codes such as 007 stay."""
     lower = text.str.to_lowercase()
     text = lower.zip_with(lower.is_in(["true", "false"]), text)
     return text.str.replace(r"^([+-]?[0-9]+)\.0+$", "${1}")
@@ -115,11 +108,8 @@ def is_duration(series: pl.Series) -> bool:
 
 
 def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
-    """Return cells as float64; empty cells, NaN and MISSING_WORDS are missing.
-
-    Strings may have a currency or percent sign and groups of three digits: $1,200.50 is
-    1200.5 and 12% is 12. With `decimal_comma`, 1.200,50 is 1200.5.
-    """
+    """Return cells as float64; empty cells, NaN and MISSING_WORDS are missing."""
+    # $1,200.50 is 1200.5 and 12% is 12; with decimal_comma, 1.200,50 is 1200.5
     if series.dtype == pl.Duration:
         return _all_read(series.dt.total_seconds(fractional=True))
     if series.dtype == pl.Time:

@@ -1,9 +1,4 @@
-"""Column types: numbers, categories, dates, shares of positives.
-
-Each type is learned from the training rows (``learn``), gives features for linear
-models (``linear``) and for trees (``trees``), and is saved as a dictionary of simple
-values.
-"""
+"""Column types: numbers, categories, dates, shares of positives."""
 
 import math
 import warnings
@@ -36,12 +31,10 @@ class OneHot(NamedTuple):
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers: squashed and standardised, missing values at the median.
+    """A column of numbers: squashed and standardised, missing values at the median."""
 
-    With missing values in training there is one more column that marks them. A
-    column with one value and missing ones (``deviation`` 0) consists of that alone.
-    """
-
+    # with missing values in training, one more column marks them; it is the only one if
+    # the column has one value (deviation 0)
     kind: ClassVar[str] = "number"
     name: str
     center: float
@@ -120,12 +113,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A column of words: one indicator for each category that is frequent enough.
+    """A column of words: one indicator for each category that is frequent enough."""
 
-    Rarer words share the indicator "(other)"; a word never seen in training counts
-    as other too, or has no indicator at all when training had no rare words.
-    """
-
+    # rarer words share "(other)"; a new word counts as other, or has no indicator
     kind: ClassVar[str] = "category"
     name: str
     categories: list[str]
@@ -203,11 +193,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Date:
-    """A column of dates: days since 1970 as a number, and calendar parts.
-
-    Month and weekday are categories, the hour is a number; a part that never
-    changes in training is left out.
-    """
+    """A column of dates: days since 1970 as a number, and changing calendar parts."""
 
     kind: ClassVar[str] = "date"
     name: str
@@ -254,14 +240,11 @@ class Date:
 
 @dataclass(frozen=True)
 class TargetMean:
-    """A column of words, each replaced by the share of positives among its rows.
+    """A column of words, each replaced by the share of positives among its rows."""
 
-    Shares of rare words are drawn toward that of all rows, as scikit-learn's
-    TargetEncoder does it (empirical Bayes). A row must not see its own label, so
-    training rows take the shares of other rows: see :meth:`crossed`. A word never seen
-    in training has the share of all rows; missing is a word of its own.
-    """
-
+    # Shares are drawn toward that of all rows, as by scikit-learn's TargetEncoder. A
+    # row must not see its own label, so training rows take the shares of other rows
+    # (crossed). A new word has the share of all rows; missing is a word of its own.
     kind: ClassVar[str] = "target mean"
     name: str
     words: list[str]
@@ -287,10 +270,7 @@ class TargetMean:
         )
 
     def crossed(self, series: pl.Series, labels: NDArray[Any], folds: Any) -> Floats:
-        """Return shares of training rows, each from the rows that its fold learns from.
-
-        A row of no fold has the share of all rows, like a new word.
-        """
+        """Return shares of training rows, each from rows that its fold learns from."""
         _, codes = _codes(_cell_values.category_words(series))
         return self._scaled(_crossed(codes, labels, folds))
 
@@ -299,10 +279,7 @@ class TargetMean:
             _cell_values.category_words(series)
             .fill_null("")
             .replace_strict(
-                self.words,
-                self.shares,
-                default=self.overall,
-                return_dtype=pl.Float64,
+                self.words, self.shares, default=self.overall, return_dtype=pl.Float64
             )
         )
         yield self._scaled(shares.to_numpy())
@@ -411,11 +388,11 @@ def _crossed(codes: NDArray[Any], labels: NDArray[Any], folds: Any) -> Floats:
 
 
 def _shares(codes: NDArray[Any], labels: NDArray[Any], n_words: int) -> Floats:
-    r"""Return the share of positives of each word, drawn toward that of all rows.
+    """Return the share of positives of each word, drawn toward that of all rows.
 
     With :math:`n_w` rows of a word, of which a share :math:`m_w` is positive, and the
-    variance v of all labels, the weight of the word's own share is
-    :math:`v n_w / (v n_w + m_w (1 - m_w))`, that of scikit-learn's TargetEncoder.
+    variance v of all labels, the weight of the word's own share is :math:`v n_w / (v
+    n_w + m_w (1 - m_w))`, that of scikit-learn's TargetEncoder.
     """
     overall = float(labels.mean())
     counts = np.bincount(codes, minlength=n_words)

@@ -64,11 +64,9 @@ def of_pieces(
     *,
     are_settled: bool = False,
 ) -> Iterator[T]:
-    """Yield the result of a function for each piece: a frame, and its rows.
-
-    Whether a column of numbers has too many other words is decided for all its rows
-    together, unless that `are_settled`, as of training rows; then they are missing.
-    """
+    """Yield the result of a function for each piece: a frame, and its rows."""
+    # whether a column of numbers has too many words is decided for all rows together,
+    # unless that are_settled, as of training rows; then they are missing
     written = _written(table, columns)
     if not are_settled:
         for column in written:
@@ -157,10 +155,7 @@ def _cells_of(column: Number | Date, series: pl.Series) -> _cell_values.Cells:
 
 
 def matrix_on_disk(blocks: Iterable[Any]) -> Any:
-    """Write blocks of rows one after the other; return them as one mapped matrix.
-
-    Sparse blocks give a sparse matrix of mapped arrays.
-    """
+    """Write blocks of rows one after the other; return them as one mapped matrix."""
     found = iter(blocks)
     first = next(found)
     if sparse.issparse(first):

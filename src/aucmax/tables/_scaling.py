@@ -33,11 +33,8 @@ LARGEST = 1e300
 
 
 def typical_spread(values: Floats, center: float) -> float:
-    """Half the median of the nonzero deviations from `center`; 0 for a constant.
-
-    Halves throughout: the difference of two large numbers may overflow, that of
-    their halves cannot.
-    """
+    """Half the median of the nonzero deviations from `center`; 0 for a constant."""
+    # halves throughout: the difference of two large numbers may overflow
     deviations = np.abs(values / 2 - center / 2)
     deviations = deviations[deviations > 0]
     return float(np.median(deviations)) if deviations.size else 0.0
@@ -77,11 +74,9 @@ def to_unit_scale(values: Floats, exponent: int | NDArray[np.int64]) -> Floats:
 
 
 def learn_scales(rows: sparse.csr_array) -> Scales:
-    """Learn the typical size of each sparse feature where it is not zero.
-
-    The centre is zero, so that the matrix stays sparse; the squashed values get a mean
-    square of one. A single large index makes as many columns: memory is checked first.
-    """
+    """Learn the typical size of each sparse feature where it is not zero."""
+    # the centre is zero, so that the matrix stays sparse; a single large index makes as
+    # many columns, so memory is checked first
     source = f"a sparse matrix of {rows.shape[1]} columns"
     require_memory(source, _MEMORY_OF_A_COLUMN * rows.shape[1], rows.data.nbytes)
     columns = sparse.csc_array(rows)

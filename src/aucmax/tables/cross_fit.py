@@ -1,8 +1,4 @@
-"""Fit estimators to the rows of a table, and score rows that they have not seen.
-
-One path for :class:`~aucmax.tables.TableModel`, `compare_models` and `AutoRanker`: a
-`FoldedTable` makes the matrices of each fold, and `fit_estimator` fits to one of them.
-"""
+"""Fit estimators to the rows of a table, and score rows that they have not seen."""
 
 import time
 import warnings
@@ -39,6 +35,7 @@ VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
     "raw": TableEncoder.select,
+    "frame": TableEncoder.frame,
 }
 
 _MAX_FOLDS = 5
@@ -63,12 +60,10 @@ def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
 def view_training_rows(
     view: str, encoder: TableEncoder, table: Any, target: Target
 ) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator learns from.
-
-    No row sees its own label, one of its group or query, or a later one.
-    """
+    """Turn raw rows into the matrix that a kind of estimator learns from."""
+    # no row sees its own label, one of its group or query, or a later one
     check_choice("view", view, VIEWS)
-    if view == "raw":
+    if view in ("raw", "frame"):
         return view_rows(view, encoder, table)
     unit = unit_of_rows(target.queries, target.groups, target.times)
     return encoder.training_rows(
@@ -85,11 +80,8 @@ def fit_estimator(
     checkpoint: Any = None,
     callback: Any = None,
 ) -> Any:
-    """Fit a copy of a model's estimator to rows that are encoded already.
-
-    Queries, weights, groups, times and categories go to those estimators that take
-    them; one that takes no weights learns from all rows alike, with a warning.
-    """
+    """Fit a copy of a model's estimator to rows that are encoded already."""
+    # queries, weights, groups, times and categories go to the estimators that take them
     n_rows = target.labels.size
     scaled = (model.per_row or {}).items()
     settings: dict[str, Any] = {name: value * n_rows for name, value in scaled}
@@ -132,10 +124,7 @@ def fit_estimator(
 def _fit_with_folds(
     estimator: Any, matrix: Any, labels: Any, taken: dict[str, Any], target: Target
 ) -> Any:
-    """Fit an estimator whose own folds, if it makes any, respect groups and times.
-
-    One with a parameter `cv` gets such folds, unless its `fit` takes the groups.
-    """
+    """Fit an estimator whose own folds, if it makes any, respect groups and times."""
     cv = estimator.get_params(deep=False).get("cv", ())
     unit = unit_of_rows(target.queries, target.groups, target.times)
     is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
@@ -176,12 +165,9 @@ class ScoredFold(NamedTuple):
 
 @dataclass
 class FoldedTable:
-    """A table with its folds: encoders and matrices are made once for all models.
+    """A table with its folds: encoders and matrices are made once for all models."""
 
-    Encoders are learned from the training rows of their fold alone. With `max_cells`,
-    the matrices of one view are kept at a time if all folds together have more cells.
-    """
-
+    # with max_cells, the matrices of one view are kept at a time if all have more cells
     table: Any
     target: Target
     folds: Folds
@@ -290,11 +276,9 @@ def sample_rows(
 def out_of_fold_scores(
     model: "TableModel", table: Any, target: Target
 ) -> tuple[RowNumbers, NDArray[np.float64]]:
-    """Return rows and their scores by models that were fitted to other folds.
-
-    These are all rows of folds whose training rows have both classes; with times each
-    row is scored by a model of earlier rows, and the earliest are left out.
-    """
+    """Return rows and their scores by models that were fitted to other folds."""
+    # rows of folds whose training rows have both classes; with times, models are of
+    # earlier rows, and the earliest are left out
     unit = unit_of_rows(target.queries, target.groups, target.times)
     n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
     folds = divide_rows(target.relevant, n_folds, unit=unit, times=target.times)

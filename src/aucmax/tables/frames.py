@@ -1,7 +1,8 @@
 """Tables of any kind: frames and arrays become polars frames, sparse matrices CSR."""
 
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,12 @@ from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets.column_names import list_names, near_names
 from aucmax.datasets.typed_files import usual_integers
+from aucmax.exceptions import ColumnsWarning
 from aucmax.tables.target import Target
 
 
 def as_table(table: Any) -> Any:
-    """Return any table as a polars frame, a sparse one as CSR rows of float64.
-
-    Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
-    """
+    """Return any table as a polars frame (or on disk), a sparse one as CSR float64."""
     require_polars_threads()
     reject_unreadable(table, "the table")
     if is_on_disk(table):
@@ -63,10 +62,8 @@ def as_table(table: Any) -> Any:
 
 
 def digest_table(X: Any, target: Target) -> str:
-    """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target.
-
-    It is the same for other files of the table, and for all versions of polars.
-    """
+    """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target."""
+    # the same for other files of the table, and for all versions of polars
     return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
 
 
@@ -114,6 +111,26 @@ def pick_columns(frame: Any, names: Sequence[str]) -> Any:
             f"{near_names(missing[0], frame.columns)}"
         )
     return frame.select(names)
+
+
+def warn_of_other_columns(
+    table: Any, names: Sequence[str], ignored: Collection[str | None] = ()
+) -> None:
+    """Warn of columns that are new or in another order: only names count."""
+    present, known = [str(name) for name in table.columns], set(names)
+    new = [name for name in present if name not in known and name not in ignored]
+    notes = []
+    if new:
+        many = len(new) > 1
+        notes.append(
+            f"{len(new)} column{'s' * many} that training did not have "
+            f"{'are' if many else 'is'} ignored: {list_names(new)}"
+        )
+    found = set(present)
+    if [n for n in present if n in known] != [n for n in names if n in found]:
+        notes.append("columns are in another order than in training, and found by name")
+    if notes:
+        warnings.warn("; ".join(notes) + ".", ColumnsWarning, stacklevel=3)
 
 
 def as_rows(matrix: Any) -> sparse.csr_array:

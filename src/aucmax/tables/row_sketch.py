@@ -22,11 +22,8 @@ def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
 def share_of_known_rows(
     sketch: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
 ) -> float:
-    """Estimate the share of rows that are also among those of a sketch.
-
-    Nothing is known of rows whose hash exceeds the largest that was kept; NaN if there
-    are no others.
-    """
+    """Estimate the share of rows that are also among those of a sketch, or NaN."""
+    # nothing is known of rows whose hash exceeds the largest that was kept
     hashes = _hashes(encoder, X, labels)
     if sketch.size == _MAX_HASHES:
         hashes = hashes[hashes <= sketch[-1]]

@@ -17,11 +17,7 @@ _OF_ROWS = ("queries", "weights", "groups", "times")
 
 @dataclass(frozen=True)
 class Grading:
-    """The level of each value of a target.
-
-    Levels are 0 and 1 for two classes, where several values may share the 0; otherwise
-    the values themselves, as integers.
-    """
+    """The level of each value of a target: 0 and 1, or the values as integers."""
 
     values: tuple[Any, ...]
     levels: tuple[int, ...]

@@ -1,8 +1,4 @@
-"""A loss as one step of automatic differentiation.
-
-On the CPU the library's compiled kernels sum over all pairs, which is faster there; on
-other devices, and under a compiler, operations on tensors do.
-"""
+"""A loss as one step of differentiation, by kernels on the CPU, else by tensors."""
 
 from typing import Any
 

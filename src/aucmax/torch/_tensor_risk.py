@@ -120,12 +120,8 @@ class TensorBatch:
         return value, gradient, (factors > 0.0).any()
 
     def curvature_times(self, form: PairForm, vector: torch.Tensor) -> torch.Tensor:
-        r"""Return H v, where H has the second derivatives of the loss.
-
-        .. math:: (H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j
-
-        Weights are positive, so v is taken in two parts.
-        """
+        r"""Return :math:`(H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j`."""
+        # weights are positive, so v is taken in two parts
         found, factors = self._weigh(form)
         own = _flat(vector).to(factors.dtype)[found.rows.order]
         product = own * self._curvatures(form, found)
@@ -164,10 +160,8 @@ class TensorBatch:
         return found, self._factors(found)
 
     def _factors(self, found: WeightedRows) -> torch.Tensor:
-        """Return the weight of a pair in each row's group, without its rows' weights.
-
-        The groups of a column have equal weight, and so have columns with pairs.
-        """
+        """Return the weight of a pair in each row's group, but for its rows'."""
+        # the groups of a column have equal weight, and so have columns with pairs
         rows = found.rows
         pairs = rows.totals(found.positive) * rows.totals(found.negative)
         has_pairs = pairs > 0.0
@@ -185,10 +179,8 @@ class TensorBatch:
     def _lifted(
         self, form: PairForm, found: WeightedRows, factors: torch.Tensor
     ) -> tuple[WeightedRows, torch.Tensor]:
-        """Sort again with negatives shifted up by the margin; positives first in ties.
-
-        A pair at the distance of the margin, up to rounding, has a loss of 0.
-        """
+        """Sort again with negatives lifted by the margin; positives first in ties."""
+        # a pair at the distance of the margin, up to rounding, has a loss of 0
         order, groups = found.rows.order, found.rows.groups
         scores = self.scores[order]
         slack = _MAX_KINK_ERROR * (found.rows.depths.max() + form.width)

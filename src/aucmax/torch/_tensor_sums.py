@@ -60,11 +60,8 @@ class SortedRows:
         return before - before[self.starts]
 
     def spread_out(self, width: float) -> torch.Tensor:
-        """Return depths in units of `width` that increase from group to group.
-
-        Long steps are cut off, where rows above no longer matter: this keeps the
-        precision of short ones.
-        """
+        """Return depths in units of `width` that increase from group to group."""
+        # long steps are cut off, where rows above no longer matter, to keep precision
         steps = torch.zeros_like(self.depths)
         steps[1:] = torch.where(
             self.groups[1:] == self.groups[:-1],
@@ -94,10 +91,7 @@ class SortedRows:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Sorted rows with their weights as positives and as negatives; one of both is 0.
-
-    With `ranks`, pairs are weighted by the distance of their ranks.
-    """
+    """Sorted rows with their weights as positives and as negatives; one is 0."""
 
     rows: SortedRows
     is_positive: torch.Tensor

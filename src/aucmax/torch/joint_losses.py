@@ -164,10 +164,7 @@ class GatheredLoss(torch.nn.Module):
         return value
 
     def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
-        """Return the number of rows per process; raise in all if one input is invalid.
-
-        If one process raised alone, the others would wait for it forever.
-        """
+        """Return the rows per process; raise in all if one input is invalid."""
         problem: Exception | None = None
         try:
             check_tensors(logits, labels)

@@ -8,11 +8,8 @@ from aucmax._core.compiled import njit
 
 @njit(cache=True, nogil=True)
 def first_weights(values, weights, amount, side):
-    """Return each row's weight among the first rows that weigh `amount`.
-
-    Values ascend; the first is the largest for side 1, the smallest for side -1. Rows
-    of equal value that are split have equal shares.
-    """
+    """Return each row's weight among the first `amount`; tied rows share equally."""
+    # values ascend; the first is the largest for side 1, the smallest for side -1
     n = values.size
     taken = np.zeros(n)
     k = 0
@@ -32,11 +29,8 @@ def first_weights(values, weights, amount, side):
 
 @njit(cache=True, nogil=True)
 def first_weights_of_groups(values, weights, starts, negatives, positives):
-    """Return each row's weight among the first rows of its group.
-
-    Groups begin at `starts`, negatives and positives in turn, and values ascend in
-    each. The first rows of a group weigh a share of it: `negatives` or `positives`.
-    """
+    """Return each row's weight among the first rows of its group."""
+    # groups begin at starts, negatives and positives in turn; values ascend in each
     taken = np.empty(weights.size)
     for group in range(starts.size - 1):
         first, stop = starts[group], starts[group + 1]
@@ -53,12 +47,9 @@ def first_weights_of_groups(values, weights, starts, negatives, positives):
 
 @njit(cache=True, nogil=True)
 def add_hinges(s, u, t, w, margin, slack, down, up):
-    """Sum u w max(0, t - s + margin) over all pairs; add its slopes to down and up.
-
-    s, u   scores and weights of positives, ascending; t, w those of negatives
-    down   minus the slopes of the positives; up: the slopes of the negatives
-    Pairs up to `slack` beyond the kink have none.
-    """
+    """Sum u w max(0, t - s + margin) over all pairs; add its slopes to down and up."""
+    # s, u and t, w = scores and weights of positives and negatives, ascending; down =
+    # minus the slopes of positives; pairs up to slack beyond the kink have none
     # mass and moment cover the negatives that positive i meets; they only grow
     total = mass = moment = 0.0
     met = t.size
@@ -97,11 +88,9 @@ def add_differences(s, u, t, w, down, up):
 
 @njit(cache=True, nogil=True)
 def count_passing(s, t, inside, skipped):
-    """Count the positives that gain by passing the skipped negatives.
-
-    Such a positive pays s - t to each skipped negative below it, and gains the hinge
-    with those inside. The price rises with s, the gain falls: they are the first ones.
-    """
+    """Count the positives that gain by passing the skipped negatives, the first."""
+    # such a positive pays s - t to each skipped negative below it, and gains the hinge
+    # with those inside; the price rises with s, and the gain falls
     gains = np.empty(s.size)
     mass = moment = 0.0
     met = t.size
@@ -125,13 +114,9 @@ def count_passing(s, t, inside, skipped):
 
 @njit(cache=True, nogil=True)
 def box_hinge(s, u, t, w, box, is_loose, slack, down, up):
-    """Sum the structural hinge over the pairs of one sorted sample.
-
-    s, u   scores and weights of the positives, ascending; t, w those of the negatives
-    box    weights at which ranges end: the first negatives that are skipped, the
-           negatives up to the end of their range, the positives up to theirs
-    down   minus the slopes of the positives, added to; up: the slopes of the negatives
-    """
+    """Sum the structural hinge over the pairs of one sample; see `add_hinges`."""
+    # box = weights at which ranges end: the first negatives, which are skipped, the
+    # negatives up to the end of their range, the positives up to theirs
     skipped = first_weights(t, w, box[0], 1)
     inside = first_weights(t, w, box[1], 1)
     for j in range(t.size):
@@ -157,12 +142,9 @@ def box_hinge(s, u, t, w, box, is_loose, slack, down, up):
 
 @njit(cache=True, nogil=True)
 def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
-    """Average the structural hinge over the queries with both classes.
-
-    The negatives of query q ascend from starts[2 q] on, its positives from starts[2 q +
-    1] on; `box` holds the ends of the ranges as shares of the class weights. Fills the
-    slopes, shifts the values in place, and returns the mean.
-    """
+    """Average the structural hinge over queries with both classes; fill the slopes."""
+    # negatives of query q ascend from starts[2 q] on, positives from starts[2 q + 1];
+    # box = ends of ranges in shares of the class weights; values are shifted in place
     n_counted, total = 0, 0.0
     ends = np.empty(3)
     for q in range((starts.size - 1) // 2):
@@ -203,10 +185,7 @@ def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
 
 @njit(cache=True, nogil=True)
 def bring_near_zero(values, first, middle, stop):
-    """Shift two ascending stretches of values, so that sums of them keep their digits.
-
-    Returns the largest magnitude before, at least 1.
-    """
+    """Shift two ascending stretches so that sums keep digits; return the magnitude."""
     low = values[first] if values[first] < values[middle] else values[middle]
     high = (
         values[middle - 1]
@@ -222,11 +201,7 @@ def bring_near_zero(values, first, middle, stop):
 
 @njit(cache=True, nogil=True)
 def mean_pair_hinge(values, weights, starts, rounding, slopes):
-    """Average the hinge of all pairs over the queries with both classes.
-
-    The same as `mean_over_queries` if all rows with a weight are in the ranges, but
-    compiles in a tenth of the time. Shifts the values of each query in place.
-    """
+    """Average the hinge of all pairs over queries; compiles in a tenth of the time."""
     n_counted, total = 0, 0.0
     for q in range((starts.size - 1) // 2):
         first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]

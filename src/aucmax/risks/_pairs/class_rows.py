@@ -31,11 +31,7 @@ class ClassMembers(NamedTuple):
 def split_classes(
     labels: BoolArray, sample_weight: FloatArray | None, *, rescale: bool = False
 ) -> tuple[ClassMembers, ClassMembers]:
-    """Return the positives and the negatives, without rows of weight 0.
-
-    With `rescale`, weights are in units of each class's heaviest row, so that no
-    product of two of them overflows.
-    """
+    """Return both classes without rows of weight 0; rescaled, no product overflows."""
     classes = []
     for members, side in ((labels, -1), (~labels, 1)):
         if sample_weight is not None:
@@ -49,12 +45,9 @@ def split_classes(
 
 
 class ClassRows(NamedTuple):
-    """Rows of one class, in any order.
+    """Rows of one class, in any order; side 1 for negatives, -1 for positives."""
 
-    The side is 1 for negatives and -1 for positives: the rows that matter most are
-    those with the highest score times side.
-    """
-
+    # rows with the highest score times side matter most
     rows: RowNumbers
     values: FloatArray
     weights: FloatArray | None  # None for ones
@@ -117,11 +110,7 @@ class Cut(NamedTuple):
 
 
 def first_rows(own: ClassRows, share: float) -> ClassRows:
-    """Return the rows up to a share of the class's weight, the last ones in part.
-
-    Rows that tie at the end have equal shares, so the order of the rows does not
-    matter.
-    """
+    """Return the rows up to a share of the weight; ties at the end share equally."""
     if share >= 1.0:
         return own
     keys = own.keys
@@ -136,12 +125,9 @@ def first_rows(own: ClassRows, share: float) -> ClassRows:
 
 
 class SmoothChoice(NamedTuple):
-    """The first rows of a class, the later of them by falling shares; sorted.
+    """The first rows of a class, the later of them by falling shares; sorted."""
 
-    A row with the key k counts by the share ``clip((k - threshold) / width + 1/2, 0,
-    1)``; the threshold is such that they add up to the given weight.
-    """
-
+    # a row of key k counts by the share clip((k - threshold) / width + 1/2, 0, 1)
     chosen: ClassRows  # their weights times their shares
     exact: FloatArray | None  # their weights in the exact choice
     threshold: float
@@ -184,13 +170,10 @@ class SmoothChoice(NamedTuple):
 def _soft_shares(
     keys: FloatArray, weights: FloatArray, amount: float, width: float, hard: float
 ) -> tuple[float, FloatArray]:
-    """Find the threshold at which soft shares weigh the amount, and the shares.
-
-    The total falls with the threshold, from at least the amount at half a width below
-    the hard threshold to at most the amount at half a width above. It is piecewise
-    linear, so Newton's steps find it to the resolution of float64; then the shares at
-    the two nearest thresholds are mixed.
-    """
+    """Find the threshold at which soft shares weigh the amount, and the shares."""
+    # The total falls with the threshold and is piecewise linear: Newton's steps find it
+    # to the resolution of float64; then the shares at the two nearest thresholds are
+    # mixed.
 
     def shares_at(threshold: float) -> FloatArray:
         shares: FloatArray = np.clip((keys - threshold) / width + 0.5, 0.0, 1.0)
@@ -230,11 +213,7 @@ def _weight(weights: FloatArray, shares: FloatArray) -> float:
 
 
 def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
-    """Find the cut above which the keys weigh the given amount, above 0.
-
-    Counting in cells leaves few keys to sort: O(n) unless keys crowd into ever smaller
-    cells.
-    """
+    """Find the cut above which the keys weigh the amount, above 0; usually in O(n)."""
     own = np.empty(0) if weights is None else weights
     above = 0.0
     while keys.size > _MAX_SORTED_KEYS:

@@ -1,9 +1,4 @@
-"""Every pair of rows by itself, where there are at most a few dozen per row.
-
-Queries of a hundred rows have so few pairs that a loop over them, which needs no sort
-and runs by vector instructions, takes a fraction of the time of sweeps over sorted
-rows. The number of pairs per row is limited, so that it costs O(m) all the same.
-"""
+"""Every pair of rows by itself, faster than sweeps if rows have at most a few dozen."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -33,8 +28,11 @@ PairLayout = namedtuple("PairLayout", "starts rows nexts signs weights numbers")
 class FewPairs:
     """Rows group by group and level by level, in the order in which pairs are met."""
 
-    def __init__(self, layout: PairLayout, is_ranked: bool) -> None:
+    def __init__(
+        self, layout: PairLayout, is_ranked: bool, discounts: FloatArray | None
+    ) -> None:
         self._layout, self._is_ranked = layout, is_ranked
+        self._discounts = discounts
         self._of_thread = threading.local()
 
     @classmethod
@@ -46,11 +44,11 @@ class FewPairs:
         numbers: FloatArray,
         *,
         is_ranked: bool,
+        discounts: FloatArray | None = None,
     ) -> Self | None:
-        """Lay the rows out, or return None if sweeps are cheaper.
-
-        A pair counts by the distance of its `numbers`[group, level], if there are any.
-        """
+        """Lay the rows out, or return None if sweeps are cheaper."""
+        # a pair counts by the distance of its numbers[group, level], if there are any,
+        # and by that of its ranks, or of the discounts of these
         if is_ranked and weights is not None:
             return None
         if groups is None:
@@ -79,7 +77,7 @@ class FewPairs:
             np.empty(0) if weights is None else weights[rows],
             numbers[groups[rows], levels[rows]] if numbers.shape[1] else np.empty(0),
         )
-        return cls(layout, is_ranked)
+        return cls(layout, is_ranked, discounts)
 
     def fill_in(
         self,
@@ -89,10 +87,7 @@ class FewPairs:
         n_jobs: int,
         results: tuple[NDArray[Any], NDArray[Any]],
     ) -> bool:
-        """Fill in both derivatives by each score; return False if they are far apart.
-
-        Distances are in units of `width`; `factors` are those of the groups.
-        """
+        """Fill in both derivatives by each score; return False if far apart."""
         low, high = float(scores.min()), float(scores.max())
         if not high - low <= _MAX_RANGE * width:
             return False
@@ -113,6 +108,10 @@ class FewPairs:
         def work(span: tuple[int, int]) -> None:
             if self._is_ranked:
                 find_ranks(layout, span, ordered, order, ranks)
+                if self._discounts is not None:
+                    own_rows = slice(layout.starts[span[0]], layout.starts[span[1]])
+                    found = ranks[own_rows].astype(np.int64)
+                    np.take(self._discounts, found, out=ranks[own_rows])
             own = np.empty((5, largest))
             pair_up(layout, span, factors, odds, ranks, own, *results)
 
@@ -123,11 +122,7 @@ class FewPairs:
 
 @njit(cache=True, nogil=True)
 def find_ranks(layout, groups, scores, order, ranks):
-    """Sort `order` within some groups, by descending score, and fill in the ranks.
-
-    Equal scores are in the order of their rows, whatever order there was before; few
-    moves are needed if that sorts similar scores.
-    """
+    """Sort `order` within groups by descending score, ties by row; fill in ranks."""
     rows = layout.rows
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
@@ -147,11 +142,9 @@ def find_ranks(layout, groups, scores, order, ranks):
 
 @njit(cache=True, nogil=True)
 def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
-    """Fill in both derivatives for some groups.
-
-    `odds`[0] are exp(sign * score), and `odds`[1] their inverses; without `ranks`,
-    distances in ranks do not count. `buffers` has five numbers per row of a group.
-    """
+    """Fill in both derivatives for some groups."""
+    # odds = exp(sign * score) and their inverses; buffers = five numbers per row of a
+    # group
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
         slopes, curvatures = buffers[0, : end - first], buffers[1, : end - first]

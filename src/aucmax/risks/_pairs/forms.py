@@ -32,12 +32,9 @@ def beside(columns: Any, column: FloatArray) -> Any:
 def _sums_of_windows(
     own: Any, others: Any, first: IntArray, last: IntArray
 ) -> FloatArray:
-    """Return the sum over rows of own row times the sum of a window of other rows.
-
-    The window of a row is the others from `first` to before `last`; its sum is a
-    difference of prefix sums, of which only those at the ends of windows are needed.
-    Both matrices are sparse. Costs O(rows * columns), some columns at a time.
-    """
+    """Return the sum over rows of own row times the sum of a window of other rows."""
+    # Windows go from first to before last; their sums are differences of prefix sums.
+    # Both matrices are sparse. O(rows * columns), some columns at a time.
     ends = np.unique(np.concatenate([first, last]))
     left, right = np.searchsorted(ends, first), np.searchsorted(ends, last)
     n_others, n_columns = others.shape
@@ -63,12 +60,9 @@ def window_laplacian(
     first: IntArray,
     last: IntArray,
 ) -> Callable[[FloatArray], FloatArray]:
-    """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V.
-
-    Of each class there are the rows and their weights. A positive is joined with the
-    lifted negatives from `first` to before `last`, by the product of their weights. V
-    is dense or sparse.
-    """
+    """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V."""
+    # a positive is joined with the lifted negatives from first to before last, by the
+    # product of their weights
     mass_positive, mass_lifted = positive[1], lifted[1]
     masses = _prefix_sums(mass_lifted)
     of_positive = mass_positive * (masses[last] - masses[first])

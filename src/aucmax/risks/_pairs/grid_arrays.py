@@ -1,7 +1,4 @@
-"""The loops of `logistic_grid` in NumPy: a first fit of few rows waits for no compiler.
-
-The same arithmetic in the same order, so the results are the same, bit for bit.
-"""
+"""The loops of `logistic_grid` in NumPy, with equal bits: no compiler for few rows."""
 
 from typing import Any
 

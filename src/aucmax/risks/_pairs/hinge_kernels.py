@@ -10,14 +10,10 @@ from aucmax._core.compiled import njit
 def ramp_sums(queries, values, weights, half, slack, side, sums):
     """For each query q: the sum over values v of weight * ramp(side (q - v) / 2 half).
 
-    The ramp is 0 below -1/2, 1 above 1/2 and linear between; with half = 0 it is a
-    step that is 0 at v = q, and up to `slack` beyond. Both queries and values ascend;
-    `side` is 1 or -1, and empty weights stand for ones.
-
-    A pair has the same difference for both of its rows, and the values on the ramp are
-    added up as differences from one of them, `anchor`, never from 0: so the sums of
-    both classes are those of one set of shares in [0, 1], to the last digits, however
-    narrow the ramp.
+    The ramp is 0 below -1/2, 1 above 1/2 and linear between; with half = 0 it is a step
+    that is 0 at v = q, and up to `slack` beyond. Queries and values ascend; empty
+    weights stand for ones. Values on the ramp are added up as differences from one of
+    them, `anchor`, so that both classes have the same shares to the last digits.
     """
     p, n = queries.size, values.size
     # seen from the end where the ramp is 1: the first `full` values are beyond the
@@ -88,11 +84,9 @@ def hinge_total(queries, query_weights, values, weights):
 
 @njit(cache=True, nogil=True)
 def query_ramps(values, weights, starts, half, slopes):
-    """Fill the slopes of the mean hinge over queries, its kinks rounded off.
-
-    The negatives of query q, lifted by the margin, ascend from starts[2 q] on, its
-    positives from starts[2 q + 1] on. A query without weight in a class has no slopes.
-    """
+    """Fill the slopes of the mean hinge over queries, its kinks rounded off."""
+    # negatives of query q, lifted by the margin, ascend from starts[2 q] on, positives
+    # from starts[2 q + 1] on; a query without weight in a class has no slopes
     n_counted = 0
     for q in range((starts.size - 1) // 2):
         first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]
@@ -121,12 +115,8 @@ def query_ramps(values, weights, starts, half, slopes):
 
 @njit(cache=True, nogil=True)
 def cell_masses(scores, labels, weights, low, scale, masses, moments):
-    """Add up weight and weight * place of each class in each cell of a grid.
-
-    A row's place is (score - low) * scale; its cell is the whole part. Row 0 of
-    `masses` and `moments` is for negatives, row 1 for positives. Empty weights stand
-    for ones.
-    """
+    """Add up weight and weight * place, (score - low) * scale, by class and cell."""
+    # row 0 of masses and moments is for negatives; empty weights stand for ones
     for i in range(scores.size):
         place = (scores[i] - low) * scale
         weight = weights[i] if weights.size else 1.0
@@ -137,12 +127,10 @@ def cell_masses(scores, labels, weights, low, scale, masses, moments):
 
 @njit(cache=True, nogil=True)
 def cell_shares(masses, lift, reach, shares):
-    """For each cell: the weight of the other class that a row there is paired with.
-
-    A negative `lift` cells up meets a positive in the cell d cells below it with the
-    share clip((d + reach) / (2 reach), 0, 1). That is the mean over the 2 reach cells
-    around it of the positives up to there, so one running sum serves all cells.
-    """
+    """For each cell: the weight of the other class that a row there is paired with."""
+    # A negative lift cells up meets a positive d cells below it by the share clip((d +
+    # reach) / (2 reach), 0, 1): the mean over 2 reach cells, so one running sum serves
+    # all.
     n = masses.shape[1]
     for side in range(2):
         # from the far end, negatives above a positive look like positives below
@@ -164,11 +152,8 @@ def cell_shares(masses, lift, reach, shares):
 
 @njit(cache=True, nogil=True)
 def cell_hinge_bound(masses, moments, lift):
-    """Sum over pairs of max(0, negative + lift - positive), in cells, from above.
-
-    Pairs in different cells are exact; pairs in one cell, at most one cell apart, are
-    bounded by the chord of the hinge.
-    """
+    """Sum over pairs of max(0, negative + lift - positive), in cells, from above."""
+    # pairs in one cell, at most one cell apart, are bounded by the chord of the hinge
     mass = moment = total = 0.0
     n = masses.shape[1]
     for k in range(-lift, n):
@@ -202,12 +187,9 @@ def cell_subgradient(scores, labels, weights, low, scale, shares, subgradient):
 
 @njit(cache=True, nogil=True)
 def smooth_choice(masses, amounts, reach, choice):
-    """Choose the first rows of each class, smoothly, up to the given amounts.
-
-    Ranks go down from the last cell for negatives, row 0 of the arrays, and up from the
-    first for positives, row 1. A cell d cells ahead of the threshold counts by the
-    share clip((d + reach) / (2 reach), 0, 1).
-    """
+    """Choose the first rows of each class, smoothly, up to the given amounts."""
+    # Negatives (row 0) rank from the last cell down, positives from the first up. A
+    # cell d cells ahead of the threshold counts by clip((d + reach) / (2 reach), 0, 1).
     n = masses.shape[1]
     for side in range(2):
         # `total` weighs what counts with the threshold at rank `cell`, `window` the
@@ -234,11 +216,9 @@ def smooth_choice(masses, amounts, reach, choice):
 
 @njit(cache=True, nogil=True)
 def keep_first(masses, moments, amounts):
-    """Keep the first rows of each class, exactly, up to the given amounts.
-
-    Of the cell that is split, the rows kept are assumed to be as far ahead as the sum
-    allows: for the hinge, a bound from above.
-    """
+    """Keep the first rows of each class, exactly, up to the given amounts."""
+    # the rows kept of a split cell are assumed as far ahead as its sum allows: a bound
+    # of the hinge from above
     n = masses.shape[1]
     for side in range(2):
         left = amounts[side]
@@ -259,12 +239,9 @@ def keep_first(masses, moments, amounts):
 
 @njit(cache=True, nogil=True)
 def split_cell(keys, weights, amount, n_cells):
-    """Find the cell of a grid in which the highest keys come to weigh `amount`.
-
-    Returns the weight of all higher cells, and the keys and weights in the cell, in
-    their order. Empty weights stand for ones. Keys too close together or too far apart
-    for a grid are returned unchanged.
-    """
+    """Find the cell of a grid in which the highest keys come to weigh `amount`."""
+    # Returns the weight of higher cells, and the keys and weights in the cell in their
+    # order; keys too close together or too far apart for a grid are returned unchanged.
     low, high = keys.min(), keys.max()
     if not -1e300 <= low <= high <= 1e300 or high - low < 1e-290:
         return 0.0, keys, weights
@@ -286,12 +263,8 @@ def split_cell(keys, weights, amount, n_cells):
 
 @njit(cache=True, nogil=True)
 def partners(positives, negatives, difference, above, at_least):
-    """Count, for each positive s, the negatives t with s - t > or >= `difference`.
-
-    Both classes ascend. Rounded differences are monotone in s and in t, so the
-    negatives of a row are the first ones, and their numbers only grow from row to row.
-    Fills `above` (>) and `at_least` (>=).
-    """
+    """Count, for each positive s, the negatives t with s - t > or >= `difference`."""
+    # both ascend, and rounded differences are monotone: the counts only grow
     n = negatives.size
     strictly = loosely = 0
     for i in range(positives.size):

@@ -23,11 +23,9 @@ def shifted(
     *,
     lift: float | None = None,
 ) -> tuple[ClassRows, ClassRows, float]:
-    """Subtract a constant from both sorted classes; lift the negatives by the margin.
-
-    Or by another `lift`. The constant changes no risk, and without it sums of scores
-    keep their digits. Also return the distance within which a pair is at the kink.
-    """
+    """Subtract a constant from both sorted classes; lift negatives by the margin."""
+    # without the constant, sums of scores keep their digits; also returns the distance
+    # within which a pair is at the kink
     low = float(min(positive.values[0], negative.values[0]))
     high = float(max(positive.values[-1], negative.values[-1]))
     constant = min(max(low, 0.0), high)
@@ -58,10 +56,7 @@ def hinge_slopes(
     width: float = 0.0,
     slack: float = 0.0,
 ) -> tuple[FloatArray, float]:
-    """Return the smoothed gradient of the mean hinge, and its sum over the negatives.
-
-    The negatives are lifted by the margin. Rows of neither class have slope 0.
-    """
+    """Return the smoothed gradient of the mean hinge, and its sum over negatives."""
     subgradient = np.zeros(n_rows)
     pairs = positive.total_weight * lifted.total_weight
     shares = 0.0
@@ -87,12 +82,8 @@ def hinge_slopes(
 def laplacian(
     positive: ClassRows, lifted: ClassRows, width: float
 ) -> Callable[[FloatArray], FloatArray]:
-    """Return the smoothed mean hinge's Hessian L as the map V -> V^T L V.
-
-    It is the Laplacian of the graph that joins the pairs within ``width / 2`` of the
-    kink. The partners of a row are neighbours in sorted order, so their sums are
-    differences of prefix sums: O(m k^2) for k columns.
-    """
+    """Return the smoothed mean hinge's Hessian L as the map V -> V^T L V."""
+    # the Laplacian of the pairs within width / 2 of the kink, in O(m k^2) for k columns
     # the partners of a positive are the lifted negatives from `first` to before `last`
     first = np.searchsorted(lifted.values, positive.values - width / 2.0)
     last = np.searchsorted(lifted.values, positive.values + width / 2.0)
@@ -140,12 +131,9 @@ class HingeGrid(NamedTuple):
         ranges: tuple[float, float] = (1.0, 1.0),
         choice_width: float = 1.0,
     ) -> Support:
-        """Evaluate the smoothed risk cell by cell.
-
-        Only the highest negatives and the lowest positives count, up to the shares
-        `ranges` of their classes. The slope chooses them smoothly, over `choice_width`
-        times the width; the value chooses them exactly.
-        """
+        """Evaluate the smoothed risk over the first rows, cell by cell."""
+        # the slope chooses rows smoothly, over choice_width times the width; the value
+        # exactly
         weights = np.empty(0) if sample_weight is None else sample_weight
         masses, moments, shares = np.zeros((3, 2, self.n_cells))
         place = self.low, self.scale

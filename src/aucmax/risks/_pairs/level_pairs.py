@@ -52,12 +52,11 @@ def equal_weights(levels: LevelWeights) -> FloatArray:
 def mauc_numbers(
     levels: LevelWeights, is_positive: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return a factor of each query, and numbers of its levels.
+    """Return a factor of each query (0 without pairs), and numbers of its levels.
 
-    With the class-reference weights :math:`p(a)`, a level has the number
-    :math:`p(a) / (m_a (M - m_a))`, and swapping two rows changes the multi-class AUC by
-    their distance in ranks times the distance of their levels' numbers (Welleck, ECIR
-    2016, equation 18). The factor is 1, or 0 without pairs.
+    With the class-reference weights :math:`p(a)`, a level has the number :math:`p(a) /
+    (m_a (M - m_a))`; swapping two rows changes the multi-class AUC by their distance in
+    ranks times that of the numbers (Welleck, ECIR 2016, equation 18).
     """
     counted = np.where(is_positive, levels.own, 0.0)
     total = counted.sum(axis=1, keepdims=True)
@@ -68,6 +67,43 @@ def mauc_numbers(
     np.divide(1.0, total * others, out=numbers, where=usable)
     has_pairs = np.count_nonzero(usable, axis=1) > 0
     return has_pairs.astype(np.float64), numbers
+
+
+def discounts_of_ranks(n_ranks: int, truncation: int | None) -> FloatArray:
+    """Return 1 / log2(rank + 1) of the ranks from 1, 0 beyond the truncation."""
+    discounts: FloatArray = 1.0 / np.log2(np.arange(n_ranks) + 2.0)
+    discounts[n_ranks if truncation is None else truncation :] = 0.0
+    return discounts
+
+
+def ndcg_numbers(
+    rows: LevelWeights,
+    counted: LevelWeights,
+    levels: NDArray[Any],
+    discounts: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""Return factors of queries, numbers of their levels, and the sums of changes.
+
+    Swapping two rows changes the DCG by the distance of their gains
+    :math:`2^y - 1` times that of their discounts; the factor is 1 / the largest DCG, or
+    0 without pairs. Gains are in units of about the largest, so that none overflows.
+    The last are means over random orders of the rows. `rows` counts all that have some
+    weight, `counted` their weight.
+    """
+    numbers = np.exp2(levels - levels.max()) - np.exp2(-float(levels.max()))
+    up_to = np.concatenate(([0.0], np.cumsum(discounts)))  # of the first rows
+    before = rows.higher.astype(np.int64)
+    ends = (rows.higher + rows.own).astype(np.int64)
+    best: FloatArray = ((up_to[ends] - up_to[before]) * numbers).sum(axis=1)
+    has_pairs = (rows.own * rows.lower).sum(axis=1) > 0.0
+    factors = np.divide(1.0, best, out=np.zeros_like(best), where=has_pairs)
+    sizes = ends[:, 0]
+    weighted = np.concatenate(([0.0], np.cumsum(discounts * np.arange(discounts.size))))
+    distances = (sizes - 1) * up_to[sizes] - 2.0 * weighted[sizes]  # of all pairs
+    gains = (numbers * counted.own * (counted.lower - counted.higher)).sum(axis=1)
+    n_pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
+    shape = np.broadcast_to(numbers, rows.own.shape)
+    return factors, shape, factors * gains * distances / n_pairs
 
 
 @dataclass(frozen=True)
@@ -101,12 +137,8 @@ def spans_of_groups(starts: IntArray) -> list[tuple[int, int]]:
 def split_levels(
     queries: IntArray | None, levels: IntArray, *, by_digits: bool
 ) -> Iterator[Part]:
-    """Divide the pairs of different levels into parts with few classes each.
-
-    A pair of levels belongs to the part of the highest digit in which they differ; with
-    up to 16 levels there is one part. So L levels cost O(log L) parts of 16 classes.
-    Without `by_digits` there is one part.
-    """
+    """Divide the pairs of different levels into parts with at most 16 classes each."""
+    # a pair belongs to the part of the highest digit in which its levels differ
     n_levels = int(levels.max()) + 1
     place, base = 1, _MANY_LEVELS if by_digits else n_levels
     while place < n_levels:
@@ -133,11 +165,7 @@ def _part(queries: IntArray | None, rest: IntArray, classes: IntArray) -> Part:
 
 
 def run_all(tasks: Sequence[Callable[[], None]], n_jobs: int) -> None:
-    """Run all tasks, each of which writes to a place of its own.
-
-    This thread takes part, because starting threads is most of the cost of sharing. The
-    others end with the call, so a process that forks later loses none.
-    """
+    """Run all tasks, in this thread too; the others end with the call."""
     if n_jobs == 1 or len(tasks) <= 1:
         for task in tasks:
             task()

@@ -122,13 +122,10 @@ class LogisticGrid(NamedTuple):
 
 
 class GridSums:
-    """Sums over all pairs of the rows, each pair of weight 1 but for its rows' own.
+    """Sums over all pairs of the rows, with equal bits for any number of threads."""
 
-    `add_others` adds the moments of rows elsewhere to those of the cells, of shape (2,
-    n_cells, n_nodes), so that results count pairs with them, too. Results do not depend
-    on the number of threads, to the last bit.
-    """
-
+    # add_others adds the moments of rows elsewhere to those of the cells, of shape (2,
+    # n_cells, n_nodes), so that results count pairs with them, too
     def __init__(
         self,
         rows: GridRows,
@@ -211,11 +208,9 @@ class GridSums:
 def _meet(
     weights: FloatArray, places: FloatArray, table: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return sums over the nodes below each node, or at its place, and above it.
-
-    These are sums over the nodes of one class, by `weights`[class, cell, node], of the
-    functions that `table` has as sums of powers of exp(-distance); of shape (2, n, 3).
-    """
+    """Return sums over the nodes below each node, or at its place, and above it."""
+    # over weights[class, cell, node], of the functions in table, sums of powers of
+    # exp(-distance)
     powers = np.arange(1, table.shape[1] + 1)
     to_low = np.exp(-np.outer(places, powers))  # to the lower end of a node's cell
     to_high = np.exp(-np.outer(_CELL - places, powers))
@@ -237,12 +232,8 @@ def _meet(
 
 
 def _carry(sums: FloatArray, powers: Any) -> FloatArray:
-    """Return the sums that reach each cell from all cells before it.
-
-    `sums`[class, cell] are the powers of exp(-distance) where they leave a cell. Each
-    step doubles the number of cells that are summed up, until nothing is left of the
-    farthest in floating point.
-    """
+    """Return the sums that reach each cell from all cells before it."""
+    # each step doubles the cells summed up, until the farthest add nothing
     carried = np.zeros_like(sums)
     carried[:, 1:] = sums[:, :-1]
     step = 1
@@ -268,11 +259,7 @@ def _n_nodes(accuracy: float) -> int:
 
 @lru_cache(maxsize=16)
 def _nodes(n_nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return the Lagrange polynomials' coefficients, and the places of the nodes.
-
-    Row l of the coefficients is the polynomial that is 1 at node l and 0 at the others
-    of [-1, 1]; places are distances from the lower end of a cell.
-    """
+    """Return the Lagrange polynomials of the nodes (coefficients), and their places."""
     points = chebpts2(n_nodes)
     powers = np.vander(points, increasing=True)
     lagrange = np.ascontiguousarray(np.linalg.inv(powers).T)
@@ -314,11 +301,7 @@ def add_moments(rows, place, first, last, moments):
 
 @njit(cache=True, nogil=True)
 def read_off(rows, place, first, last, series, gradient, hessian):
-    """Fill in both derivatives by the scores of some rows, times the rows' weights.
-
-    `series`[class, cell, :, 0 and 1] are the coefficients of polynomials of the place
-    in the cell. Two of them take as long as one.
-    """
+    """Fill in both derivatives of some rows: polynomials of the place in their cell."""
     n_cells, n_powers = series.shape[1:3]
     for i in range(first, last):
         w = counted(rows, i)

@@ -51,11 +51,8 @@ def give_to_rows(rows, span, gradients, hessians, is_first, gradient, hessian):
 
 @njit(cache=True, nogil=True)
 def find_ranks(starts, widths, ranks, rests):
-    """Fill in the width of the rows of the group before each, and half its own.
-
-    The rank is the sum of `ranks` and `rests`, which keeps the digits that rounding
-    would take from the ranks of light rows next to heavy ones.
-    """
+    """Fill in the width of the rows of the group before each, and half its own."""
+    # ranks + rests keeps digits of light rows next to heavy ones
     for group in range(starts.size - 1):
         before, rest = 0.0, 0.0
         for i in range(starts[group], starts[group + 1]):
@@ -76,13 +73,11 @@ def add_exactly(x, y):
 
 @njit(cache=True, nogil=True)
 def find_range(scores, levels, weights, starts, limits, shares):
-    """Fill in the share of each row that lies within a range of false-positive rates.
-
-    The negatives of a group, by descending score, cover a stretch of their weight each;
-    limits[group] are the ends of the range on it. Tied negatives have equal shares.
-    Positives get the share of the next negative below them or tied with them, and
-    `limits`[group, 2] after the last.
-    """
+    """Fill in the share of each row within a range of false-positive rates."""
+    # Negatives, by descending score, cover stretches of their weight; limits[group] are
+    # the ends of the range on it, and the share of positives after the last negative.
+    # Tied negatives share equally; positives get the share of the next negative, or a
+    # tied one.
     for group in range(starts.size - 1):
         low, high = limits[group, 0], limits[group, 1]
         first, end = starts[group], starts[group + 1]
@@ -263,10 +258,7 @@ def add_values(rows, pairing, table, groups, met, values):
 
 @njit(cache=True, nogil=True)
 def group_value(rows, span, met, is_ranked, table):
-    """Return the losses of the pairs of one group; the table ends with the heights.
-
-    Without ranks, all pairs count as one rank apart: rows join `far` at once.
-    """
+    """Return the losses of the pairs of one group; the table ends with the heights."""
     u, near, far, passed = met.u, met.near, met.far, met.passed
     is_weighted = rows.weights.size > 1
     w, z, step, gap = 1.0, 1.0, 0.0, 0.0

@@ -40,12 +40,7 @@ def _height(z: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=16)
 def coefficients(accuracy: float) -> FloatArray:
-    """Return the coefficients of the powers of z, of shape (3, K).
-
-    The rows are for the slope, the curvature and the height of the logistic loss at
-    distance x; K is the smallest number whose relative error is within `accuracy` for
-    all three and for all distances.
-    """
+    """Return the coefficients of slope, curvature and height: powers of z, (3, K)."""
     z = np.linspace(1e-9, 1.0, 4097)
     functions = (_slope, _curvature, _height)
     for n_powers in range(1, _MAX_POWERS + 1):
@@ -63,10 +58,7 @@ def coefficients(accuracy: float) -> FloatArray:
 
 @lru_cache(maxsize=1)
 def change_of_curvature() -> FloatArray:
-    """Return the coefficients of the slope of the curvature, of shape (1, K).
-
-    It is :math:`z (1 - z) / (1 + z)^3`, falling with the distance.
-    """
+    """Return the coefficients of the curvature's slope, z (1 - z) / (1 + z)^3."""
     row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MAX_POWERS)
     table = row[np.newaxis]
     table.flags.writeable = False

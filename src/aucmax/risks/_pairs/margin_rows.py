@@ -67,12 +67,9 @@ def checked_nu(name: str, nu: float, counted: str, total: float) -> float:
 def half_difference_of_means(
     classes: tuple[ClassRows, ClassRows], nus: tuple[float, float], n_rows: int
 ) -> tuple[float, FloatArray]:
-    """Return half of: mean of the largest negatives less mean of the least positives.
-
-    The first class is the positives, and its worst rows weigh the first of `nus`. Also
-    returns the subgradient: minus half of a positive's share in its mean, plus half of
-    a negative's. Rows that tie at the end share in proportion to their weights.
-    """
+    """Return half of: mean of the largest negatives less that of least positives."""
+    # also returns the subgradient: minus or plus half of a row's share in its mean, in
+    # which rows that tie at the end share in proportion to their weights
     subgradient = np.zeros(n_rows)
     thresholds = excess = 0.0
     for own, nu in zip(classes, nus, strict=True):
@@ -91,12 +88,9 @@ def half_difference_of_means(
 
 
 class Lowest(NamedTuple):
-    """A class by ascending value, for means over its lowest rows of any weight.
+    """A class by ascending value, for means over its lowest rows, O(log n) each."""
 
-    Scores of negatives are negated, so in both classes lower rows are worse. Sorts
-    once; then each weight costs O(log n_rows).
-    """
-
+    # scores of negatives are negated, so lower rows are worse in both classes
     values: FloatArray
     masses: FloatArray  # masses[k] is the weight of the first k rows
     moments: FloatArray  # moments[k]: their sum of weight * (value - lowest value)

@@ -7,13 +7,10 @@ from aucmax._core.parameters import check_choice, check_range
 
 
 class RankBox(NamedTuple):
-    """The part of the pairs that counts, in shares of the class weights.
+    """The part of the pairs that counts, in shares of the class weights."""
 
-    Negatives are ranked from the highest score down, positives from the lowest up. In a
-    mirrored box the classes and the signs of all scores are swapped, which changes no
-    pair.
-    """
-
+    # Negatives rank from the highest score down, positives from the lowest up. A
+    # mirrored box swaps the classes and the signs of all scores, which changes no pair.
     skip: float  # share of the first negatives that do not count
     negatives: float  # share at which their range ends
     positives: float  # share at which the range of the positives ends; it starts at 0

@@ -22,13 +22,9 @@ _GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 class SortedPairs(NamedTuple):
-    """All pairs of a positive and a negative.
+    """All pairs of a positive and a negative; `first` negatives stand for a set."""
 
-    Next to one positive, larger negatives make smaller differences. So the pairs up to
-    some difference are, for each positive, those from some negative on: an array of
-    `first` negatives, one per positive, stands for a set of pairs.
-    """
-
+    # pairs up to some difference are, for each positive, those from some negative on
     positive: ClassRows
     negative: ClassRows
     masses: FloatArray | None  # masses[j] is the weight of the negatives from j on
@@ -63,10 +59,7 @@ class SortedPairs(NamedTuple):
         return weights
 
     def weight_from(self, first: RowNumbers) -> float:
-        """Return the weight of all pairs in the set, an int without weights.
-
-        Each sum runs in the same order, so that a larger set never weighs less.
-        """
+        """Return the weight of the set, an int without weights, never falling."""
         if self.masses is None:
             n_pairs = self.positive.size * self.negative.size
             return n_pairs - int(first.sum(dtype=np.int64))
@@ -86,13 +79,10 @@ def sorted_pairs(
 
 
 def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
-    """Return the smallest difference up to which pairs weigh at least `nu`.
-
-    Selection by sampling: guesses slightly below and above the one sought leave few
-    pairs in between, which are sampled in turn, and listed in the end. All pairs are
-    counted to find the side of a guess, so samples do not affect the result. The first
-    guesses come from the same problem on fewer rows; continuous scores need no others.
-    """
+    """Return the smallest difference up to which pairs weigh at least `nu`."""
+    # Selection by sampling: guesses slightly below and above the one sought leave few
+    # pairs in between, which are sampled in turn, and listed in the end. All pairs are
+    # counted to find the side of a guess, so samples do not affect the result.
     s, t = pairs.positive.values, pairs.negative.values
     if pairs.masses is None and s.size * t.size <= _MAX_PAIRS_AT_ONCE:
         return _selected(np.subtract.outer(s, t).ravel(), math.ceil(nu) - 1)
@@ -201,12 +191,9 @@ class _Bracket:
         return float(differences[order[np.searchsorted(reached[:-1], self.nu)]])
 
     def sampled_guesses(self, size: int) -> list[float]:
-        """Guess a difference below and one above from a sample of the pairs left.
-
-        The pairs, row by row, are cut into parts of equal weight, one of each chosen;
-        the places within the parts follow the golden ratio, so that the sample does not
-        match a regularity of the data.
-        """
+        """Guess a difference below and one above from a sample of the pairs left."""
+        # one of each part of equal weight, at places by the golden ratio: no regularity
+        # of the data matches them
         masses = self.pairs.positive_weights_from(self.first)
         masses -= self.pairs.positive_weights_from(self.stop)
         filled = np.flatnonzero(masses > 0.0)
@@ -245,11 +232,7 @@ _MAX_ERROR = 1e-12  # in units of nu; less is left to a mixture of two ramps
 
 
 class Ramp(NamedTuple):
-    """Shares ``clip((threshold - difference) / width + 1/2, 0, 1)`` of all pairs.
-
-    The threshold is such that they weigh nu together. Those of a row's pairs, times
-    their weights, add up to its share.
-    """
+    """Shares ``clip((threshold - difference) / width + 1/2, 0, 1)`` that weigh nu."""
 
     threshold: float
     width: float
@@ -258,11 +241,7 @@ class Ramp(NamedTuple):
 
     @classmethod
     def of(cls, pairs: SortedPairs, nu: float, width: float, hard: float) -> "Ramp":
-        """Find the threshold, given that without a width.
-
-        The total grows with the threshold, from at most nu half a width below the hard
-        one to at least nu half a width above.
-        """
+        """Find the threshold, within half a width of the hard one."""
         low = cls._at(pairs, hard - 0.5 * width, width)
         high = cls._at(pairs, hard + 0.5 * width, width)
         # what the total misses at both ends; the Illinois variant of regula falsi

@@ -6,11 +6,7 @@ from aucmax._core.compiled import njit
 
 @njit(cache=True, nogil=True)
 def sweep(H, diagonal, x, slope, price, n_sweeps):
-    """Minimise along one coordinate after another, some times over.
-
-    The function is quadratic with the matrix H, plus a price for absolute weights x.
-    Keeps its `slope`, without the price, up to date.
-    """
+    """Minimise a priced quadratic along each coordinate, keeping its `slope`."""
     n = x.size
     for _ in range(n_sweeps):
         for j in range(n):

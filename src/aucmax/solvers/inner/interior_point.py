@@ -1,21 +1,11 @@
-r"""The interior-point method of all linear and quadratic programs here.
+"""The interior-point method of all linear and quadratic programs here.
 
-A program is a set of complementary variables with linear equations between them,
-
-    x * y = 0,   x >= 0,   y >= 0,
-
-and gives a step of Newton's method towards any change of the products x * y. Mehrotra's
-predictor aims at 0; how far it gets decides how much of the products to aim at instead,
-and the corrector takes back the predictor's error of second order. Gondzio's correctors
-then bring products that are far from their mean back to it: they cost little next to
-the factors of a large system, and save a third of the steps.
-
-References
-----------
-.. [1] S. Mehrotra. On the implementation of a primal-dual interior point method. SIAM
-   Journal on Optimization 2 (1992).
-.. [2] J. Gondzio. Multiple centrality corrections in a primal-dual method for linear
-   programming. Computational Optimization and Applications 6 (1996).
+A program is a set of complementary variables, x * y = 0 with x, y >= 0, and linear
+equations between them; it gives a step of Newton's method towards any change of the
+products. Mehrotra's predictor aims at 0 (SIAM Journal on Optimization 2, 1992); how far
+it gets decides how much to aim at instead, and the corrector takes back its error of
+second order. Gondzio's correctors (Computational Optimization and Applications 6, 1996)
+bring products that are far from their mean back to it, and save a third of the steps.
 """
 
 from collections.abc import Callable
@@ -49,13 +39,10 @@ def mehrotra_step(
     n_correctors: int = 0,
     one_length: bool = False,
 ) -> tuple[Direction, float, float]:
-    """Return a direction, and how far x and y may follow it: at most 1.
-
-    ``direction(aim)`` changes x * y by `aim`, to first order. Steps go the `share` of
-    the way to the nearest bound. `one_length` makes x and y go equally far, as they
-    must if the equations of one contain the other. Lengths are NaN where rounding has
-    spoiled the system.
-    """
+    """Return a direction, and how far x and y may follow it: at most 1."""
+    # direction(aim) changes x * y by aim; one_length makes x and y go equally far, as
+    # they must if the equations of one contain the other; lengths are NaN where
+    # rounding has spoiled the system
 
     def lengths(way: Direction, share: float) -> tuple[float, float]:
         by_x, by_y = _to_bound(x, way.x), _to_bound(y, way.y)

@@ -1,9 +1,8 @@
 """Cuts against the vertices of a hull: a bound, and a point on a level set.
 
-The hull is that of the origin and the unit vectors of either sign, or of those of one
-sign alone, times a radius. What a point of it costs is linear in the vertices' shares,
-so a price for a unit of weight, which makes the L1 penalty of the L1 ball, is one more
-number in the table of cuts at vertices.
+The hull is that of the origin and the unit vectors of either or of one sign, times a
+radius. A price for a unit of weight is one more number in the table of cuts at
+vertices.
 """
 
 from typing import NamedTuple
@@ -42,17 +41,12 @@ def level_step(
 ) -> MasterSolution:
     r"""Bound the model from below, and project a point onto one of its level sets.
 
-    The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, with
-    the `offsets` o and the `gradients` a, plus the price of the weights. Its minimum
-    over the hull is a matrix game of cuts against vertices; any shares of the cuts
-    bound it, and the bound is never below that of the `multipliers` given, which gave
-    the last one. The target lies a `fraction` of the gap below `value`, the objective
-    at the `center`, the best point so far. Distances are those of the vertices' shares.
-
-    Both are approximate, which halves the time: the bound may miss the model's minimum
-    by a tenth of the gap, and the projection stay above the target by as much. Of many
-    vertices, only those enter that the bound or the center needs; the bound is checked
-    against all of them: O(n_cuts * n_parameters) per round.
+    The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, plus
+    the price of the weights. Its minimum over the hull is a matrix game of cuts against
+    vertices; the bound is never below that of the `multipliers` given. The target lies
+    a `fraction` of the gap below `value`, the objective at the best point, `center`.
+    Both are approximate, by a tenth of the gap, which halves the time. Of many vertices
+    only those enter that are needed: O(n_cuts * n_parameters) per round.
     """
     table = _Table(gradients, offsets, hull)
     known = table.lowest_point(multipliers)
@@ -82,17 +76,10 @@ def level_step(
 
 
 class _Table:
-    """Cuts at vertices, of which a few are at work.
+    """Cuts at vertices, of which a few are at work."""
 
-    Vertex ``v`` is coordinate ``v % N`` with sign ``v // N``; sign 2 is the origin.
-    """
-
-    def __init__(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        hull: Hull,
-    ) -> None:
+    # vertex v is coordinate v % N with sign v // N; sign 2 is the origin
+    def __init__(self, gradients: FloatArray, offsets: FloatArray, hull: Hull) -> None:
         self.hull = hull
         self.gradients = gradients
         self.offsets = offsets
@@ -142,10 +129,7 @@ class _Table:
         return game
 
     def shares_of(self, point: FloatArray) -> FloatArray:
-        """Return a point of the hull as shares of vertices.
-
-        The rest goes to the origin, or without an origin evenly to all vertices.
-        """
+        """Return a point as shares of vertices; the origin, or all, have the rest."""
         signs, coordinates = self._parts(self.vertices)
         shares = np.maximum(point[coordinates] * signs, 0.0) / self.hull.radius
         left = 1.0 - shares.sum()

@@ -97,11 +97,9 @@ def minimize_at_norm(
     price: float,
     tol: float,
 ) -> FloatArray:
-    """Minimise over weights of about a norm: begin at a price, and correct it.
-
-    The norm falls as the price grows, and is piecewise linear in it. The caller scales
-    the result to the norm.
-    """
+    """Minimise over weights of about a norm: begin at a price, and correct it."""
+    # the norm falls as the price grows, piecewise linearly; the caller scales the
+    # result
     program = _Program(H, c, start)
     for left in range(_MAX_PRICES - 1, -1, -1):
         program.solve(price, tol)

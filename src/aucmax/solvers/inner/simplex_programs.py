@@ -169,11 +169,9 @@ class _NewtonOfSimplex:
 
 
 def _lower_product(AD: FloatArray, A: FloatArray) -> FloatArray:
-    """Return ``AD @ A.T``, or its lower triangle with anything above it.
-
-    In blocks so small that BLAS wakes no threads, which on a busy machine wait for each
-    other a hundred times as long as the product takes.
-    """
+    """Return ``AD @ A.T``, or its lower triangle with anything above it."""
+    # in blocks so small that BLAS wakes no threads, which on a busy machine wait for
+    # each other a hundred times as long as the product takes
     K, N = A.shape
     n_rows = max(_MAX_PRODUCT_PER_CALL // (K * N), 8)
     if n_rows >= K:
@@ -218,12 +216,9 @@ def play_game(
     ceiling: float,
     accuracy: float,
 ) -> Game:
-    """Play cuts against vertices.
-
-    Ends when ``top - bottom <= accuracy * (ceiling - bottom)``, or `bottom` reaches the
-    ceiling, or rounding allows no more. The bounds hold, and shares and multipliers are
-    points of a simplex, whatever the accuracy reached.
-    """
+    """Play cuts against vertices to an accuracy, the ceiling, or rounding."""
+    # ends when top - bottom <= accuracy * (ceiling - bottom), or bottom reaches the
+    # ceiling; the bounds hold whatever the accuracy reached
     N = A.shape[1]
     top, bottom = float(_max(A @ shares)), float(_min(multipliers @ A))
     game = Game(shares, multipliers, top, bottom, [])
@@ -261,12 +256,9 @@ def project_below_target(
 ) -> FloatArray:
     """Find a point of the simplex near `center` where all cuts are below the target.
 
-    `curvature` is the nonnegative price of moving each share; `start` is a point of the
-    path of a game with this A, best the first below the target. Ends when no cut is
-    more than `slack` above the target and half the squared distance is known to a
-    relative `accuracy`, or rounding allows no more. The slack should be about a tenth
-    of how far the target is below the highest cut at the center. The result is a point
-    of the simplex, even if no point is below the target.
+    `curvature` is the price of moving each share; `start` a point of the path of a game
+    with this A. Ends when no cut is more than `slack` above the target and half the
+    squared distance is known to a relative `accuracy`, or rounding allows no more.
     """
     N = A.shape[1]
     w, z = start.x[:N], start.y[:N]
@@ -297,11 +289,8 @@ def project_below_target(
 def _start_of_game(
     program: SimplexProgram, shares: FloatArray, multipliers: FloatArray
 ) -> SimplexIterate | None:
-    """Spread a part of a start over all vertices and cuts, most of it over the best.
-
-    In the middle of the way to a solution, shares are inverse to reduced costs and
-    multipliers to slacks.
-    """
+    """Spread a part of a start over all vertices and cuts, most of it over the best."""
+    # midway to a solution, shares are inverse to reduced costs, multipliers to slacks
     heights, edges = program.A @ shares, multipliers @ program.A
     room = _ROOM_BESIDE_BOUNDS * (_max(heights) - _min(edges))
     if not room > 0.0:
@@ -325,12 +314,9 @@ def _partly_spread(point: FloatArray, costs: FloatArray) -> FloatArray:
 def _start_of_projection(
     program: SimplexProgram, center: FloatArray, start: SimplexIterate, slack: float
 ) -> SimplexIterate:
-    """Move a point of a game's path towards the center, to just below the target.
-
-    A projection's multipliers add up to about the squared distance to the center
-    divided by how far the target is below it; smaller ones are the better start.
-    Reduced costs go with them.
-    """
+    """Move a point of a game's path towards the center, to just below the target."""
+    # a projection's multipliers add up to about the squared distance to the center
+    # divided by how far the target is below it; smaller ones are the better start
     N = program.ones_N.size
     at_center = program.A @ center
     above = _max(at_center) - program.target
@@ -352,11 +338,7 @@ def _start_of_projection(
 
 
 def _sparsest(A: FloatArray, w: FloatArray, z: FloatArray, height: float) -> FloatArray:
-    """Drop shares that are on their way to 0, as many as leave all cuts below a height.
-
-    Of a share and its reduced cost, which in a projection have one unit, one is 0 in
-    the end; so a share is dropped that is small next to its reduced cost.
-    """
+    """Drop shares small next to their reduced cost, while cuts stay below a height."""
     for factor in _DROPPED_SHARES:
         kept = np.where(w > factor * z, w, 0.0)
         if _sum(kept) > 0.0 and _max(A @ kept) <= height * _sum(kept):

@@ -28,12 +28,11 @@ def minimize_on_simplex(
     r"""Minimise :math:`\frac12 x^T Q x - b^T x` over :math:`x \ge 0, \sum x = 1`.
 
     A primal active-set method for tens or hundreds of coordinates, a positive
-    semidefinite Q and a nearly optimal start: minimise over the coordinates in use as
-    if they were free, step there until one of them reaches zero and leaves, then admit
-    the coordinate of the lowest slope, until none is lower than rounding. A coordinate
-    whose curvature is lost in rounding, given the others, as of equal or flat cuts,
-    stays out of the Cholesky factor: a step along the direction without curvature ends
-    with one coordinate less.
+    semidefinite Q and a nearly optimal start: minimise over the coordinates in use,
+    step there until one reaches zero and leaves, then admit the coordinate of the
+    lowest slope. A coordinate whose curvature is lost in rounding, as of equal cuts,
+    stays out of the Cholesky factor: a step without curvature ends with one coordinate
+    less.
     """
     x: FloatArray = np.array(start, dtype=np.float64)
     heights = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= height i * height j
@@ -101,10 +100,7 @@ def _factorize(
 def _extended(
     matrix: FloatArray, largest: float, used: NDArray[np.intp], factor: FloatArray
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Append coordinates in use until all are in the factor, or one depends on it.
-
-    Returns the factor, and the column of the one that stays out, or None.
-    """
+    """Append coordinates in use to the factor; return the column of a dependent one."""
     while factor.shape[0] + 1 < used.size:
         column, pivot = _next_column(matrix, largest, used, factor)
         if pivot == 0.0:
@@ -116,10 +112,7 @@ def _extended(
 def _next_column(
     matrix: FloatArray, largest: float, used: NDArray[np.intp], factor: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return what a new coordinate adds to the factor: its column, and the pivot.
-
-    The pivot is 0 if it is lost in rounding, as of equal cuts.
-    """
+    """Return a new coordinate's column of the factor, and the pivot, 0 if lost."""
     n = factor.shape[0] + 1
     p, new, others = used[0], used[n], used[1:n]
     offset = matrix[p, p] - matrix[new, p]
@@ -132,10 +125,7 @@ def _next_column(
 
 
 def _noise(
-    matrix: FloatArray,
-    largest: float,
-    p: np.intp,
-    others: NDArray[np.intp] | np.intp,
+    matrix: FloatArray, largest: float, p: np.intp, others: NDArray[np.intp] | np.intp
 ) -> FloatArray:
     ends = matrix[p, p] + matrix[others, others]
     terms = ends + 2.0 * np.abs(matrix[others, p]) + largest
@@ -155,11 +145,7 @@ def _bordered(factor: FloatArray, column: FloatArray, pivot: float) -> FloatArra
 def _aim(
     factor: FloatArray, column: FloatArray | None, slope: FloatArray
 ) -> FloatArray:
-    """Return the step to the minimum over the factorized coordinates.
-
-    With the column of one more, which depends on them, it is the direction without
-    curvature, downhill.
-    """
+    """Return the step to the minimum, or with a `column` downhill without curvature."""
     n = factor.shape[0]
     goal = slope[0] - slope[1 : n + 1] if column is None else -column
     if n > 0:

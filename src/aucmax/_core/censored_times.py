@@ -1,0 +1,94 @@
+"""Censored times: events and durations of rows, checked and sorted."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._core.validation import (
+    BoolArray,
+    FloatArray,
+    check_qid,
+    check_sample_weight,
+    check_scores,
+    reject_missing_labels,
+)
+
+
+def split_target(target: Any) -> tuple[Any, Any]:
+    """Return events and times of a structured array or a frame with these columns."""
+    names = getattr(getattr(target, "dtype", None), "names", None)
+    names = names or getattr(target, "columns", None)
+    if names is None or not {"event", "time"} <= set(names):
+        raise ValueError(
+            "the target of censored times must have the columns 'event' and 'time', "
+            f"got {'no columns' if names is None else ', '.join(map(str, names))}. "
+            "aucmax.metrics.survival_target(event, time) makes one."
+        )
+    return target["event"], target["time"]
+
+
+def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatArray]:
+    """Check events and times, and return them as arrays."""
+    given = np.asarray(time)
+    if given.dtype.kind in "mM" or (given.dtype.kind == "O" and _has_dates(given)):
+        raise ValueError(
+            "time holds dates; give durations as numbers, for example the days from "
+            "the start of each row to its event or censoring."
+        )
+    times = check_scores(time, None, "time")
+    if times.size and times.min() < 0.0:
+        row = int(np.argmin(times))
+        raise ValueError(
+            f"time must be at least 0, but {np.count_nonzero(times < 0.0)} rows are "
+            f"below, the lowest {times[row]:g} in row {row}. Left truncation is not "
+            "supported."
+        )
+    codes = np.asarray(event)
+    if codes.shape != times.shape:
+        raise ValueError(
+            f"event and time must have one value per row, got shapes {codes.shape} and "
+            f"{times.shape}."
+        )
+    reject_missing_labels(codes, "event")
+    is_event = np.asarray(codes == 1)
+    if not np.asarray(is_event | (codes == 0)).all():
+        known = sorted(set(codes.tolist()), key=str)
+        raise ValueError(
+            "event must be 1 (or True) for an observed event and 0 for a censored row, "
+            f"got {', '.join(map(repr, known[:5]))}. If one code is the event, write "
+            f"event == {known[-1]!r}; competing risks are not supported."
+        )
+    return is_event, times
+
+
+def _has_dates(values: NDArray[Any]) -> bool:
+    return any(hasattr(value, "isoformat") for value in values[:1])
+
+
+class SurvivalRows:
+    """Rows in the order of strata and times, checked and sorted once."""
+
+    def __init__(
+        self,
+        event: ArrayLike,
+        time: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+    ) -> None:
+        self.event, self.time = check_survival(event, time)
+        n_rows = self.time.size
+        weight = check_sample_weight(sample_weight, n_rows)
+        self.weight = np.ones(n_rows) if weight is None else weight
+        self.codes = np.zeros(n_rows, dtype=np.int64)
+        if qid is not None:
+            self.codes = np.asarray(check_qid(qid, n_rows).codes, dtype=np.int64)
+        self.order = np.lexsort((~self.event, self.time, self.codes))
+        strata, times = self.codes[self.order], self.time[self.order]
+        is_new = np.ones(n_rows, dtype=bool)
+        is_new[1:] = (strata[1:] != strata[:-1]) | (times[1:] != times[:-1])
+        starts = np.flatnonzero(is_new)
+        self.times = np.append(starts, n_rows)
+        n_strata = int(strata[-1]) + 1
+        self.strata = np.searchsorted(strata[starts], np.arange(n_strata + 1))
+        self.starts = np.searchsorted(strata, np.arange(n_strata + 1))

@@ -1,0 +1,285 @@
+"""Concordance of scores with censored times: Harrell's C, Uno's C, AUC at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._core.censored_times import SurvivalRows, check_survival
+from aucmax._core.parameters import check_choice, check_positive
+from aucmax._core.sorting import sort_in_groups
+from aucmax._core.validation import BoolArray, FloatArray, check_scores
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics._concordance_kernels import TimedRows, count_earlier, count_later
+
+
+def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
+    """Return events and times as one array, the `y` of survival models.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_rows,)
+        Whether the event was observed (1 or True) or the row was censored (0 or False).
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        A structured array with the fields ``event`` (bool) and ``time`` (float).
+
+    Examples
+    --------
+    >>> from aucmax.metrics import survival_target
+    >>> survival_target([1, 0], [5.0, 8.0])
+    array([( True, 5.), (False, 8.)], dtype=[('event', '?'), ('time', '<f8')])
+    """
+    events, times = check_survival(event, time)
+    target = np.empty(times.size, dtype=[("event", bool), ("time", np.float64)])
+    target["event"], target["time"] = events, times
+    return target
+
+
+def _timed(rows: SurvivalRows, scores: ArrayLike) -> TimedRows:
+    """Return the rows with the ranks of their scores."""
+    checked = check_scores(scores, rows.time.size, "scores")
+    by_score = sort_in_groups(checked, rows.codes, rows.starts)
+    ordered, strata = checked[by_score], rows.codes[by_score]
+    is_new = np.ones(by_score.size, dtype=bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]) | (strata[1:] != strata[:-1])
+    level = np.cumsum(is_new) - 1
+    rank = np.empty(by_score.size, dtype=np.int64)
+    rank[by_score] = level - level[rows.starts[strata]]
+    return TimedRows(rows.times, rows.strata, rows.event[rows.order], rank[rows.order])
+
+
+@dataclass(frozen=True)
+class Censoring:
+    """The Kaplan-Meier estimate of the distribution of censoring times.
+
+    Events leave before censored rows of the same time, so rows with an event at a time
+    are not at risk of censoring there.
+    """
+
+    times: FloatArray  # distinct and rising
+    survival: FloatArray  # just before each time, and after the last
+    at_risk: FloatArray  # weight at risk of censoring at each time
+    censored: FloatArray  # weight censored at each time
+
+    @classmethod
+    def of(cls, event: BoolArray, time: FloatArray, weight: FloatArray) -> Censoring:
+        """Estimate it from rows."""
+        times, place = np.unique(time, return_inverse=True)
+        of_events = np.bincount(place, weight * event).astype(np.float64)
+        censored = np.bincount(place, weight * ~event).astype(np.float64)
+        leaving = of_events + censored
+        at_risk = np.cumsum(leaving[::-1])[::-1] - of_events
+        share = np.divide(
+            censored, at_risk, out=np.zeros(times.size), where=censored > 0
+        )
+        survival = np.concatenate([[1.0], np.cumprod(1.0 - np.minimum(share, 1.0))])
+        return cls(times, survival, at_risk, censored)
+
+    def before(self, time: FloatArray) -> FloatArray:
+        """Return the share that is not yet censored just before each time."""
+        return np.asarray(self.survival[np.searchsorted(self.times, time)])
+
+    def effects(self, time: FloatArray, event: BoolArray, pull: FloatArray) -> Any:
+        """Return the effect of each row's weight on ``-sum(pull * log(before(time)))``.
+
+        `time` and `event` are those of the rows that the estimate was made from.
+        """
+        place = np.searchsorted(self.times, time)
+        own = np.bincount(place, pull, minlength=self.times.size)
+        later = np.cumsum(own[::-1])[::-1] - own  # of rows after each time
+        rest = self.at_risk - self.censored
+        has_both = (self.censored > 0.0) & (rest > 0.0)
+        lost = np.zeros(self.times.size)
+        np.divide(later * self.censored, self.at_risk * rest, out=lost, where=has_both)
+        passed = np.cumsum(lost) - lost  # at times before each
+        gained = np.zeros(self.times.size)
+        np.divide(later, self.at_risk, out=gained, where=self.censored > 0.0)
+        return np.where(event, 0.0, gained[place]) - passed[place]
+
+
+@dataclass(frozen=True)
+class PairShares:
+    """The share of concordant pairs, and the effect of each row's weight on it."""
+
+    value: float
+    effects: FloatArray
+
+    def variance(self, weight: FloatArray) -> float:
+        """Return the variance of the value."""
+        n_rows = np.count_nonzero(weight > 0.0)
+        return float(np.square(weight * self.effects).sum() * n_rows / (n_rows - 1.0))
+
+
+def _event_weights(
+    rows: SurvivalRows, power: int, horizon: float | None, given: Any
+) -> tuple[FloatArray, Censoring | None]:
+    """Return how much a row counts as the earlier one of a pair, and the censoring."""
+    counted = rows.event.astype(np.float64)
+    if horizon is not None:
+        check_positive("horizon", horizon)
+        counted *= rows.time < horizon
+    if power == 0:
+        return counted, None
+    if given is None:
+        censoring = Censoring.of(rows.event, rows.time, rows.weight)
+    else:
+        event, time = check_survival(*given)
+        censoring = Censoring.of(event, time, np.ones(time.size))
+    before = censoring.before(rows.time)
+    is_lost = (before == 0.0) & (counted > 0.0)
+    if is_lost.any():
+        row = int(np.argmax(is_lost))
+        raise ValueError(
+            f"{np.count_nonzero(is_lost)} events are after the last censored time of "
+            f"the rows in censoring, the first in row {row} at time "
+            f"{rows.time[row]:g}, so their weights are infinite. Set horizon to an "
+            "earlier time."
+        )
+    np.divide(counted, before**power, out=counted, where=counted > 0.0)
+    return counted, censoring if given is None else None
+
+
+def _checked_pairs(pairs: float) -> float:
+    """Return the weight of the comparable pairs, or raise if there are none."""
+    if pairs > 0.0:
+        return pairs
+    raise NotEnoughClassesError(
+        "No two rows are comparable: that needs an event (of positive weight, before "
+        "the horizon if there is one) and a row that is observed for longer."
+    )
+
+
+def _pair_shares(
+    rows: SurvivalRows,
+    counted: FloatArray,
+    sums: tuple[FloatArray, ...],
+    censoring: Censoring | None,
+    power: int,
+) -> PairShares:
+    """Return the ratio of concordant to comparable pairs, and the effects of rows.
+
+    `sums` are those of :func:`count_later` and :func:`count_earlier`: concordant and
+    comparable weight of each row as the earlier and as the later one.
+    """
+    concordant, comparable, won, met = sums
+    pairs = _checked_pairs(float((rows.weight * counted) @ comparable))
+    value = float((rows.weight * counted) @ concordant) / pairs
+    own = counted * (concordant - value * comparable) / pairs
+    effects = own + (won - value * met) / pairs
+    if censoring is not None:
+        pull = power * rows.weight * own
+        effects += censoring.effects(rows.time, rows.event, pull)
+    return PairShares(value, effects)
+
+
+_METHODS = {"harrell": 0, "uno": 2}
+
+
+def concordance_index(
+    event: ArrayLike,
+    time: ArrayLike,
+    scores: ArrayLike,
+    *,
+    method: str = "harrell",
+    horizon: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    censoring: tuple[ArrayLike, ArrayLike] | None = None,
+) -> float:
+    r"""Share of comparable pairs of rows whose scores are in order: the C index.
+
+    A pair is comparable if one row has an event and the other is known to be observed
+    for longer; it is concordant if the row with the earlier event has the higher score.
+    Ties of scores count one half. At equal times a censored row is observed for longer
+    than one with an event, and two events are not comparable. Without censored rows and
+    with two times this is the AUC. Costs O(m log m) for m rows.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time to the event or to censoring, at least 0.
+    scores : array-like of shape (n_rows,)
+        Predicted risks: high for early events.
+    method : {"harrell", "uno"}, default="harrell"
+        Harrell's C weights pairs equally, and depends on the censoring. Uno's C [2]_
+        weights a pair by :math:`1 / G(t-)^2`, where :math:`G(t-)` is the share of rows
+        not yet censored just before the earlier time, by Kaplan and Meier.
+    horizon : float, optional
+        Pairs count if their event is before it. For Uno's C, choose a time at which
+        some rows are still under observation.
+    sample_weight : array-like of shape (n_rows,), optional
+        Row weights.
+    qid : array-like of shape (n_rows,), optional
+        Strata: only rows of one stratum are compared.
+    censoring : pair of array-like, optional
+        Events and times to estimate the censoring from, such as the training rows; by
+        default the rows themselves.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0.5 for random scores.
+
+    See Also
+    --------
+    cumulative_dynamic_auc : The AUC of events up to a time.
+    roc_auc_score : The same for two classes.
+
+    References
+    ----------
+    .. [1] F. E. Harrell, R. M. Califf, D. B. Pryor, K. L. Lee, R. A. Rosati. Evaluating
+       the yield of medical tests. JAMA 247 (1982), 2543-2546.
+    .. [2] H. Uno, T. Cai, M. J. Pencina, R. B. D'Agostino, L. J. Wei. On the
+       C-statistics for evaluating overall adequacy of risk prediction procedures with
+       censored survival data. Statistics in Medicine 30 (2011), 1105-1117.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import concordance_index
+    >>> event, time = [1, 0, 1, 1], [2.0, 3.0, 5.0, 7.0]
+    >>> concordance_index(event, time, [0.9, 0.1, 0.3, 0.4])
+    0.75
+    """
+    rows = SurvivalRows(event, time, sample_weight, qid)
+    check_choice("method", method, tuple(_METHODS))
+    counted, _ = _event_weights(rows, _METHODS[method], horizon, censoring)
+    concordant, comparable = _count_later(rows, _timed(rows, scores))
+    earlier = rows.weight * counted
+    return float(earlier @ concordant) / _checked_pairs(float(earlier @ comparable))
+
+
+def _count_later(rows: SurvivalRows, timed: TimedRows) -> tuple[FloatArray, FloatArray]:
+    """Return the concordant and the comparable weight after each event."""
+    found, sums = np.zeros((2, rows.order.size)), np.empty((2, rows.order.size))
+    count_later(timed, rows.weight[rows.order], found[0], found[1])
+    sums[:, rows.order] = found
+    return sums[0], sums[1]
+
+
+def concordance_shares(
+    rows: SurvivalRows,
+    scores: ArrayLike,
+    method: str = "harrell",
+    horizon: float | None = None,
+    censoring: Any = None,
+) -> PairShares:
+    """Return the concordance index, and the effect of each row's weight on it."""
+    check_choice("method", method, tuple(_METHODS))
+    power = _METHODS[method]
+    counted, estimated = _event_weights(rows, power, horizon, censoring)
+    timed, order = _timed(rows, scores), rows.order
+    as_earlier = _count_later(rows, timed)
+    found, as_later = np.zeros((2, order.size)), np.empty((2, order.size))
+    count_earlier(timed, (rows.weight * counted)[order], found[0], found[1])
+    as_later[:, order] = found
+    return _pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)

@@ -1,0 +1,565 @@
+"""Sample size and power of studies that measure or compare areas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import ceil, exp, nan, pi, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_positive,
+)
+from aucmax._core.validation import FloatArray
+from aucmax.metrics._influence import influences
+from aucmax.metrics._samples import AreaSample, Rows
+from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
+from aucmax.metrics.uncertainty import area_interval, two_sided_test
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MAX_ROWS = 10**9
+_EDGE = 1e-6  # planned areas keep this distance from 0 and 1
+# quantiles of scores of one class, and per axis of two scores
+_SHARES = (np.arange(2000) + 0.5) / 2000
+_COARSE = ndtri((np.arange(200) + 0.5) / 200)
+# distances of the classes' means for which areas and variances are tabled
+_SHIFTS = np.linspace(-8.0, 16.0, 481)
+_DEVIATES = np.linspace(-4.0, 4.0, 161)  # of measured areas from the true one
+
+
+@dataclass(frozen=True, repr=False)
+class AUCPlan:
+    """Sizes, power and level of a planned study; it prints a sentence for a protocol.
+
+    Attributes
+    ----------
+    solved_for : {"n_positive", "power", "level", "auc"}
+        The quantity that was not given.
+    auc : float
+        The area to detect; of model a if there are two.
+    null : float
+        The area that it is tested against; NaN for two models.
+    auc_b : float
+        The area of model b; NaN for one model.
+    n_positive, n_negative : int
+        Rows of each class; of each sample, if two models have samples of their own.
+    power, level : float
+        Probability to detect the area, and of a false alarm (two-sided).
+    design_effect : float
+        Factor by which clusters enlarge the variance.
+    design : {"one", "paired", "unpaired"}
+        One model, two models on the same rows, or two on different rows.
+    method : {"delong", "obuchowski"}
+        Test and variance.
+    fpr_range, tpr_range : pair of float
+        The part of the ROC curve that counts.
+    """
+
+    solved_for: str
+    auc: float
+    null: float
+    auc_b: float
+    n_positive: int
+    n_negative: int
+    power: float
+    level: float
+    design_effect: float
+    design: str
+    method: str
+    fpr_range: tuple[float, float]
+    tpr_range: tuple[float, float]
+
+    def __repr__(self) -> str:
+        is_partial = (*self.fpr_range, *self.tpr_range) != WHOLE_SQUARE
+        area = "a partial AUC" if is_partial else "an AUC"
+        other, where = self.null, ""
+        if self.design != "one":
+            other = self.auc_b
+            where = " on the same rows" if self.design == "paired" else " on other rows"
+        each = "each of two samples with " if self.design == "unpaired" else ""
+        ranges = {"FPR": self.fpr_range, "TPR": self.tpr_range}
+        notes = [
+            "DeLong's variance" if self.method == "delong" else "Obuchowski's variance",
+            *(
+                f"{k} {r[0]:g} to {r[1]:g}"
+                for k, r in ranges.items()
+                if r != (0.0, 1.0)
+            ),
+        ]
+        if self.design_effect != 1.0:
+            notes.append(f"design effect {self.design_effect:g}")
+        sentence = (
+            f"{each}{self.n_positive:,} positive and {self.n_negative:,} negative rows "
+            f"{'has' if each else 'have'} a power of {self.power:.1%} to detect {area} "
+            f"of {self.auc:.4g} against {other:.4g}{where}, at a two-sided level of "
+            f"{self.level:.3g}"
+        )
+        return f"{sentence[0].upper()}{sentence[1:]} ({'; '.join(notes)})."
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the plan as a table of one row.
+
+        Returns
+        -------
+        polars.DataFrame
+            One column per attribute; ranges as two columns.
+        """
+        import polars as pl
+
+        record = asdict(self)
+        for name in ("fpr_range", "tpr_range"):
+            record[f"{name}_low"], record[f"{name}_high"] = record.pop(name)
+        return pl.DataFrame([record])
+
+
+@documented
+def plan_auc(
+    auc: float | None = None,
+    *,
+    null: float | None = None,
+    auc_b: float | None = None,
+    n_positive: int | None = None,
+    power: float | None = None,
+    level: float | None = 0.05,
+    ratio: float = 1.0,
+    paired: bool = True,
+    correlation: float | tuple[float, float] = 0.5,
+    sd_ratio: float = 1.0,
+    design_effect: float = 1.0,
+    pilot: Sequence[ArrayLike] | None = None,
+    pos_label: Any = None,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    method: str = "delong",
+) -> AUCPlan:
+    r"""Plan the sample size, the power, the level or the detectable area of a study.
+
+    Give all but one of `auc`, `n_positive`, `power` and `level`; the result has the
+    missing one. A single area is tested against `null`, two areas (`auc` and `auc_b`)
+    against each other.
+
+    **Variance.** With ``method="delong"``, the variance of the area that
+    :func:`auc_interval` and :func:`compare_auc` estimate, for normal scores in both
+    classes. With p positives and n negatives it is
+
+    .. math:: \sigma^2 = \frac{\operatorname{var} V}{p} + \frac{\operatorname{var} U}{n}
+        + \frac{A (1 - A) - \operatorname{var} V - \operatorname{var} U}{pn}
+
+    where V and U are the shares of negatives below a positive, and of positives above a
+    negative; the last term is left out for partial areas and for two models. Of two
+    models on the same rows, V and U are the differences of both models' shares. The
+    power is the probability that the interval of these functions excludes the null:
+    with few rows, the sample size is larger than by formulas that assume a known
+    variance.
+
+    ``method="obuchowski"`` uses the formulas of Obuchowski and McClish, as
+    ``power.roc.test`` of pROC does: with :math:`V_0` the variance under the null times
+    the number of positives, and :math:`V_1` under the alternative,
+
+    .. math:: p = \Big( \frac{z_{1 - \alpha / 2} \sqrt{V_0} + z_{\text{power}}
+        \sqrt{V_1}}{\Delta} \Big)^2
+
+    Parameters
+    ----------
+    auc : float, optional
+        The area to detect; with `auc_b`, that of model a. With ranges, the partial area
+        as a mean over them, as :func:`partial_auc_score` returns it.
+    null : float, optional
+        The area to test against, by default 0.5 for a whole curve.
+    auc_b : float, optional
+        The area of the second model.
+    n_positive : int, optional
+        Number of positive rows.
+    power : float, optional
+        Probability to detect the area.
+    level : float, default=0.05
+        Two-sided level of the test; for a one-sided test, give twice its level. None to
+        solve for it.
+    ratio : float, default=1.0
+        Negative rows per positive row.
+    paired : bool, default=True
+        Whether both models score the same rows; else each has a sample of this size.
+    correlation : float or pair of float, default=0.5
+        Correlation of the scores of the two models within the positives, and within the
+        negatives.
+    sd_ratio : float, default=1.0
+        Standard deviation of the positives' scores, relative to the negatives'.
+    design_effect : float, default=1.0
+        Factor by which clusters enlarge the variance: about
+        :math:`1 + (m - 1) \rho` for m rows per cluster with intraclass correlation
+        :math:`\rho`.
+    pilot : (y_true, y_score) or (y_true, y_score_a, y_score_b), optional
+        Rows of a pilot study. Their shares V and U give the variances, in place of the
+        assumed `correlation`; and the areas, unless you give these. Variances at
+        other areas change as they do for normal scores.
+    method : {"delong", "obuchowski"}
+        The test to plan for.
+
+    Returns
+    -------
+    AUCPlan
+        Prints a sentence for a protocol; ``to_frame()`` is a table.
+
+    References
+    ----------
+    .. [1] N. A. Obuchowski, D. K. McClish. Sample size determination for diagnostic
+       accuracy studies involving binormal ROC curve indices. Statistics in Medicine
+       16(13), 1997.
+    .. [2] N. A. Obuchowski, M. L. Lieber, F. H. Wians. ROC curves in clinical
+       chemistry: uses, misuses, and possible solutions. Clinical Chemistry 50(7), 2004.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import plan_auc
+    >>> print(plan_auc(0.75, null=0.65, power=0.8))  # doctest: +NORMALIZE_WHITESPACE
+    111 positive and 111 negative rows have a power of 80.3% to detect an AUC of 0.75
+    against 0.65, at a two-sided level of 0.05 (DeLong's variance).
+    """
+    box = check_box(fpr_range, tpr_range)
+    check_choice("method", method, ("delong", "obuchowski"))
+    check_positive("ratio", ratio)
+    check_positive("sd_ratio", sd_ratio)
+    check_number("design_effect", design_effect, 1.0, 1e6)
+    study = _Study(_Binormal(box, float(sd_ratio)), float(ratio), float(design_effect))
+    is_pair = auc_b is not None
+    if pilot is not None:
+        areas = study.learn(pilot, pos_label)
+        if is_pair and len(areas) == 1:
+            raise ValueError(
+                "auc_b needs a pilot with two scores: (y_true, y_score_a, y_score_b)."
+            )
+        if auc is None and None in (n_positive, power, level):
+            auc = areas[0]
+        if not is_pair and len(areas) == 2:
+            is_pair, auc_b = True, areas[1]
+    study.is_published = method == "obuchowski"
+    if is_pair:
+        study.correlation = _correlations(correlation) if paired else (0.0, 0.0)
+        if not paired:
+            study.of_shares = np.zeros(2)
+    study.other = _other_area(null, auc_b, box)
+    if study.is_published and (pilot is not None or box[2:] != (0.0, 1.0)):
+        raise ValueError('a pilot and tpr_range need method="delong".')
+    given = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
+    unknown = _one_unknown(given, study.other)
+    found = study.solve(unknown, given)
+    return AUCPlan(
+        unknown,
+        found["auc"],
+        nan if is_pair else study.other,
+        study.other if is_pair else nan,
+        int(found["n_positive"]),
+        ceil(found["n_positive"] * ratio - 1e-9),
+        found["power"],
+        found["level"],
+        float(design_effect),
+        "one" if not is_pair else "paired" if paired else "unpaired",
+        method,
+        box[:2],
+        box[2:],
+    )
+
+
+def _other_area(null: float | None, auc_b: float | None, box: Box) -> float:
+    """Return the area to test against."""
+    if auc_b is not None and null is not None:
+        raise ValueError("null is for one model; two models are tested for equality.")
+    if auc_b is None and null is None and box != WHOLE_SQUARE:
+        raise ValueError("a partial area has no usual null; give null.")
+    name, other = ("null", 0.5 if null is None else null)
+    if auc_b is not None:
+        name, other = "auc_b", auc_b
+    check_number(name, other, _EDGE, 1.0 - _EDGE)
+    return float(other)
+
+
+def _one_unknown(given: dict[str, Any], other: float) -> str:
+    """Return the only quantity that is not given; reject values without meaning."""
+    unknown = [name for name, value in given.items() if value is None]
+    if len(unknown) != 1:
+        which = f"{' and '.join(unknown)} are missing" if unknown else "all are given"
+        raise ValueError(
+            f"give all but one of auc, n_positive, power and level: {which}"
+            f"{'' if unknown else '; set level=None to solve for it'}."
+        )
+    for name, value in given.items():
+        if value is not None and name == "n_positive":
+            check_integer(name, value, 2)
+        elif value is not None:
+            check_number(name, value, _EDGE, 1.0 - _EDGE)
+    if given["auc"] is not None and abs(given["auc"] - other) < _EDGE:
+        raise ValueError(
+            f"auc is {given['auc']:g}, equal to the area that it is tested against; no "
+            "study can tell them apart."
+        )
+    return unknown[0]
+
+
+def _correlations(correlation: Any) -> tuple[float, float]:
+    """Return the correlation of scores of positives, and of negatives."""
+    both = correlation if isinstance(correlation, Sequence) else [correlation] * 2
+    if len(both) != 2:
+        raise ValueError(f"correlation must be one number or two, got {correlation!r}.")
+    for value in both:
+        check_number("correlation", value, -1.0, 1.0)
+    return float(both[0]), float(both[1])
+
+
+@dataclass(frozen=True)
+class _Binormal:
+    """Normal scores: negatives of mean 0 and deviation 1, positives of another."""
+
+    box: Box
+    sd_ratio: float
+
+    def shares(self, shift: Any, top: FloatArray, of_positives: bool) -> FloatArray:
+        """Return V or U of rows with this share of their class above them."""
+        a, b, c, d = self.box
+        if of_positives:
+            below = ndtr(self.sd_ratio * ndtri(np.clip(top, c, d)) - shift)
+            return np.asarray((b - np.clip(below, a, b)) / box_size(self.box))
+        above = ndtr((shift + ndtri(np.clip(top, a, b))) / self.sd_ratio)
+        return np.asarray((np.clip(above, c, d) - c) / box_size(self.box))
+
+    @cached_property
+    def _table(self) -> tuple[FloatArray, ...]:
+        """Areas by shift, ascending; the shifts, and the variances of V and U."""
+        shifts = _SHIFTS * sqrt(1.0 + self.sd_ratio**2)
+        v, u = (self.shares(shifts[:, None], _SHARES, own) for own in (True, False))
+        a, b, *_ = self.box
+        areas = u[:, (a < _SHARES) & (b > _SHARES)].mean(axis=1) * (b - a)
+        rising = np.diff(areas, prepend=-1.0) > 0.0
+        columns = areas, shifts, v.var(axis=1), u.var(axis=1)
+        return tuple(column[rising] for column in columns)
+
+    def shift(self, area: float) -> float:
+        """Return the distance of the classes' means with this area."""
+        if self.box == WHOLE_SQUARE:
+            return float(ndtri(area)) * sqrt(1.0 + self.sd_ratio**2)
+        areas, shifts, *_ = self._table
+        return float(np.interp(area, areas, shifts))
+
+    def variances(self, area: float) -> FloatArray:
+        """Return the variances of V and of U."""
+        areas, _, *both = self._table
+        return np.array([np.interp(area, areas, variance) for variance in both])
+
+    def correlations(
+        self, areas: tuple[float, float], of_scores: tuple[float, float]
+    ) -> FloatArray:
+        """Return the correlations of two models' V and U from those of their scores."""
+        shifts = [self.shift(area) for area in areas]
+        found = []
+        for r, own in zip(of_scores, (True, False), strict=True):
+            scores = r * _COARSE[:, None] + sqrt(1.0 - r * r) * _COARSE
+            first = self.shares(shifts[0], ndtr(-_COARSE), own)
+            second = self.shares(shifts[1], ndtr(-scores), own)
+            spread = first.std() * second.std()
+            product = (first - first.mean()) @ (second - second.mean()).mean(axis=1)
+            found.append(product / (first.size * spread) if spread else 0.0)
+        return np.clip(found, -1.0, 1.0)
+
+    def derivatives(self, area: float) -> tuple[float, float, float, float]:
+        """Return a and b of the binormal curve, and the area's derivatives by them."""
+        low, high, *_ = self.box
+        b = 1.0 / self.sd_ratio
+        a, root = self.shift(area) * b, sqrt(1.0 + b * b)
+        ends = root * (ndtri(np.array([low, high])) + a * b / root**2)
+        height = exp(-0.5 * (a / root) ** 2) / (high - low)
+        share = float(np.diff(ndtr(ends))[0]) / sqrt(2.0 * pi)
+        step = float(np.diff(np.exp(-0.5 * ends**2))[0]) / (2.0 * pi)
+        by_b = -height * (step / root**2 + a * b * share / root**3)
+        return a, b, height * share / root, by_b
+
+
+@dataclass
+class _Study:
+    """The power of a test, and the quantity that gives it."""
+
+    scores: _Binormal
+    ratio: float
+    design_effect: float
+    other: float = 0.5  # the area to test against
+    correlation: tuple[float, float] | None = None  # of scores; None for one model
+    of_shares: FloatArray | None = None  # correlations of V and U, where known
+    factors: Sequence[FloatArray] = (np.ones(2), np.ones(2))  # of variances of V and U
+    is_published: bool = False
+
+    def learn(self, pilot: Sequence[ArrayLike], pos_label: Any) -> list[float]:
+        """Take variances and correlations from rows; return their areas."""
+        if not isinstance(pilot, Sequence) or len(pilot) not in (2, 3):
+            raise ValueError(
+                "pilot must be (y_true, y_score) or (y_true, y_score_a, y_score_b)."
+            )
+        areas, effects, box = [], [], self.scores.box
+        for values in pilot[1:]:
+            task = check_task(pilot[0], values, pos_label=pos_label)
+            effects.append(influences(task, box))
+            sample = AreaSample(task.is_positive, None, box).check()
+            areas.append(sample.measure(task.scores).value)
+            if not _EDGE < areas[-1] < 1.0 - _EDGE:
+                raise ValueError(
+                    f"an area of the pilot is {areas[-1]:g}, from which no variance "
+                    "can be estimated; give auc in place of a pilot."
+                )
+        found = zip(areas, effects, strict=True)
+        self.factors = [
+            [v.var(ddof=1) for v in both] / self.scores.variances(area)
+            for area, both in found
+        ]
+        if len(effects) == 2:
+            with np.errstate(invalid="ignore"):
+                both = [np.corrcoef(*pair)[0, 1] for pair in zip(*effects, strict=True)]
+            self.of_shares = np.nan_to_num(both)
+        return areas
+
+    def solve(self, unknown: str, given: dict[str, Any]) -> dict[str, float]:
+        """Return all quantities, with the unknown one."""
+
+        def power(value: float | None = None) -> float:
+            tried = given if value is None else {**given, unknown: value}
+            return self.power(tried["auc"], tried["n_positive"], tried["level"])
+
+        if unknown == "power":
+            return {**given, "power": power()}
+        low, high = {
+            "n_positive": (1.0, 2.0),
+            "level": (0.0, 1.0 - _EDGE),
+            "auc": (self.other + _EDGE, 1.0 - _EDGE),
+        }[unknown]
+        is_count = unknown == "n_positive"
+        while is_count and high < _MAX_ROWS and power(high) < given["power"]:
+            low, high = high, 2.0 * high
+        if power(high) < given["power"]:
+            raise ValueError(
+                f"no {unknown} up to {high:g} gives a power of {given['power']:g}; "
+                "plan for a lower power, a larger difference or more rows."
+            )
+        while high - low > (1.0 if is_count else 1e-9):
+            middle = (low + high) / 2.0
+            middle = float(ceil(middle)) if is_count else middle
+            if power(middle) < given["power"]:
+                low = middle
+            else:
+                high = middle
+        found = {**given, unknown: high}
+        return {**found, "power": power(high)} if is_count else found
+
+    def power(self, auc: float, n_positive: float, level: float) -> float:
+        """Return the probability to detect the area."""
+        n = n_positive / self.design_effect
+        if self.is_published:
+            return self._published_power(auc, n, level)
+        rows, (a, b, c, d) = np.array([n, n * self.ratio]), self.scores.box
+        counted = n * (d - c), n * self.ratio * (b - a)
+        test = self._power_of_one if self.correlation is None else self._power_of_two
+        return test(auc, rows, counted, 1.0 - level)
+
+    def _power_of_one(
+        self, auc: float, rows: FloatArray, counted: Rows, confidence: float
+    ) -> float:
+        # The normal quantiles of measured areas spread evenly around the true one.
+        # Count those whose interval excludes the null: not always all beyond a bound,
+        # since intervals widen where errors are few.
+        height = exp(-0.5 * float(ndtri(auc)) ** 2) / sqrt(2.0 * pi)
+        spread = self._error(auc, rows) / height
+        n_pairs = counted[0] * counted[1]
+        areas = ndtr(ndtri(auc) + spread * _DEVIATES)
+        areas[n_pairs * areas < 0.5], areas[n_pairs * (1.0 - areas) < 0.5] = 0.0, 1.0
+        ends = [
+            area_interval(area, self._error(area, rows), confidence, counted)
+            for area in areas.tolist()
+        ]
+        low, high = np.array(ends).T
+        beyond = low - self.other if auc > self.other else self.other - high
+        most = np.maximum(beyond[1:], beyond[:-1])
+        least = np.minimum(beyond[1:], beyond[:-1])
+        share = np.clip(most / np.maximum(most - least, 1e-12), 0.0, 1.0)
+        return float(share @ np.diff(ndtr(_DEVIATES)))
+
+    def _error(self, auc: float, rows: FloatArray) -> float:
+        """Return the standard error of one area."""
+        variances = self.scores.variances(auc) * self.factors[0]
+        rest = 0.0
+        if self.scores.box == WHOLE_SQUARE:
+            rest = max(auc * (1.0 - auc) - float(variances.sum()), 0.0)
+        return sqrt(float((variances / rows).sum()) + rest / float(rows.prod()))
+
+    def _power_of_two(
+        self, auc: float, rows: FloatArray, counted: Rows, confidence: float
+    ) -> float:
+        areas = np.array([auc, self.other])
+        r = self.of_shares
+        if r is None:
+            r = self.scores.correlations((auc, self.other), self.correlation or (0, 0))
+
+        def moments(areas: FloatArray) -> tuple[Any, ...]:
+            """Return the variances of both areas, and their covariance."""
+            one, two = (
+                self.scores.variances(area) * factor
+                for area, factor in zip(areas, self.factors, strict=True)
+            )
+            shared = r * np.sqrt(one * two)
+            return tuple((v / rows).sum() for v in (one, two, shared))
+
+        first, second, shared = moments(areas)
+        variance = max(first + second - 2.0 * shared, 1e-300)
+        # how the areas move with their difference: its error is another where it is
+        # just detected
+        slopes = np.array([first - shared, shared - second]) / variance
+        size = abs(auc - self.other)
+        towards = slopes if auc > self.other else -slopes
+        margin = size
+        for _ in range(5):
+            there = np.clip(areas + towards * (margin - size), _EDGE, 1.0 - _EDGE)
+            first, second, shared = moments(there)
+            error = sqrt(max(first + second - 2.0 * shared, 1e-300))
+            own = float(there[0]), float(there[1])
+            margin = two_sided_test(0.0, error, confidence, counted, own).high
+        return float(ndtr((size - margin) / sqrt(variance)))
+
+    def _published_power(self, auc: float, n: float, level: float) -> float:
+        null, alternative = self._published(self.other), self._published(auc)
+        if self.correlation is not None:
+            shared = self._published_covariance(auc)
+            null, alternative = (
+                2.0 * (alternative - shared),
+                alternative + null - 2.0 * shared,
+            )
+        z = float(ndtri(1.0 - level / 2.0))
+        distance = sqrt(n) * abs(auc - self.other) - z * sqrt(max(null, 0.0))
+        return float(ndtr(distance / sqrt(max(alternative, 1e-300))))
+
+    def _published(self, auc: float) -> float:
+        """Return Obuchowski's variance of an area times the number of positives."""
+        k = self.ratio
+        if (self.scores.box, self.scores.sd_ratio) == (WHOLE_SQUARE, 1.0) and (
+            self.correlation is None
+        ):  # reference [2], with its rounded constants
+            a2 = (1.414 * float(ndtri(auc))) ** 2
+            return 0.0099 * exp(-a2 / 2.0) * (5.0 * a2 + 8.0 + (a2 + 8.0) / k)
+        a, b, f, g = self.scores.derivatives(auc)
+        of_a, of_b = 1.0 + b**2 / k + a**2 / 2.0, b**2 * (1.0 + k) / (2.0 * k)
+        return f**2 * of_a + g**2 * of_b
+
+    def _published_covariance(self, auc: float) -> float:
+        a, b, f, g = self.scores.derivatives(auc)
+        a2, b2, f2, g2 = self.scores.derivatives(self.other)
+        p, n = self.correlation or (0.0, 0.0)
+        k = self.ratio
+        return (
+            f * f2 * (p + n * b * b2 / k + p**2 * a * a2 / 2.0)
+            + g * g2 * b * b2 * (n**2 + k * p**2) / (2.0 * k)
+            + (f * g2 * a * b2 + g * f2 * a2 * b) * p**2 / 2.0
+        )

@@ -1,0 +1,55 @@
+"""Give pipelines that were written for pandas the frames they know."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from aucmax.tables.cross_fit import score_rows
+
+if TYPE_CHECKING:
+    from aucmax.tables.table_model import TableModel
+
+
+def for_frame(model: "TableModel", X: Any) -> "TableModel":
+    """Return a model whose estimator gets frames of pandas if X is one."""
+    if model.view != "frame" or not hasattr(X, "iloc"):
+        return model
+    dtypes = {str(name): dtype for name, dtype in zip(X.columns, X.dtypes, strict=True)}
+    parameters = model.get_params(deep=False)
+    parameters["estimator"] = PandasFrames(model.estimator, dtypes)
+    return type(model)(**parameters)
+
+
+class PandasFrames(ClassifierMixin, BaseEstimator):
+    """An estimator of frames of pandas that takes frames of polars."""
+
+    def __init__(self, estimator: Any, dtypes: dict[str, Any]) -> None:
+        self.estimator = estimator
+        self.dtypes = dtypes
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a copy of the estimator."""
+        self.estimator_ = clone(self.estimator).fit(self._frame(X), y)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the estimator, or its probabilities."""
+        return score_rows(self.estimator_, self._frame(X))
+
+    def _frame(self, X: Any) -> Any:
+        pandas: Any = import_module("pandas")
+        columns = self.dtypes.items()
+        return pandas.DataFrame({n: _column(pandas, X[n], d) for n, d in columns})
+
+
+def _column(pandas: Any, series: Any, dtype: Any) -> Any:
+    """Return a column with its type of training, unless its cells do not fit."""
+    cells = series.to_numpy() if series.dtype.is_numeric() else series.to_list()
+    if dtype == "object":
+        return pandas.Series(cells, dtype=object).fillna(float("nan"))
+    try:
+        return pandas.Series(cells, dtype=dtype)
+    except (TypeError, ValueError):
+        return pandas.Series(cells)

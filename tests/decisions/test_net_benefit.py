@@ -1,0 +1,102 @@
+"""Decision curves against counts of rows, and their intervals."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from aucmax.decisions import net_benefit, operating_point, wilson_interval
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=400)
+CHANCES = expit(1.5 * X - 1.5).round(2)
+HAPPENED = RNG.random(400) < CHANCES
+WEIGHTS = RNG.choice([0.0, 1.0, 3.0], 400)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHTS])
+def test_it_is_true_positives_less_weighted_false_positives_per_row(weight):
+    cuts = np.array([0.0, 0.05, 0.1, 0.33, 0.5, 0.9, 0.99])
+    found = net_benefit(HAPPENED, CHANCES, thresholds=cuts, sample_weight=weight)
+    w = np.ones(400) if weight is None else weight
+    for k, t in enumerate(cuts):
+        above = t < CHANCES
+        tp, fp = w @ (above & HAPPENED), w @ (above & ~HAPPENED)
+        value = (tp - fp * t / (1 - t)) / w.sum()
+        assert found.net_benefit[k] == pytest.approx(value)
+        assert found.alerts[k] == pytest.approx((tp + fp) / w.sum())
+        assert found.standardised[k] == pytest.approx(value * w.sum() / (w @ HAPPENED))
+        treat_all = (w @ HAPPENED - t / (1 - t) * (w @ ~HAPPENED)) / w.sum()
+        assert found.treat_all[k] == pytest.approx(treat_all)
+        assert found.low[k] <= value <= found.high[k]
+        assert found.standardised_low[k] <= value / found.base_rate
+        assert found.standardised_high[k] >= value / found.base_rate
+
+
+def test_alerts_are_those_of_an_operating_point():
+    found = net_benefit(HAPPENED, CHANCES, thresholds=[0.2])
+    point = operating_point(HAPPENED, CHANCES, threshold=0.2)
+    assert found.alerts[0] == point.n_alerts / 400
+    expected = (point.found - 0.25 * point.false_alarms) / 400
+    assert found.net_benefit[0] == pytest.approx(expected)
+
+
+def test_at_threshold_0_all_are_treated_and_the_interval_is_wilsons():
+    found = net_benefit(HAPPENED, np.clip(CHANCES, 0.01, 1), thresholds=0.0)
+    assert found.net_benefit[0] == found.treat_all[0] == HAPPENED.mean()
+    assert (found.low[0], found.high[0]) == pytest.approx(
+        wilson_interval(HAPPENED.mean(), 400)
+    )
+    assert found.standardised[0] == 1.0
+
+
+def test_without_alerts_the_benefit_is_0_and_the_interval_is_not_empty():
+    found = net_benefit([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], thresholds=[0.8])
+    assert found.net_benefit[0] == 0
+    assert found.low[0] < 0 < found.high[0]
+
+
+def test_intervals_cover_with_30_positives():
+    # in full: python -m benchmarks quality.decision_coverage
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(400, 100))
+    chances = expit(1.5 * x - 1.1)
+    happened = rng.random(chances.shape) < chances
+    many = expit(1.5 * rng.normal(size=400_000) - 1.1)
+    cuts = np.array([0.1, 0.3, 0.6])
+    above = many[:, None] > cuts
+    truth = (many @ above - cuts / (1 - cuts) * ((1 - many) @ above)) / many.size
+    found = [
+        net_benefit(y, p, thresholds=cuts)
+        for y, p in zip(happened, chances, strict=True)
+    ]
+    held = np.mean([(one.low <= truth) & (truth <= one.high) for one in found], axis=0)
+    assert (held > 0.92).all()
+    share = truth / many.mean()
+    ends = [(one.standardised_low, one.standardised_high) for one in found]
+    held = np.mean([(low <= share) & (share <= high) for low, high in ends], axis=0)
+    assert (held > 0.92).all()
+
+
+def test_it_prints_a_sentence_and_is_a_table():
+    found = net_benefit(HAPPENED, CHANCES)
+    assert "at" in repr(found)
+    assert "of 99 thresholds, most at" in repr(found)
+    useless = net_benefit(HAPPENED, np.full(400, 0.9), thresholds=[0.95])
+    assert repr(useless).endswith("at none of 1 thresholds.")
+    table = found.to_frame()
+    assert table.height == 99
+    assert table["net_benefit"].to_list() == found.net_benefit.tolist()
+    assert json.loads(json.dumps(found.as_dict()))["threshold"][0] == 0.01
+
+
+@pytest.mark.parametrize("cuts", [[0.5, 1.0], [-0.1], [], [[0.5]], ["a"], [np.nan]])
+def test_thresholds_that_are_no_probabilities_are_rejected(cuts):
+    with pytest.raises(ValueError, match="thresholds must be numbers from 0"):
+        net_benefit(HAPPENED, CHANCES, thresholds=cuts)
+
+
+def test_scores_are_rejected():
+    with pytest.raises(ValueError, match=r"between 0 and 1, but row 1 is 1\.5"):
+        net_benefit([0, 1], [0.5, 1.5])

@@ -1,0 +1,247 @@
+"""Planned studies: published formulas, variances of drawn scores, and bad input."""
+
+import csv
+import re
+from math import exp, isnan, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from aucmax.metrics import (
+    auc_interval,
+    compare_auc,
+    partial_auc_score,
+    plan_auc,
+    roc_auc_score,
+)
+from aucmax.metrics.planning import _Binormal, _Study
+
+WHOLE = (0.0, 1.0, 0.0, 1.0)
+HEAD = (0.0, 0.2, 0.0, 1.0)
+
+
+def by_proc():
+    with (Path(__file__).parent / "r" / "planning.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    "row", by_proc(), ids=lambda row: f"{row['kind']}-{row['auc']}"
+)
+def test_published_powers_are_those_of_proc(row):
+    kind = row.pop("kind")
+    row = {name: float(value) for name, value in row.items()}
+    other = {"null": row["other"]}
+    if kind == "two":
+        pair = (row["correlation_p"], row["correlation_n"])
+        other = {"auc_b": row["other"], "correlation": pair}
+    plan = plan_auc(
+        row["auc"],
+        **other,
+        n_positive=int(row["n_positive"]),
+        ratio=row["ratio"],
+        level=row["level"],
+        sd_ratio=row["sd_ratio"],
+        fpr_range=(row["low"], row["high"]),
+        method="obuchowski",
+    )
+    assert plan.power == pytest.approx(row["power"], abs=3e-4)
+
+
+def obuchowski(auc, ratio):
+    a = 1.414 * ndtri(auc)
+    return 0.0099 * exp(-a * a / 2) * ((5 * a * a + 8) + (a * a + 8) / ratio)
+
+
+@pytest.mark.parametrize(
+    ("auc", "null", "power", "ratio"),
+    [
+        (0.75, 0.5, 0.8, 1),
+        (0.62, 0.5, 0.9, 3),
+        (0.9, 0.8, 0.8, 0.5),
+        (0.6, 0.8, 0.9, 2),
+    ],
+)
+def test_published_sample_sizes_are_those_of_the_formula(auc, null, power, ratio):
+    spreads = sqrt(obuchowski(null, ratio)), sqrt(obuchowski(auc, ratio))
+    root = ndtri(0.975) * spreads[0] + ndtri(power) * spreads[1]
+    expected = int(np.ceil((root / (auc - null)) ** 2))
+    options = {"null": null, "ratio": ratio, "method": "obuchowski"}
+    plan = plan_auc(auc, power=power, **options)
+    assert plan.n_positive == expected
+    assert plan.n_negative == np.ceil(ratio * expected)
+    assert plan.power >= power > plan_auc(auc, n_positive=expected - 1, **options).power
+
+
+@pytest.mark.parametrize("box", [WHOLE, HEAD, (0.0, 1.0, 0.7, 1.0)])
+@pytest.mark.parametrize("sd_ratio", [1.0, 1.6])
+def test_variances_of_shares_are_those_of_drawn_scores(box, sd_ratio):
+    rng = np.random.default_rng(3)
+    scores = _Binormal(box, sd_ratio)
+    y = np.repeat([True, False], 40_000)
+    z = rng.normal(size=y.size)
+    area = 0.7
+    s = np.where(y, scores.shift(area) + sd_ratio * z, z)
+    ranges = {"fpr_range": box[:2], "tpr_range": box[2:]}
+    assert partial_auc_score(y, s, **ranges) == pytest.approx(area, abs=0.01)
+    expected = float((scores.variances(area) / 40_000).sum())
+    assert auc_interval(y, s, **ranges).standard_error == pytest.approx(
+        sqrt(expected), rel=0.03
+    )
+
+
+@pytest.mark.parametrize("box", [WHOLE, HEAD])
+def test_correlations_of_shares_are_those_of_drawn_scores(box):
+    rng = np.random.default_rng(4)
+    scores = _Binormal(box, 1.0)
+    areas, of_scores = (0.8, 0.65), (0.8, 0.3)
+    y = np.repeat([True, False], 40_000)
+    first, own = rng.normal(size=(2, y.size))
+    r = np.where(y, *of_scores)
+    second = r * first + np.sqrt(1 - r * r) * own
+    drawn = [
+        z + y * scores.shift(a) for z, a in zip((first, second), areas, strict=True)
+    ]
+    found = compare_auc(y, *drawn, fpr_range=box[:2])
+    one, two = (scores.variances(area) for area in areas)
+    r = scores.correlations(areas, of_scores)
+    expected = float((one + two - 2 * r * np.sqrt(one * two)).sum() / 40_000)
+    assert found.standard_error == pytest.approx(sqrt(expected), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"auc": 0.75, "null": 0.5},
+        {"auc": 0.85, "null": 0.75, "ratio": 4.0},
+        {"auc": 0.8, "auc_b": 0.7, "correlation": 0.6},
+    ],
+)
+def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
+    # in full: python -m benchmarks quality.study_power
+    plan = plan_auc(**cell, power=0.8)
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [plan.n_positive, plan.n_negative])
+    found = []
+    for _ in range(300):
+        one, two = rng.normal(size=(2, y.size))
+        one = one + y * sqrt(2) * ndtri(cell["auc"])
+        if "auc_b" in cell:
+            r = cell["correlation"]
+            two = r * (one - y * sqrt(2) * ndtri(cell["auc"])) + sqrt(1 - r * r) * two
+            two = two + y * sqrt(2) * ndtri(cell["auc_b"])
+            found.append(compare_auc(y, one, two).p_value < 0.05)
+        else:
+            found.append(auc_interval(y, one).low > cell["null"])
+    assert np.mean(found) == pytest.approx(plan.power, abs=0.07)  # three errors
+
+
+def test_each_quantity_is_solved_from_the_others():
+    whole = plan_auc(0.75, null=0.65, power=0.8, ratio=2.0)
+    given = {"null": 0.65, "ratio": 2.0, "n_positive": whole.n_positive}
+    assert plan_auc(0.75, **given).power == pytest.approx(whole.power)
+    level = plan_auc(0.75, **given, power=whole.power, level=None)
+    assert level.level == pytest.approx(0.05, abs=1e-6)
+    area = plan_auc(**given, power=whole.power)
+    assert area.auc == pytest.approx(0.75, abs=1e-6)
+    solved = [one.solved_for for one in (whole, level, area)]
+    assert solved == ["n_positive", "level", "auc"]
+
+
+def test_more_correlation_and_fewer_clusters_need_fewer_rows():
+    options = {"auc_b": 0.7, "power": 0.8}
+    sizes = [
+        plan_auc(0.8, **options, correlation=r).n_positive for r in (0.9, 0.5, 0.0)
+    ]
+    apart = plan_auc(0.8, **options, paired=False)
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == apart.n_positive
+    clustered = plan_auc(0.8, **options, correlation=0.5, design_effect=2.0)
+    assert clustered.n_positive == pytest.approx(2 * sizes[1], abs=2)
+
+
+def test_a_pilot_of_normal_scores_plans_as_the_assumption_does():
+    rng = np.random.default_rng(1)
+    y = np.repeat([1, 0], 20_000)
+    shared = rng.normal(size=y.size)
+    one, two = sqrt(0.5) * (shared + rng.normal(size=(2, y.size)))
+    one, two = one + y * sqrt(2) * ndtri(0.8), two + y * sqrt(2) * ndtri(0.75)
+    areas = roc_auc_score(y, one), roc_auc_score(y, two)
+    plan = plan_auc(power=0.8, pilot=(y, one))
+    assert plan.auc == pytest.approx(areas[0])
+    expected = plan_auc(areas[0], power=0.8).n_positive
+    assert plan.n_positive == pytest.approx(expected, abs=2)
+    both = plan_auc(power=0.8, pilot=(y, one, two))
+    assert (both.auc, both.auc_b) == pytest.approx(areas)
+    expected = plan_auc(areas[0], auc_b=areas[1], power=0.8).n_positive
+    assert both.n_positive == pytest.approx(expected, rel=0.04)
+    assert plan_auc(power=0.8, n_positive=50, pilot=(y, one)).solved_for == "auc"
+
+
+def test_the_direction_of_the_difference_does_not_matter_for_two_models():
+    plans = [
+        plan_auc(0.8, auc_b=0.7, power=0.8, correlation=0.5),
+        plan_auc(0.7, auc_b=0.8, power=0.8, correlation=0.5),
+    ]
+    assert plans[0].n_positive == plans[1].n_positive
+
+
+def test_it_prints_a_sentence_and_is_a_table():
+    plan = plan_auc(0.6, auc_b=0.5, power=0.8, fpr_range=(0, 0.2), design_effect=1.5)
+    assert re.fullmatch(
+        r"[\d,]+ positive and [\d,]+ negative rows have a power of 80\.\d% to detect a "
+        r"partial AUC of 0\.6 against 0\.5 on the same rows, at a two-sided level of "
+        r"0\.05 \(DeLong's variance; FPR 0 to 0\.2; design effect 1\.5\)\.",
+        repr(plan),
+    )
+    assert plan.to_frame().row(0, named=True)["n_positive"] == plan.n_positive
+    assert isnan(plan.null)
+    assert repr(plan_auc(0.8, auc_b=0.7, power=0.8, paired=False)).startswith("Each of")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"auc": 0.7}, "n_positive and power are missing"),
+        ({"auc": 0.7, "power": 0.8, "n_positive": 9}, "all are given; set level=None"),
+        ({"auc": 0.5, "power": 0.8}, "equal to the area that it is tested against"),
+        ({"auc": 0.7, "power": 1.0}, "power must be a finite number"),
+        ({"auc": 1.2, "power": 0.8}, "auc must be a finite number"),
+        ({"auc": 0.7, "n_positive": 2.5}, "n_positive must be an integer"),
+        (
+            {"auc": 0.7, "power": 0.8, "null": 0.5, "auc_b": 0.6},
+            "null is for one model",
+        ),
+        ({"auc": 0.7, "power": 0.8, "fpr_range": (0, 0.1)}, "give null"),
+        ({"auc": 0.7, "power": 0.8, "ratio": 0}, "ratio must be positive"),
+        (
+            {"auc": 0.7, "power": 0.8, "auc_b": 0.6, "correlation": 2},
+            "correlation must",
+        ),
+        ({"auc": 0.7, "power": 0.8, "method": "x"}, "method must be one of"),
+        ({"power": 0.9999, "n_positive": 3}, "no auc up to"),
+        (
+            {"power": 0.8, "pilot": ([0, 0, 1, 1], [1, 2, 3, 4])},
+            "area of the pilot is 1",
+        ),
+        ({"power": 0.8, "pilot": ([0, 1],)}, "pilot must be"),
+        (
+            {"power": 0.8, "auc_b": 0.6, "pilot": ([0, 0, 1, 1], [1, 3, 2, 4])},
+            "auc_b needs a pilot with two scores",
+        ),
+    ],
+)
+def test_bad_input_is_explained(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plan_auc(**options)
+
+
+def test_power_grows_with_rows_and_level():
+    study = _Study(_Binormal(WHOLE, 1.0), 1.0, 1.0, other=0.7)
+    by_rows = [study.power(0.8, n, 0.05) for n in (5, 20, 80, 320, 5000)]
+    by_level = [study.power(0.8, 60, level) for level in (0.001, 0.01, 0.1, 0.5)]
+    assert by_rows == sorted(by_rows)
+    assert by_level == sorted(by_level)
+    assert by_rows[-1] == pytest.approx(1.0, abs=1e-3)

@@ -1,0 +1,141 @@
+"""Columns are found by name, and pipelines that select by name get the raw frame."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import aucmax
+from aucmax import AutoRanker
+from aucmax.cli import main
+from aucmax.exceptions import ColumnsWarning
+from aucmax.model_selection import compare_models
+from aucmax.tables import TableModel
+
+
+def table(n_rows=120, seed=0):
+    generator = np.random.default_rng(seed)
+    size = generator.normal(size=n_rows)
+    kind = generator.choice(["red", "blue", None], n_rows).tolist()
+    # nearly all differ, so the encoder leaves this column out
+    words = [f"{'good' if s > 0 else 'bad'} day {k}" for k, s in enumerate(size)]
+    target = size + generator.normal(size=n_rows) > 0
+    frame = pl.DataFrame({"size": size, "kind": kind, "text": words})
+    return frame, target.astype(int)
+
+
+@pytest.mark.parametrize("model", ["auto", "table"])
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_order_does_not_matter_and_others_are_ignored(model, library):
+    frame, y = table()
+    if model == "auto":
+        fitted = AutoRanker(models=["logistic"], folds=2).fit(frame, y)
+    else:
+        fitted = TableModel(LogisticRegression(), target="y").fit(frame, y)
+    expected = fitted.decision_function(frame)
+    other = frame.select("text", pl.lit(1).alias("new"), "kind", "size")
+    if library == "pandas":
+        other = pd.DataFrame(other.to_dict(as_series=False))
+    with pytest.warns(ColumnsWarning) as caught:
+        found = fitted.decision_function(other)
+    (message,) = {str(warning.message) for warning in caught}
+    assert message.startswith("1 column that training did not have is ignored: 'new'")
+    assert "another order" in message
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="missing columns 'size', 'kind'"):
+        fitted.decision_function(frame.select("text"))
+    # the encoder does not use it
+    np.testing.assert_array_equal(
+        fitted.decision_function(frame.drop("text")), expected
+    )
+
+
+def test_the_target_is_no_new_column():
+    frame, y = table()
+    model = TableModel(LogisticRegression(), target="y").fit(frame, y)
+    model.decision_function(frame.with_columns(y=y))
+
+
+def test_the_command_line_notes_other_columns(tmp_path):
+    frame, y = table()
+    model = TableModel(LogisticRegression(), target="y").fit(frame, y)
+    aucmax.save(model, tmp_path / "model.aucmax")
+    new = frame.with_columns(y=y, other=1).select("y", "other", "kind", "size", "text")
+    new.write_csv(tmp_path / "new.csv")
+    new.drop("kind").write_csv(tmp_path / "less.csv")
+    for command in ("score", "evaluate"):
+        paths = [str(tmp_path / name) for name in ("model.aucmax", "new.csv")]
+        result = CliRunner().invoke(main, [command, *paths])
+        assert result.exit_code == 0
+        assert result.stderr.count("1 column that training did not have") == 1
+        assert "'other'" in result.stderr
+        assert "another order" in result.stderr
+        paths[1] = str(tmp_path / "less.csv")
+        result = CliRunner().invoke(main, [command, *paths])
+        assert result.exit_code == 2
+        assert "missing column 'kind'" in result.stderr
+
+
+def by_name(*, columns):
+    text = make_pipeline(
+        SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+    )
+    if columns == "names":
+        text = OneHotEncoder(handle_unknown="ignore")
+    chosen = ["kind"] if columns == "names" else make_column_selector("kind")
+    return make_pipeline(
+        ColumnTransformer(
+            [
+                ("number", StandardScaler(), ["size"]),
+                ("kind", text, chosen),
+                ("text", CountVectorizer(), "text"),
+            ]
+        ),
+        LogisticRegression(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("library", "columns"),
+    [("polars", "names"), ("pandas", "selector")],
+)
+def test_a_pipeline_gets_the_raw_frame(library, columns):
+    frame, y = table()
+    if library == "pandas":
+        frame = pd.DataFrame(frame.to_dict(as_series=False))
+        frame["kind"] = frame["kind"].astype("category")
+    pipeline = by_name(columns=columns)
+    alone = pipeline.fit(frame, y).decision_function(frame)
+    model = TableModel(pipeline, view="frame", calibrate="sigmoid").fit(frame, y)
+    np.testing.assert_allclose(model.decision_function(frame), alone, atol=1e-12)
+    models = ["logistic", ("own", pipeline)]
+    compared = compare_models(frame, y, models, n_folds=2)
+    assert min(result.measures["auc"] for result in compared.results) > 0.7
+    auto = AutoRanker(models=[("own", pipeline)], folds=2).fit(frame, y)
+    assert auto.notices_[-1:] != ["own is left out"]
+    ranks = [np.argsort(np.argsort(s)) for s in (auto.decision_function(frame), alone)]
+    np.testing.assert_array_equal(*ranks)
+    with pytest.raises(TypeError, match=r"cannot save .*Pipeline"):
+        aucmax.save(auto, "never.aucmax")
+
+
+def test_cells_that_do_not_fit_the_type_of_training_keep_their_own():
+    frame, y = table()
+    numbers = pd.DataFrame({"size": frame["size"], "count": np.arange(120) % 7})
+    pipeline = make_pipeline(
+        ColumnTransformer(
+            [("all", make_pipeline(SimpleImputer(), StandardScaler()), [0, 1])]
+        ),
+        LogisticRegression(),
+    )
+    model = TableModel(pipeline, view="frame").fit(numbers, y)
+    gap = pd.DataFrame({"count": [None, 2], "size": [0.5, np.nan]})
+    with pytest.warns(ColumnsWarning, match="another order"):
+        assert np.isfinite(model.decision_function(gap)).all()
