@@ -48,6 +48,11 @@ sample_weight : array-like of shape (n_rows,), default=None
 qid : array-like of shape (n_rows,), default=None
     The query of each row. Pairs are then within queries, and the value is the plain
     mean over the queries whose rows are not all of one class.
+average : {"macro", "micro", "impressions", None}, default="macro"
+    How to average over queries: all count the same; by what the metric is a share of
+    (pairs, relevant rows, retrieved rows, the largest gain), so that all queries are
+    pooled; by their rows (GAUC). None returns the value of each query, in the sorted
+    order of the ids (of objects, by first appearance), NaN where it has none.
 groups : array-like of shape (n_rows,), default=None
     Rows of one group are in one fold.
 pos_label : label, default=None

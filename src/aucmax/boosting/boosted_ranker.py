@@ -125,7 +125,8 @@ class HeldOutRows:
         """Add a hypothesis to the scores, and return their AUC."""
         column = self._reader.read(hypothesis.column)
         self._scores += step * learner.values(hypothesis, column)
-        return roc_auc_score(self._labels, self._scores, sample_weight=self._weight)
+        weight = self._weight
+        return float(roc_auc_score(self._labels, self._scores, sample_weight=weight))
 
 
 class BoostingRounds:

@@ -231,7 +231,7 @@ def _print_chances(found: Any, console: Console) -> None:
 
 
 def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
-    from aucmax.model_selection.goals import MEASURES
+    from aucmax.model_selection.goals import title_of
 
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
@@ -239,7 +239,6 @@ def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> No
         "partial_auc": f"{goal.part_in_words}; 1 for a perfect ranking",
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
-        "ndcg": "top 10 rows of each query",
         "map": relevant,
     }
     if ends := _interval(summary):
@@ -250,8 +249,8 @@ def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> No
             else interval
         )
     for name, value in summary.measures.items():
-        remark = f"  ({meanings[name]})" if meanings[name] else ""
-        console.say(f"{MEASURES[name]:<12} {value:.4f}{remark}")
+        remark = f"  ({meanings[name]})" if meanings.get(name) else ""
+        console.say(f"{title_of(name):<12} {value:.4f}{remark}")
     if truth.queries is not None:
         console.say(
             f"Means over {truth.n_usable_queries} queries; the interval is Student's t "

@@ -19,8 +19,8 @@ from aucmax.metrics._steps import RankingTask, check_queries
 from aucmax.metrics.multiclass import LevelRows, first_counted_level
 from aucmax.metrics.retrieval import (
     average_precisions,
-    hits_and_depths,
     normalized_gains,
+    precisions,
 )
 
 Columns = dict[str, Any]
@@ -54,7 +54,7 @@ def _areas(rows: PartitionRows, classes: Classes, box: Sequence[float]) -> Value
     queries = check_queries(rows.qid, rows.labels.size)
     is_positive = classes.is_positive(rows)
     task = RankingTask(rows.scores["y_score"], is_positive, rows.weight, queries)
-    return (task.areas_by_query(box),)
+    return task.areas_by_query(box)
 
 
 def _class_reference_aucs(
@@ -78,17 +78,17 @@ def _level_rows(rows: PartitionRows, names: NDArray[Any]) -> LevelRows:
 def _average_precisions(rows: PartitionRows, positive: Any) -> Values:
     relevant = _is_relevant(rows, positive)
     scores = rows.scores["y_score"]
-    return (average_precisions(relevant, scores, rows.weight, rows.qid),)
+    return average_precisions(relevant, scores, rows.weight, rows.qid)
 
 
-def _hits_and_depths(rows: PartitionRows, positive: Any, k: int) -> Values:
+def _precisions(rows: PartitionRows, positive: Any, k: int) -> Values:
     relevant = _is_relevant(rows, positive)
-    return hits_and_depths(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
+    return precisions(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
 
 
 def _gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
     scores = rows.scores["y_score"]
-    return (normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains),)
+    return normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains)
 
 
 def _is_relevant(rows: PartitionRows, positive: Any) -> BoolArray:
@@ -175,6 +175,6 @@ _METRICS: dict[str, tuple[Callable[..., Values], Callable[..., Any] | None]] = {
     "class_reference_auc": (_class_reference_aucs, _agree_on_levels),
     "ordered_pairs": (_ordered_pairs, _agree_on_levels),
     "average_precision": (_average_precisions, _agree_on_relevance),
-    "hits_and_depths": (_hits_and_depths, _agree_on_relevance),
+    "precision": (_precisions, _agree_on_relevance),
     "gain": (_gains, None),
 }

@@ -14,6 +14,7 @@ from aucmax.metrics import retrieval, uncertainty
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
+    QueryValues,
     box_size,
     check_box,
     mean_over_queries,
@@ -166,8 +167,8 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     rows = _columns_of_queries(y_true, y_score, **columns)
-    hits, depths = values_of_queries(rows, "hits_and_depths", pos_label, k=k)
-    return retrieval.mean_precision(hits, depths, average)
+    found = QueryValues(*values_of_queries(rows, "precision", pos_label, k=k))
+    return float(found.average(average))
 
 
 def mean_average_precision(
@@ -181,8 +182,8 @@ def mean_average_precision(
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
     retrieval.check_empty(empty)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "average_precision", pos_label)
-    return retrieval.mean_with_empty(values, empty, RELEVANT)
+    found = QueryValues(*values_of_queries(rows, "average_precision", pos_label))
+    return float(retrieval.mean_with_empty(found, empty, RELEVANT))
 
 
 def ndcg_score(
@@ -198,14 +199,23 @@ def ndcg_score(
     retrieval.check_empty(empty)
     k = None if k is None else check_k(k)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "gain", k=k, gains=gains)
-    return retrieval.mean_with_empty(values, empty, GAIN)
+    found = QueryValues(*values_of_queries(rows, "gain", k=k, gains=gains))
+    return float(retrieval.mean_with_empty(found, empty, GAIN))
 
 
 def _columns(
-    y_true: Any, y_score: Any, sample_weight: Any = None, qid: Any = None
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    qid: Any = None,
+    average: str | None = "macro",
 ) -> dict[str, Any]:
     """Return the columns by name; other names of columns are a TypeError."""
+    if average != "macro":
+        raise ValueError(
+            f"average={average!r} is not supported for Dask collections; use 'macro', "
+            "or compute() the columns first."
+        )
     return {
         "y_true": y_true,
         "y_score": y_score,

@@ -155,8 +155,8 @@ class LevelSumRanker(BaseEstimator):
         """
         scores = self.decision_function(X)
         levels = check_relevance_levels(self, y)
-        return multiclass_auc_score(
-            levels, scores, sample_weight=sample_weight, qid=qid
+        return float(
+            multiclass_auc_score(levels, scores, sample_weight=sample_weight, qid=qid)
         )
 
     @property

@@ -29,6 +29,7 @@ REGISTRY: dict[str, str] = {
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
     "TableModel": "aucmax.tables",
+    "XGBoostRanker": "aucmax.trees",
 }
 
 #: parameters of scikit-learn that some versions lack: with this value they have no
