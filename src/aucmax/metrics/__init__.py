@@ -29,7 +29,7 @@ from aucmax.metrics.structured import (
     binned_auc_score,
     unnested_auc_score,
 )
-from aucmax.metrics.uncertainty import auc_interval
+from aucmax.metrics.uncertainty import auc_interval, cv_auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -53,6 +53,7 @@ __all__ = [
     "bootstrap_interval",
     "compare_auc",
     "concordance_index",
+    "cv_auc_interval",
     "make_query_scorer",
     "mean_average_precision",
     "multiclass_auc_score",
