@@ -7,14 +7,14 @@ with 30 rows or more per class, and at least 92 % with fewer; all cells are repo
 whatever the outcome.
 
 - 30 clusters of 2 and of 20 rows with an intraclass correlation of 0 and .8 of the
-  scores given the class, and 100 clusters of 5 with .4, at AUC .7 and .9. Classes alternate within
-  clusters, or each cluster has one class. The truth is the mean over pairs of clusters
-  and pairs within a cluster. One model, and the difference of two with equal areas;
-  1,000 draws. The same for 10 clusters of 4, as few rows.
+  scores given the class, and 100 clusters of 5 with .4, at AUC .7 and .9. Classes
+  alternate within clusters, or each cluster has one class. The truth is the mean over
+  pairs of clusters and pairs within a cluster. One model, and the difference of two
+  with equal areas; 1,000 draws. The same for 10 clusters of 4, as few rows.
 - k = 3 and 10 models of the same rows, 30 rows of each class, correlation 0 or .8
-  between models, and k = 10 with 100 rows and .8; AUC .7: all simultaneous intervals cover at once, and the test that
-  all are equal rejects; 600 draws of 30, and 400 of 100 rows. To save time, quantiles
-  come from 10,000 draws in place of 100,000.
+  between models, and k = 10 with 100 rows and .8; AUC .7: all simultaneous intervals
+  cover at once, and the test that all are equal rejects; 600 draws of 30, and 400 of
+  100 rows. To save time, quantiles come from 10,000 draws in place of 100,000.
 - cross-validation: 5 folds of 100 or 300 rows with 10 normal features, a linear
   discriminant, 1 or 3 repetitions. The truth of `models` is the mean area of the fitted
   models, that of `procedure` the mean over training sets; 400 tables. The difference to

@@ -275,7 +275,7 @@ class FoldSample:
             for fold in range(int(folds.max()) + 1):
                 members = np.flatnonzero(folds == fold)
                 part = self.rows.take(members)
-                if 0 < np.count_nonzero(part.is_positive) < members.size:
+                if part.n_pairs > 0.0:
                     found.append((repetition, members, part.check()))
         if not found:
             raise NotEnoughClassesError(
