@@ -91,8 +91,7 @@ class RankBoost(BoostedRanker):
         Stop after this many rounds without a better AUC on the validation rows: those
         of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
-        Share of the rows of each class that `n_iter_no_change` holds out without an
-        `eval_set`.
+        Share of each class that `n_iter_no_change` holds out without an `eval_set`.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of held-out rows.
     callback : callable, default=None

@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from aucmax._core.memory import require_memory
@@ -277,11 +277,6 @@ def _only_member(archive: ZipFile) -> ZipInfo:
     )
 
 
-def _open_member(raw: BinaryIO) -> IO[bytes]:
-    archive = ZipFile(raw)
-    return archive.open(_only_member(archive))
-
-
 class _ZstdStream:
     """Decompressed zstd data; unlike zstandard's reader it detects truncated files."""
 
@@ -333,5 +328,5 @@ _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Any]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": _ZstdStream,
-    "zip": _open_member,
+    "zip": lambda raw: (archive := ZipFile(raw)).open(_only_member(archive)),
 }

@@ -103,8 +103,7 @@ def solve_program(
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the program has more than 2,000,000
-        variables.
+        If an argument is out of its range, or there are over 2,000,000 variables.
     NotEnoughClassesError
         If all labels are the same.
     TimeoutError

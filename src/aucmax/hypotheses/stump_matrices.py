@@ -180,8 +180,7 @@ class StumpGrid:
 
     def peaks(self, edges: FloatArray, least: float, most: int) -> IntArray:
         """Return the strongest stumps of each column, no two of one peak."""
-        # a peak is a run of neighbouring stumps whose edges are above least, of one
-        # sign
+        # a peak is a run of neighbouring stumps of one sign with edges above least
         size = np.abs(edges)
         strong = np.flatnonzero(size > least)
         if strong.size == 0:

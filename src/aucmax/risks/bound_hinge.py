@@ -96,8 +96,7 @@ class BoundHinge(BoundRisk):
     ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         # The Laplacian of the pairs near the kink, plus the scatter of rows near the
-        # threshold of the choice, which trade places; its weight is the slope at the
-        # threshold.
+        # threshold of the choice, which trade places; its weight is the slope there.
         self.require_smooth()
         positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, self._margin)

@@ -23,8 +23,7 @@ class InstanceMargin(MarginRisk):
     over the worst rows of each class, of weights :math:`\nu_-` and :math:`\nu_+`; ties
     at the end share by weight. At most :class:`PairMargin` with :math:`\nu = \nu_+
     \nu_-`, its reduction to instances: problems (7) and (8) of Suehiro, Hatano,
-    Takimoto, ALT 2011. Convex and positively homogeneous. Costs two selections,
-    O(n_rows).
+    Takimoto, ALT 2011. Convex and positively homogeneous. Two selections, O(n_rows).
     """
 
     def __init__(self, nu_pos: float, nu_neg: float) -> None:
@@ -100,8 +99,7 @@ class TangentMargin(MarginRisk):
     2011. The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i /
     \nu_+`, so the risk is at least that of ``InstanceMargin(nu_center, nu /
     nu_center)``, and at most the largest over :math:`\nu_+`. For fixed scores the rest
-    is convex and piecewise linear in :math:`\nu_+`: bisection finds its minimum
-    exactly.
+    is convex and piecewise linear in :math:`\nu_+`: bisection finds the minimum.
     """
 
     def __init__(self, nu: float, nu_center: float) -> None:
@@ -131,10 +129,6 @@ class BoundTangentMargin(BoundMargin):
         )
         return margin_rows.half_difference_of_means(classes, nus, scores.size)
 
-    def inner_nu_pos(self, scores: FloatArray) -> float:
-        """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
-        return self._inner_nu_pos(*self._lowest(scores)[1])
-
     def _lowest(
         self, scores: FloatArray
     ) -> tuple[tuple[ClassRows, ClassRows], tuple[Lowest, Lowest]]:
@@ -142,6 +136,7 @@ class BoundTangentMargin(BoundMargin):
         return (positive, negative), (Lowest.of(positive), Lowest.of(negative))
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
+        """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
         first, last = self._interval
         left, right = (
             min(max(self._first_ascent(positive, negative, strict), first), last)
@@ -151,8 +146,7 @@ class BoundTangentMargin(BoundMargin):
 
     def _first_ascent(self, positive: Lowest, negative: Lowest, strict: bool) -> float:
         """Return the first nu_pos from which on the margin does not fall, or rises."""
-        # it is linear between points where the mean takes in a positive, or loses a
-        # negative
+        # linear between points where the mean takes in a positive, or loses a negative
         p, n = positive.values.size, negative.values.size
         # only the ratio of the slopes matters; this keeps them within float64
         unit = max(positive.height(p - 1), negative.height(n - 1)) or 1.0

@@ -70,8 +70,7 @@ class PairLogistic(BaseEstimator):
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
     tpr_range : pair of float, default=(0.0, 1.0)
-        Range of true-positive rates, for two levels without `rank_weighted`: the same
-        for positives.
+        Range of true-positive rates: the same for positives, without `rank_weighted`.
     outside_weight : float, default=0.0
         Weight of a row, or of an advance in rank, outside of its range, compared with
         inside: from 0 to 1, where 1 is the whole range. Models that could rank rows

@@ -25,8 +25,7 @@ class BoundPerQuery(BoundRisk):
     .. math:: R(s) = \frac{1}{|Q|} \sum_{q \in Q} R_q(s_q)
 
     where :math:`Q` are the queries with both classes, of equal weight; the other
-    `n_skipped` contribute nothing. Kernels have margin 1: scores are divided by
-    `margin`.
+    `n_skipped` add nothing. Kernels have margin 1: scores are divided by `margin`.
     """
 
     least_value = 0.0

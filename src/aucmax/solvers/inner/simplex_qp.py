@@ -31,8 +31,7 @@ def minimize_on_simplex(
     semidefinite Q and a nearly optimal start: minimise over the coordinates in use,
     step there until one reaches zero and leaves, then admit the coordinate of the
     lowest slope. A coordinate whose curvature is lost in rounding, as of equal cuts,
-    stays out of the Cholesky factor: a step without curvature ends with one coordinate
-    less.
+    stays out of the Cholesky factor: a step without curvature drops one coordinate.
     """
     x: FloatArray = np.array(start, dtype=np.float64)
     heights = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= height i * height j
