@@ -249,8 +249,7 @@ class GraphRanker(BaseEstimator):
         -------
         list of ndarray of shape (n_nodes,)
             Smoothed scores of each graph's nodes, positive where `predict` returns the
-            positive class. Tied nodes differ by a millionth, in the order of their own
-            scores.
+            positive class. Tied nodes differ by a millionth, by their own scores.
         """
         batch, scores = self._scored(X)
         return batch.split(scores)

@@ -52,8 +52,7 @@ class ProgramSolution:
         Whether every membership is 0 or 1. Then the sets are optimal themselves.
     order : ndarray of int64 of shape (n_nodes,)
         The nodes, best first: by `node_counts`, then by unary score (with the loss, if
-        the task has one), then by number. For the consistent task positives come
-        before negatives.
+        the task has one), then by number. For "consistent" positives come first.
     rounded_value : float
         What the ranking `order` itself is worth; `value` if the program is nested and
         its solution integral, else at most that.

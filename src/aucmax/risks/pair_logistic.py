@@ -50,8 +50,7 @@ class PairLogistic(BaseEstimator):
     Ties have ranks in the order of the rows. A row of weight 2 counts as two equal
     neighbours: its rank is the weight of the rows above it and half its own.
 
-    With queries, the mean over those that have rows of two levels; the others
-    contribute nothing.
+    With queries, the mean over those that have rows of two levels.
 
     Parameters
     ----------

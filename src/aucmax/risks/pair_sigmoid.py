@@ -32,8 +32,7 @@ class PairSigmoid(BaseEstimator):
     The derivative of the logistic loss is a sigmoid, so this is minus the sum of the
     gradient of :class:`PairLogistic` over the positives, and its gradient is the second
     derivative there, in O(m) for m rows: over a grid if many rows are within few
-    widths, else after a sort. The ranks at the ends of a range are held fixed in the
-    gradient.
+    widths, else after a sort. Ranks at the ends of a range are held fixed.
 
     Parameters
     ----------

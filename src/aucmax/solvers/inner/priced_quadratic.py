@@ -112,7 +112,7 @@ def minimize_at_norm(
 
 
 @njit(cache=True, nogil=True)
-def sweep(H, diagonal, x, slope, price, n_sweeps):
+def sweep(H, diagonal, x, slope, price, n_sweeps):  # type: ignore[no-untyped-def]
     """Minimise a priced quadratic along each coordinate, keeping its `slope`."""
     n = x.size
     for _ in range(n_sweeps):
