@@ -128,7 +128,7 @@ def solve_program(
             f"of {n_variables:,} variables; the limit is {_MAX_VARIABLES:,}. {_ADVICE}"
         )
     model = model.for_task(task, labels)
-    memberships = _optimum(model, nested, time_limit)
+    memberships = _solve(model, nested, time_limit)
     distances = np.abs(memberships - np.rint(memberships))
     is_integral = bool((distances <= _MAX_FRACTION).all())
     if is_integral:
@@ -147,9 +147,7 @@ def solve_program(
     )
 
 
-def _optimum(
-    model: PairwiseModel, nested: bool, time_limit: float | None
-) -> FloatArray:
+def _solve(model: PairwiseModel, nested: bool, time_limit: float | None) -> FloatArray:
     """Return optimal memberships of the relaxation, of shape (n_sets, n_nodes)."""
     shape = (model.top_sets.sizes.size, model.unary.size)
     if shape[0] == 0:

@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import margin_rows
 from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice
 from aucmax.risks._pairs.margin_rows import MAX_EXCESS, BoundMargin, Lowest, MarginRisk
-from aucmax.risks.contract import Support
+from aucmax.risks.contract import Form, Support
 
 
 class InstanceMargin(MarginRisk):
@@ -62,9 +61,7 @@ class BoundInstanceMargin(BoundMargin):
             subgradient[chosen.rows] = shares
         return Support(value, subgradient, 0.0)
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         positive, negative = self._smooth_choices(scores, width)
         nu_pos, nu_neg = self._nus
