@@ -20,11 +20,9 @@ class ExponentialReweighting(Reweighting):
     # a product of exp(-score / 2) of its positive and exp(score / 2) of its negative
     recorded = ("loss",)
 
-    def __init__(
-        self, labels: BoolArray, weight: FloatArray, learning_rate: float
-    ) -> None:
+    def __init__(self, labels: BoolArray, weight: FloatArray, rate: float) -> None:
         super().__init__(labels, weight)
-        self._learning_rate = learning_rate
+        self._learning_rate = rate
         self._reweigh()
 
     def advance(self, values: FloatArray, edge: float) -> float:

@@ -199,7 +199,7 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
             f"{path}: the {kind} data end too early; the file is truncated or empty, "
             "fetch or write it again."
         ) from error
-    except _decompression_errors(path, kind) as error:
+    except _errors_of(path, kind) as error:
         raise _damaged(path, kind, error) from error
     except OSError as error:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
@@ -312,9 +312,7 @@ def _zstandard(path: PathLike) -> Any:
         ) from error
 
 
-def _decompression_errors(
-    path: PathLike, kind: str | None
-) -> tuple[type[Exception], ...]:
+def _errors_of(path: PathLike, kind: str | None) -> tuple[type[Exception], ...]:
     if kind is None:
         return ()
     if kind == "zstd":
