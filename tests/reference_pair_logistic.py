@@ -87,6 +87,21 @@ def level_factors(labels, weights, classes, is_counted):
     return factors
 
 
+def ndcg_changes(scores, labels, weights, truncation):
+    """Matrix of the change of the NDCG by a swap; rows without weight have no rank."""
+    some = np.flatnonzero(weights > 0.0)
+    order = some[np.argsort(-scores[some], kind="stable")]
+    discounts, top = np.zeros(scores.size), order[:truncation]
+    discounts[top] = 1.0 / np.log2(np.arange(top.size) + 2.0)
+    gains = 2.0 ** labels.astype(float) - 1.0
+    best = np.sort(gains[some])[::-1][: top.size] @ np.sort(discounts[top])[::-1]
+    return (
+        np.abs(gains[:, None] - gains[None, :])
+        * np.abs(discounts[:, None] - discounts[None, :])
+        / best
+    )
+
+
 def weights_of_pairs(
     scores,
     labels,
@@ -98,11 +113,15 @@ def weights_of_pairs(
     classes="positive",
     fpr_range=(0.0, 1.0),
     outside_weight=0.0,
+    truncation=None,
 ):
     """Matrix of v_ij for one query; zero unless the level of i is above that of j."""
     is_pair = labels[:, None] > labels[None, :]
     products = np.where(is_pair, weights[:, None] * weights[None, :], 0.0)
     widths = weights
+    if pair_weights == "ndcg":
+        changes = ndcg_changes(scores, labels, weights, truncation)
+        return products / weights.max() ** 2 * changes
     if pair_weights == "mauc":
         factors = level_factors(labels, weights, classes, is_counted)
         v = products * np.abs(factors[:, None] - factors[None, :])

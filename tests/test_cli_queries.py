@@ -215,18 +215,19 @@ def test_scores_of_svmlight_rows_can_stand_beside_their_queries(folder):
     ],
     ids=["svmlight", "table", "without queries"],
 )
-def test_levels_are_compared_by_mauc(folder, data):
+def test_levels_are_compared_by_ndcg_or_without_queries_by_mauc(folder, data):
     command = ["compare", folder / data[0], *data[1:], *LEVELS, "--no-save"]
     record = read_json(*command)
-    assert record["metric"] == "mauc"
+    metric = "mauc" if "--drop" in data else "ndcg@10"
+    assert record["metric"] == metric
     assert record["unit"] == ("folds" if "--drop" in data else "queries")
     assert sum(record["levels"].values()) == record["rows"] == 300
     for model in record["models"]:
         assert 0.5 < model["mauc"] < model["ordinal_auc"] < 1
-        assert model["low"] < model["mauc"] < model["high"]
+        assert model["low"] < model[metric] < model["high"]
 
 
-def test_the_best_model_of_levels_is_measured_by_mauc_whatever_it_learned(
+def test_the_best_model_of_levels_is_measured_by_levels_whatever_it_learned(
     folder, inside
 ):
     text = run(
@@ -245,8 +246,8 @@ def test_the_best_model_of_levels_is_measured_by_mauc_whatever_it_learned(
     ):
         value = expected(metric, "known-stars.aucmax", stars)
         assert record[name] == pytest.approx(value, abs=1e-12)
-    low, high = record["mauc_interval"]
-    assert low < record["mauc"] < high
+    low, high = record["ndcg@10_interval"]
+    assert low < record["ndcg@10"] < high
     assert record["operating_point"] is None
     assert (
         "prediction"

@@ -211,14 +211,14 @@ def test_lambdarank_is_the_baseline_of_queries():
     table.drop("patient", "day").write_csv("visits.csv")
     options = ["compare", "visits.csv", "--target", "sick", "--qid", "search"]
     options += ["--models", "logistic,lambdarank", "--no-save"]
-    record = read_json(*options, "--metric", "ndcg")
-    assert record["metric"] == "ndcg"
+    record = read_json(*options, "--metric", "ndcg@5")
+    assert record["metric"] == "ndcg@5"
     logistic, ranker = record["models"]
     assert ranker["is_baseline"]
-    assert ranker["low"] < ranker["ndcg"] < ranker["high"]
+    assert ranker["low"] < ranker["ndcg@5"] < ranker["high"]
     tests = {(t["model"], t["baseline"]): t["difference"] for t in record["tests"]}
     assert tests["logistic", "lambdarank"] == pytest.approx(
-        logistic["ndcg"] - ranker["ndcg"]
+        logistic["ndcg@5"] - ranker["ndcg@5"]
     )
     text = run(*options).stdout
     assert "NDCG@10" in text

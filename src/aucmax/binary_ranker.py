@@ -73,13 +73,14 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = labels_among(self.classes_, y, "y")
-        return partial_auc_score(
+        value: float = partial_auc_score(
             labels,
             self.decision_function(X),
             sample_weight=sample_weight,
             qid=qid,
             **self._part_of_the_curve(),
         )
+        return value
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         """Return the ranges of the ROC curve that count, if not the whole curve."""

@@ -217,7 +217,7 @@ def test_a_bad_k_is_rejected(k):
 
 
 def test_bad_options_are_rejected():
-    with pytest.raises(ValueError, match="'macro', 'micro', got 'mean'"):
+    with pytest.raises(ValueError, match="'impressions', None, got 'mean'"):
         precision_at_k([0, 1], [1, 2], k=1, average="mean")
     with pytest.raises(ValueError, match="'exponential', 'linear', got 'square'"):
         ndcg_score([0, 1], [1, 2], gains="square")

@@ -49,13 +49,21 @@ def test_what_decides_follows_from_ranges_and_target():
     assert choose_goal(classes, fpr_range=(0, 1)).metric == "auc"
     assert choose_goal(classes, "partial_auc").ranges == {**EARLY, "tpr_range": (0, 1)}
     assert choose_goal(classes, "auc", (0, 0.2)).ranges == {}
-    assert choose_goal(queries, "ndcg").metric == "ndcg"
+    graded = encode_target(
+        np.arange(ROWS) % 3, allow_levels=True, qid=np.arange(ROWS) // 40
+    )
+    for name in ("ndcg", "ndcg@3"):
+        assert choose_goal(queries, name).metric == name
     assert choose_goal(levels).metric == "mauc"
+    assert choose_goal(graded).metric == "ndcg@10"
+    assert choose_goal(graded, "auc").metric == "auc"
+    with pytest.raises(ValueError, match="'mauc' does not apply to two classes in q"):
+        choose_goal(queries, "mauc")
     with pytest.raises(ValueError, match="the target has 3 levels"):
         choose_goal(levels, fpr_range=(0, 0.1))
     with pytest.raises(ValueError, match="'map' does not apply to two classes without"):
         choose_goal(classes, "map")
-    with pytest.raises(ValueError, match="unknown; with levels of relevance without"):
+    with pytest.raises(ValueError, match=r"metric must be one of 'auc', .* got 'loss'"):
         choose_goal(levels, "loss")
     with pytest.raises(ValueError, match="fpr_range"):
         choose_goal(classes, fpr_range=(0.3, 0.2))

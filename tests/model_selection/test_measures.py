@@ -17,7 +17,7 @@ MAUC = Goal("mauc", RANGE)
 def test_the_mean_over_queries_is_that_of_the_metrics():
     target = encode_target(LEVELS > 0, qid=QUERIES)
     measured = measure(target, SCORES, AUC)
-    assert list(measured) == ["auc", "partial_auc", "ndcg", "map"]
+    assert list(measured) == ["auc", "partial_auc", "ndcg@10", "map"]
     options = {"qid": QUERIES}
     assert measured["auc"].shape == (target.n_usable_queries,)
     assert measured["auc"].mean() == pytest.approx(
@@ -35,7 +35,7 @@ def expected_retrieval(target):
     ndcg = metrics.ndcg_score(LEVELS[usable], SCORES[usable], k=10, qid=QUERIES[usable])
     rows = (LEVELS[has_lowest] > 0, SCORES[has_lowest])
     precision = metrics.mean_average_precision(*rows, qid=QUERIES[has_lowest])
-    return {"ndcg": pytest.approx(ndcg), "map": pytest.approx(precision)}
+    return {"ndcg@10": pytest.approx(ndcg), "map": pytest.approx(precision)}
 
 
 @pytest.mark.parametrize("qid", [QUERIES, None], ids=["queries", "all rows"])
@@ -43,7 +43,7 @@ def test_levels_are_measured_by_mauc_and_the_share_of_ordered_pairs(qid):
     target = encode_target(LEVELS, allow_levels=True, qid=qid)
     measured = {k: np.nanmean(v) for k, v in measure(target, SCORES, MAUC).items()}
     assert next(iter(measured)) == "mauc"
-    retrieval = {name: measured.pop(name, None) for name in ("ndcg", "map")}
+    retrieval = {name: measured.pop(name, None) for name in ("ndcg@10", "map")}
     if qid is not None:
         assert retrieval == expected_retrieval(target)
     assert measured == {

@@ -70,8 +70,8 @@ def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp
     assert (record["queries"], record["usable_queries"]) == (157, 112)
     assert record["mauc"] > 0.70
     assert record["ordinal_auc"] > 0.71
-    low, high = record["mauc_interval"]
-    assert low < record["mauc"] < high
+    low, high = record["ndcg@10_interval"]
+    assert low < record["ndcg@10"] < high
 
 
 @pytest.mark.rotating(3)
@@ -81,7 +81,7 @@ def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
         "--models", "lambdamart-ordinal,svm-auc,lightgbm", "--folds", "3",
     )  # fmt: skip
     record = json.loads(out)
-    assert (record["metric"], record["usable_queries"]) == ("mauc", 105)
+    assert (record["metric"], record["usable_queries"]) == ("ndcg@10", 105)
     maucs = {model["name"]: model["mauc"] for model in record["models"]}
     # learning within queries pays
     assert min(maucs["lambdamart-ordinal"], maucs["svm-auc"]) > maucs["lightgbm"]

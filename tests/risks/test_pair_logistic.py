@@ -97,12 +97,21 @@ two_level_parameters = st.fixed_dictionaries(
         "outside_weight": st.sampled_from([0.0, 0.1, 1.0]),
     }
 )
-level_parameters = st.fixed_dictionaries(
-    {
-        "rank_weighted": st.booleans(),
-        "pair_weights": st.sampled_from(["equal", "mauc"]),
-        "classes": st.sampled_from(["positive", "all"]),
-    }
+level_parameters = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "rank_weighted": st.booleans(),
+            "pair_weights": st.sampled_from(["equal", "mauc"]),
+            "classes": st.sampled_from(["positive", "all"]),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "rank_weighted": st.just(True),
+            "pair_weights": st.just("ndcg"),
+            "truncation": st.sampled_from([None, 1, 3, 100]),
+        }
+    ),
 )
 EVERY_KIND = [
     {},
@@ -112,6 +121,7 @@ EVERY_KIND = [
     {"pair_weights": "mauc"},
     {"pair_weights": "mauc", "rank_weighted": True},
     {"pair_weights": "mauc", "classes": "all", "rank_weighted": True},
+    {"pair_weights": "ndcg", "rank_weighted": True},
 ]
 
 
@@ -537,7 +547,7 @@ def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):
         LABELS, scale * weight, QID
     ).value_gradient_hessian(scores)
     unit = 1.0
-    if parameters.get("rank_weighted"):
+    if parameters.get("rank_weighted") and "ndcg" not in parameters.values():
         # extreme weights count by their proportions alone
         unit = scale if 1e-60 < scale < 1e60 else scaled / value
     assert scaled / unit == pytest.approx(value, rel=1e-9)
@@ -949,6 +959,7 @@ def test_parameters_survive_a_clone():
         "rank_weighted": True,
         "pair_weights": "mauc",
         "classes": "all",
+        "truncation": 7,
         "fpr_range": [0.0, 1.0],
         "tpr_range": [0.0, 1.0],
         "outside_weight": 0.5,

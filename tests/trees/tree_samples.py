@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax.trees.pair_objectives import METRICS, OBJECTIVES
+from aucmax.trees.pair_objectives import OBJECTIVES, prepare_measure
 
 TWO = [name for name, objective in OBJECTIVES.items() if objective.labels == "two"]
 LEVELS = [name for name in OBJECTIVES if name not in TWO]
@@ -19,5 +19,5 @@ def sample(seed, name="auc", n_rows=400, n_queries=20):
 
 def measure(name, y, scores, qid=None, **options):
     """Measure scores by what the objective of this name aims at."""
-    metric = METRICS[OBJECTIVES[name].metric]
-    return metric.prepare(y, qid, **options)(scores)
+    metric = OBJECTIVES[name].metric_at(None)
+    return prepare_measure(metric, y, qid, **options)(scores)

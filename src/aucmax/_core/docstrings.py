@@ -48,6 +48,11 @@ sample_weight : array-like of shape (n_rows,), default=None
 qid : array-like of shape (n_rows,), default=None
     The query of each row. Pairs are then within queries, and the value is the plain
     mean over the queries whose rows are not all of one class.
+average : {"macro", "micro", "impressions", None}, default="macro"
+    How to average over queries: all count the same; by what the metric is a share of
+    (pairs, relevant rows, retrieved rows, the largest gain), so that all queries are
+    pooled; by their rows (GAUC). None returns the value of each query, in the sorted
+    order of the ids (of objects, by first appearance), NaN where it has none.
 groups : array-like of shape (n_rows,), default=None
     Rows of one group are in one fold.
 pos_label : label, default=None
@@ -95,7 +100,8 @@ def documented(target: T) -> T:
     shared = dict(_SHARED)
     for base in reversed(target.__mro__[1:]):
         shared |= _entries(_sections(base).get("Parameters", ""))
-    if not is_dataclass(target):  # a record has attributes alone
+    is_record = is_dataclass(target) and not hasattr(target, "set_params")
+    if not is_record:  # which has attributes alone
         annotated = [name for base in target.__mro__ for name in get_annotations(base)]
         _complete(target, shared, attributes=[n for n in annotated if n[-1] == "_"])
     for described in (target, getattr(target, "fit", None)):

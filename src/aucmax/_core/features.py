@@ -8,20 +8,12 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
+from aucmax._core import validation
 from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.sparse_structure import check_sparse_structure
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_binary_labels,
-    check_class_weights,
-    check_sample_weight,
-    check_scores,
-    reject_unreadable,
-)
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
@@ -43,7 +35,7 @@ def check_features(
     if is_on_disk(X):
         validate_data(estimator, X.head(1), reset=fitting, skip_check_array=True)
         return X.mapped()
-    reject_unreadable(X, "X")
+    validation.reject_unreadable(X, "X")
     _reject_dates(X)
     check_sparse_structure(X)
     try:
@@ -80,10 +72,10 @@ def check_two_labels(
     estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
 ) -> tuple[NDArray[Any], BoolArray, FloatArray | None]:
     """Check labels and weights as :func:`check_training_data` does."""
-    classes, labels = check_binary_labels(_required(estimator, y), name="y")
+    classes, labels = validation.check_binary_labels(_required(estimator, y), name="y")
     check_row_count(labels, n_rows)
-    weight = check_sample_weight(sample_weight, n_rows)
-    check_class_weights(classes, labels, weight)
+    weight = validation.check_sample_weight(sample_weight, n_rows)
+    validation.check_class_weights(classes, labels, weight)
     return classes, labels, weight
 
 
@@ -98,7 +90,7 @@ def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
 
 def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
     """Return levels of relevance as whole numbers from 0."""
-    values = check_scores(_required(estimator, y), name=name)
+    values = validation.check_scores(_required(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
         "not a whole number": values != np.floor(values),
@@ -181,7 +173,7 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
-    reject_unreadable(y, "y")
+    validation.reject_unreadable(y, "y")
     if is_dask(y):
         y = dask_version("collect")("y", y)
     try:

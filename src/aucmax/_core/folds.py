@@ -141,7 +141,7 @@ def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Fo
     return class_folds(rows.labels, n_folds, random_state)
 
 
-def _is_usable(rows: RowsToDivide) -> BoolArray:
+def is_usable(rows: RowsToDivide) -> BoolArray:
     """Return for each row whether its query has rows of two levels."""
     queries, labels = rows.queries, rows.labels
     low = np.full(int(queries.max()) + 1, np.iinfo(np.int64).max)
@@ -156,7 +156,7 @@ def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
     smaller, which = _rarer_class(rows.relevant)
     most = smaller // 2
     if rows.queries is not None:
-        most = np.unique(rows.queries[_is_usable(rows)]).size
+        most = np.unique(rows.queries[is_usable(rows)]).size
     n_folds = max(2, min(_DEFAULT_FOLDS, most)) if n_folds is None else n_folds
     if n_folds < 2:
         raise ValueError(f"at least 2 folds are needed, got {n_folds}.")
@@ -202,8 +202,8 @@ def _first_usable(rows: RowsToDivide, n_folds: int | None, random_state: int) ->
 
 def _is_usable_fold(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
     if rows.queries is not None:
-        is_usable = _is_usable(rows)
-        return bool(is_usable[train].any() and is_usable[test].any())
+        usable = is_usable(rows)
+        return bool(usable[train].any() and usable[test].any())
     is_enough = _rarer_class(rows.relevant[test])[0] >= 2
     return is_enough and has_both_classes(rows.relevant[train])
 
@@ -221,7 +221,7 @@ def _query_folds(
 ) -> Folds:
     """Return folds of queries, or groups, whose numbers of usable ones differ by 1."""
     rng = np.random.default_rng(random_state)
-    usable = np.unique(unit[_is_usable(rows)])
+    usable = np.unique(unit[is_usable(rows)])
     others = np.setdiff1d(unit, usable)
     dealt = np.concatenate([rng.permutation(usable), rng.permutation(others)])
     fold_of_unit = np.empty(int(unit.max()) + 1, dtype=np.intp)

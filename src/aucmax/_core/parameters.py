@@ -68,7 +68,7 @@ def check_max_time(value: Any) -> None:
         )
 
 
-def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
     """Raise unless the value is one of the known names."""
     if value not in tuple(known):
         listed = ", ".join(map(repr, known))

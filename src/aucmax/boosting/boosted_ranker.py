@@ -2,7 +2,8 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -124,7 +125,8 @@ class HeldOutRows:
         """Add a hypothesis to the scores, and return their AUC."""
         column = self._reader.read(hypothesis.column)
         self._scores += step * learner.values(hypothesis, column)
-        return roc_auc_score(self._labels, self._scores, sample_weight=self._weight)
+        weight = self._weight
+        return float(roc_auc_score(self._labels, self._scores, sample_weight=weight))
 
 
 class BoostingRounds:
@@ -175,6 +177,7 @@ class BoostingRounds:
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRanker(HypothesisRanker):
     """A weighted sum of hypotheses, added one per round."""
 
@@ -188,11 +191,14 @@ class BoostedRanker(HypothesisRanker):
     )
 
     n_estimators: int
-    min_edge: float
-    n_iter_no_change: int | None
-    validation_fraction: float
-    max_time: float | None
-    random_state: Any
+    hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps"
+    min_edge: float = 1e-6
+    n_iter_no_change: int | None = None
+    validation_fraction: float = 0.1
+    max_time: float | None = None
+    callback: Callable[[BoostingProgress], object] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(
         self,

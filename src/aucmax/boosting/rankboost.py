@@ -1,20 +1,14 @@
 """RankBoost: the exponential loss of all pairs, one hypothesis at a time."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.boosting.boosted_ranker import (
-    BoostedRanker,
-    BoostingProgress,
-    Reweighting,
-)
+from aucmax.boosting.boosted_ranker import BoostedRanker, Reweighting
 
 _MAX_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
 _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negative
@@ -59,6 +53,7 @@ class ExponentialReweighting(Reweighting):
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class RankBoost(BoostedRanker):
     r"""RankBoost: boosting on all pairs of a positive and a negative row.
 
@@ -162,30 +157,9 @@ class RankBoost(BoostedRanker):
     0.997
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 500,
-        *,
-        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps",
-        learning_rate: float = 0.3,
-        min_edge: float = 1e-6,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        max_time: float | None = None,
-        callback: Callable[[BoostingProgress], object] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hypotheses = hypotheses
-        self.learning_rate = learning_rate
-        self.min_edge = min_edge
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.max_time = max_time
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    n_estimators: int = 500
+    _: KW_ONLY
+    learning_rate: float = 0.3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

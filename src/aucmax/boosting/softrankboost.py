@@ -1,11 +1,9 @@
 """SoftRankBoost: smooth boosting towards a soft margin over pairs."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.docstrings import documented
@@ -13,7 +11,6 @@ from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting.boosted_ranker import (
     BoostedRanker,
-    BoostingProgress,
     BoostingRounds,
     Reweighting,
 )
@@ -73,6 +70,7 @@ class CappedReweighting(Reweighting):
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class SoftRankBoost(BoostedRanker):
     r"""SoftRankBoost: smooth boosting towards a soft margin over pairs.
 
@@ -167,32 +165,10 @@ class SoftRankBoost(BoostedRanker):
     0.992
     """
 
-    def __init__(
-        self,
-        epsilon: float = 0.03,
-        *,
-        delta: float = 0.1,
-        n_estimators: int = 3000,
-        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps",
-        min_edge: float = 1e-6,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        max_time: float | None = None,
-        callback: Callable[[BoostingProgress], object] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_estimators = n_estimators
-        self.hypotheses = hypotheses
-        self.min_edge = min_edge
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.max_time = max_time
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    epsilon: float = 0.03
+    _: KW_ONLY
+    delta: float = 0.1
+    n_estimators: int = 3000
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -222,6 +222,15 @@ def _print_chances(found: Any, console: Console) -> None:
         f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, share "
         f"of positives {found.base_rate:.2%}"
     )
+    ideal = {"slope": 1, "intercept": 0, "in_the_large": 0}
+    shown = [
+        f"{name.replace('_', ' ')} {value:.2f} ({low:.2f} to {high:.2f}; ideal {good})"
+        for name, good in ideal.items()
+        if not isnan(value := getattr(found, name))
+        for low, high in [getattr(found, f"{name}_interval")]
+    ]
+    if shown:
+        console.say(f"calibration {', '.join(shown)}")
     console.say("predicted observed  (95% interval)       rows")
     for predicted, share, low, high, n_rows in zip(
         found.probability, found.share, found.low, found.high, found.n_rows, strict=True
@@ -231,7 +240,7 @@ def _print_chances(found: Any, console: Console) -> None:
 
 
 def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
-    from aucmax.model_selection.goals import MEASURES
+    from aucmax.model_selection.goals import title_of
 
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
@@ -239,7 +248,6 @@ def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> No
         "partial_auc": f"{goal.part_in_words}; 1 for a perfect ranking",
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
-        "ndcg": "top 10 rows of each query",
         "map": relevant,
     }
     if ends := _interval(summary):
@@ -250,8 +258,8 @@ def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> No
             else interval
         )
     for name, value in summary.measures.items():
-        remark = f"  ({meanings[name]})" if meanings[name] else ""
-        console.say(f"{MEASURES[name]:<12} {value:.4f}{remark}")
+        remark = f"  ({meanings[name]})" if meanings.get(name) else ""
+        console.say(f"{title_of(name):<12} {value:.4f}{remark}")
     if truth.queries is not None:
         console.say(
             f"Means over {truth.n_usable_queries} queries; the interval is Student's t "

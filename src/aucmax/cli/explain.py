@@ -202,11 +202,11 @@ def _scorecard(model: Any) -> Any:
 
 
 def _print_importances(found: Any, top: int, console: Console) -> None:
-    from aucmax.model_selection.goals import MEASURES
+    from aucmax.model_selection.goals import title_of
 
     n_columns = len(found.column)
     console.say(
-        f"{MEASURES[found.metric]} {found.value:.4f}; drop when a column is shuffled "
+        f"{title_of(found.metric)} {found.value:.4f}; drop when a column is shuffled "
         "(95% interval):"
     )
     width = max(map(len, found.column[:top]), default=0)

@@ -79,9 +79,10 @@ weight_option = click.option(
 metric_option = click.option(
     "--metric",
     metavar="NAME",
-    help="Metric to compare by, with interval and test: auc, partial_auc; with levels "
-    "of relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
-    "there is a range, else auc, or mauc for levels].",
+    help="Metric that decides, with interval and test: auc, partial_auc; with levels "
+    "of relevance mauc, ordinal_auc; with queries ndcg (all ranks), ndcg@10 (or "
+    "another number), map [default: partial_auc if there is a range, else auc; for "
+    "levels ndcg@10 with queries, and mauc without].",
 )
 
 

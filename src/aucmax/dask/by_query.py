@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    check_binary_labels,
-    check_levels,
-    check_qid,
-    check_relevance,
-)
+from aucmax._core import validation
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.partitions import naming_partition
 from aucmax.dask.ranking import Classes, PartitionRows, Rankings, check_parts
@@ -25,8 +19,8 @@ from aucmax.metrics._steps import RankingTask, check_queries
 from aucmax.metrics.multiclass import LevelRows, first_counted_level
 from aucmax.metrics.retrieval import (
     average_precisions,
-    hits_and_depths,
     normalized_gains,
+    precisions,
 )
 
 Columns = dict[str, Any]
@@ -60,7 +54,7 @@ def _areas(rows: PartitionRows, classes: Classes, box: Sequence[float]) -> Value
     queries = check_queries(rows.qid, rows.labels.size)
     is_positive = classes.is_positive(rows)
     task = RankingTask(rows.scores["y_score"], is_positive, rows.weight, queries)
-    return (task.areas_by_query(box),)
+    return task.areas_by_query(box)
 
 
 def _class_reference_aucs(
@@ -84,22 +78,22 @@ def _level_rows(rows: PartitionRows, names: NDArray[Any]) -> LevelRows:
 def _average_precisions(rows: PartitionRows, positive: Any) -> Values:
     relevant = _is_relevant(rows, positive)
     scores = rows.scores["y_score"]
-    return (average_precisions(relevant, scores, rows.weight, rows.qid),)
+    return average_precisions(relevant, scores, rows.weight, rows.qid)
 
 
-def _hits_and_depths(rows: PartitionRows, positive: Any, k: int) -> Values:
+def _precisions(rows: PartitionRows, positive: Any, k: int) -> Values:
     relevant = _is_relevant(rows, positive)
-    return hits_and_depths(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
+    return precisions(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
 
 
 def _gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
     scores = rows.scores["y_score"]
-    return (normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains),)
+    return normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains)
 
 
 def _is_relevant(rows: PartitionRows, positive: Any) -> BoolArray:
     if positive is None:
-        return check_relevance(rows.labels)
+        return validation.check_relevance(rows.labels)
     return np.asarray(rows.labels == positive, dtype=bool)
 
 
@@ -108,23 +102,23 @@ def _distinct_labels(rows: PartitionRows) -> NDArray[Any]:
         return rows.labels
     with naming_partition(rows.number):
         try:
-            return check_levels(rows.labels)[0]
+            return validation.check_levels(rows.labels)[0]
         except NotEnoughClassesError:
             return rows.labels[:1]
 
 
 def _agree_on_levels(found: Sequence[NDArray[Any]], pos_label: Any) -> NDArray[Any]:
     seen = [labels for labels in found if labels.size]
-    return check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
+    return validation.check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
 
 
 def _agree_on_relevance(found: Sequence[NDArray[Any]], pos_label: Any) -> Any:
     """Return the label of the relevant rows, None if labels above 0 are relevant."""
     seen = [labels for labels in found if labels.size]
     labels = np.concatenate(seen) if seen else np.zeros(0)
-    check_relevance(labels, pos_label=pos_label)  # or an error
+    validation.check_relevance(labels, pos_label=pos_label)  # or an error
     if pos_label is None and isinstance(labels[0], str | bytes):
-        return check_binary_labels(labels)[0][1]
+        return validation.check_binary_labels(labels)[0][1]
     return pos_label
 
 
@@ -158,7 +152,7 @@ def _of_partition(
     if rows.labels.size == 0:
         return rows.number, [], ()
     with naming_partition(rows.number):
-        ids = check_qid(np.asarray(rows.qid), rows.labels.size).ids
+        ids = validation.check_qid(np.asarray(rows.qid), rows.labels.size).ids
         return rows.number, ids, measure(rows, *needed, **options)
 
 
@@ -181,6 +175,6 @@ _METRICS: dict[str, tuple[Callable[..., Values], Callable[..., Any] | None]] = {
     "class_reference_auc": (_class_reference_aucs, _agree_on_levels),
     "ordered_pairs": (_ordered_pairs, _agree_on_levels),
     "average_precision": (_average_precisions, _agree_on_relevance),
-    "hits_and_depths": (_hits_and_depths, _agree_on_relevance),
+    "precision": (_precisions, _agree_on_relevance),
     "gain": (_gains, None),
 }

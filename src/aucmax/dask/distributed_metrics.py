@@ -10,32 +10,20 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
+from aucmax.metrics import retrieval, uncertainty
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
+    QueryValues,
     box_size,
     check_box,
     mean_over_queries,
 )
 from aucmax.metrics.multiclass import NEEDED
-from aucmax.metrics.retrieval import (
-    GAIN,
-    RELEVANT,
-    check_empty,
-    mean_precision,
-    mean_with_empty,
-)
+from aucmax.metrics.retrieval import GAIN, RELEVANT
 from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
-from aucmax.metrics.uncertainty import (
-    AUCComparison,
-    AUCInterval,
-    area_interval,
-    check_confidence,
-    rows_in_box,
-    two_sided_test,
-    warn_of_few_rows,
-)
+from aucmax.metrics.uncertainty import AUCComparison, AUCInterval
 
 __all__ = [
     "auc_interval",
@@ -91,7 +79,7 @@ def auc_interval(
     pos_label: Any = None,
 ) -> AUCInterval:
     """See :func:`aucmax.metrics.auc_interval`."""
-    check_confidence(confidence)
+    uncertainty.check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     rankings = Rankings(
         _columns(y_true, y_score, sample_weight), ["y_score"], pos_label
@@ -102,8 +90,8 @@ def auc_interval(
             _area_and_error, steps, box=box, is_weighted=sample_weight is not None
         )
     )
-    warn_of_few_rows(rows)
-    ends = area_interval(auc, error, confidence, rows)
+    uncertainty.warn_of_few_rows(rows)
+    ends = uncertainty.area_interval(auc, error, confidence, rows)
     return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
 
 
@@ -119,7 +107,7 @@ def compare_auc(
     pos_label: Any = None,
 ) -> AUCComparison:
     """See :func:`aucmax.metrics.compare_auc`."""
-    check_confidence(confidence)
+    uncertainty.check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     scores = {"y_score_a": y_score_a, "y_score_b": y_score_b}
     columns = {"y_true": y_true, **scores, "sample_weight": sample_weight}
@@ -142,9 +130,9 @@ def compare_auc(
             _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
         )
     )
-    warn_of_few_rows(n_rows)
+    uncertainty.warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
-    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
+    test = uncertainty.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
     is_partial = box != WHOLE_SQUARE
     return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows, is_partial)
 
@@ -179,8 +167,8 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     rows = _columns_of_queries(y_true, y_score, **columns)
-    hits, depths = values_of_queries(rows, "hits_and_depths", pos_label, k=k)
-    return mean_precision(hits, depths, average)
+    found = QueryValues(*values_of_queries(rows, "precision", pos_label, k=k))
+    return float(found.average(average))
 
 
 def mean_average_precision(
@@ -192,10 +180,10 @@ def mean_average_precision(
     **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
-    check_empty(empty)
+    retrieval.check_empty(empty)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "average_precision", pos_label)
-    return mean_with_empty(values, empty, RELEVANT)
+    found = QueryValues(*values_of_queries(rows, "average_precision", pos_label))
+    return float(retrieval.mean_with_empty(found, empty, RELEVANT))
 
 
 def ndcg_score(
@@ -208,17 +196,26 @@ def ndcg_score(
     **columns: Any,
 ) -> float:
     """See :func:`aucmax.metrics.ndcg_score`; needs `qid`."""
-    check_empty(empty)
+    retrieval.check_empty(empty)
     k = None if k is None else check_k(k)
     rows = _columns_of_queries(y_true, y_score, **columns)
-    (values,) = values_of_queries(rows, "gain", k=k, gains=gains)
-    return mean_with_empty(values, empty, GAIN)
+    found = QueryValues(*values_of_queries(rows, "gain", k=k, gains=gains))
+    return float(retrieval.mean_with_empty(found, empty, GAIN))
 
 
 def _columns(
-    y_true: Any, y_score: Any, sample_weight: Any = None, qid: Any = None
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    qid: Any = None,
+    average: str | None = "macro",
 ) -> dict[str, Any]:
     """Return the columns by name; other names of columns are a TypeError."""
+    if average != "macro":
+        raise ValueError(
+            f"average={average!r} is not supported for Dask collections; use 'macro', "
+            "or compute() the columns first."
+        )
     return {
         "y_true": y_true,
         "y_score": y_score,
@@ -248,7 +245,7 @@ def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float,
         masses.total**2 / float(masses.square.sum())
         for masses in (steps.positive, steps.negative)
     )
-    return rows_in_box(positive, negative, box, is_weighted=is_weighted)
+    return uncertainty.rows_in_box(positive, negative, box, is_weighted=is_weighted)
 
 
 def _area_and_error(

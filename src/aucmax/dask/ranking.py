@@ -20,14 +20,9 @@ from aucmax._core.validation import (
     check_binary_labels,
     check_scores,
 )
+from aucmax.dask import partitions
 from aucmax.dask.cluster import Cluster
-from aucmax.dask.partitions import (
-    Part,
-    check_lengths,
-    check_weights,
-    naming_partition,
-    rows_in_parts,
-)
+from aucmax.dask.partitions import Part
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
@@ -56,25 +51,25 @@ def check_parts(
     """Return the tasks that check the rows of each part, as :class:`PartitionRows`."""
     return [
         tasks.add(_check_rows, part, number=number, score_names=score_names)
-        for number, part in enumerate(rows_in_parts(tasks, columns))
+        for number, part in enumerate(partitions.rows_in_parts(tasks, columns))
     ]
 
 
 def _check_rows(part: Part, number: int, score_names: Sequence[str]) -> PartitionRows:
     """Check the rows of a part; leave out those of weight 0."""
-    check_lengths(part, number)
+    partitions.check_lengths(part, number)
     arrays = {name: np.asarray(block) for name, block in part.items()}
     labels = arrays["y_true"]
     if labels.size == 0:
         return PartitionRows(
             number, labels, dict.fromkeys(score_names, np.zeros(0)), None, None
         )
-    with naming_partition(number):
+    with partitions.naming_partition(number):
         scores = {name: check_scores(arrays[name], None, name) for name in score_names}
         weight, qid = arrays.get("sample_weight"), arrays.get("qid")
         if weight is None:
             return PartitionRows(number, labels, scores, None, qid)
-        weight = check_weights(weight)
+        weight = partitions.check_weights(weight)
     kept = weight > 0.0
     if not kept.all():
         scores = {name: values[kept] for name, values in scores.items()}
@@ -96,7 +91,7 @@ def _find_classes(rows: PartitionRows) -> LabelCounts:
     largest = 1.0 if weight is None else float(weight.max(initial=0.0))
     if labels.size == 0:
         return LabelCounts(labels, np.zeros(0, np.int64), largest)
-    with naming_partition(rows.number):
+    with partitions.naming_partition(rows.number):
         try:
             classes, is_positive = check_binary_labels(labels)
         except NotEnoughClassesError:

@@ -66,7 +66,10 @@ def fit_trees(
     job = TreeJob(
         name=f"aucmax-{uuid4().hex}",
         risk=objective.risk(
-            estimator.fpr_range, estimator.outside_weight, own["num_threads"]
+            estimator.fpr_range,
+            estimator.outside_weight,
+            own["num_threads"],
+            estimator.truncation,
         ),
         parameters=_xgboost_parameters(own),
         n_rounds=int(estimator.n_estimators),

@@ -127,10 +127,7 @@ def grow(
     so_far: bytes | None,
 ) -> Grown:
     """Grow trees together with the other workers."""
-    with (
-        xgboost.config_context(verbosity=0),
-        collective.CommunicatorContext(**tracker),
-    ):
+    with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**tracker):
         data = xgboost.QuantileDMatrix(_Blocks(blocks))
         pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.max_scores)
         booster, n_done = None, 0

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 from aucmax._core.atomic import atomic_output
 from aucmax._core.parameters import check_names
 from aucmax._core.threads import require_polars_threads
+from aucmax.datasets import opening
 from aucmax.datasets.column_names import drop_index, name_columns, near_names
 from aucmax.datasets.decimal_marks import Decimals, type_columns
-from aucmax.datasets.opening import (
-    FORMATS,
-    PathLike,
-    file_format,
-    find_source,
-    require_file,
-)
+from aucmax.datasets.opening import FORMATS, PathLike
 from aucmax.datasets.text_tables import Selection, check_encoding, read_text_table
 from aucmax.datasets.typed_files import TYPED_READERS, read_excel, usual_integers
 from aucmax.exceptions import DataFileError, DataFileWarning
@@ -151,9 +146,9 @@ def load_table(
     _check_character("quote_char", quote_char)
     decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)
     encoding = check_encoding(encoding)
-    path = find_source(path)
-    require_file(path)
-    kind = file_format(path) if format == "auto" else format
+    path = opening.find_source(path)
+    opening.require_file(path)
+    kind = opening.file_format(path) if format == "auto" else format
     if kind not in (*TYPED_READERS, *_SEPARATORS, "excel"):
         raise DataFileError(
             f"{path}: {kind!r} is not a format of tables; those are "

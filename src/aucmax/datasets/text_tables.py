@@ -7,20 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from aucmax._core.memory import require_memory
-from aucmax.datasets.opening import (
-    MEMORY_OF_A_CELL,
-    MEMORY_OF_TEXT,
-    PathLike,
-    read_chunks,
-    reject_other_formats,
-    size_on_disk,
-)
-from aucmax.datasets.text_layout import (
-    Layout,
-    NotUTF8Error,
-    find_layout,
-    find_separator,
-)
+from aucmax.datasets import opening, text_layout
+from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
+from aucmax.datasets.text_layout import Layout, NotUTF8Error
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
@@ -64,14 +53,14 @@ def read_text_table(
         found["encoding"] = encoding
     # not mapped: another process that truncates the file would kill this one. The
     # chunks are in memory beside the whole for a moment.
-    size = size_on_disk(path)
+    size = opening.size_on_disk(path)
     require_memory(path, 2 * size, size)
     text = b"".join(read_text_chunks(path, compression, encoding))
-    mark = separator or find_separator(text, quote_char)
+    mark = separator or text_layout.find_separator(text, quote_char)
     if separator is None and mark != ",":
         found["separator"] = mark
     try:
-        layout = find_layout(path, text, mark, quote_char, has_header)
+        layout = text_layout.find_layout(path, text, mark, quote_char, has_header)
     except NotUTF8Error:
         if not is_auto or not is_single_byte(path, compression):
             raise
@@ -135,7 +124,7 @@ def check_encoding(encoding: str) -> str:
 
 def marked_encoding(path: PathLike, compression: str = "auto") -> str:
     """Return "utf-16" or "utf-32" by the first bytes of a file, else "utf-8"."""
-    start = next(read_chunks(path, compression), b"")[:_START_SIZE]
+    start = next(opening.read_chunks(path, compression), b"")[:_START_SIZE]
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
             return encoding
@@ -150,7 +139,7 @@ def marked_encoding(path: PathLike, compression: str = "auto") -> str:
 def is_single_byte(path: PathLike, compression: str) -> bool:
     """Return whether text is Western European rather than damaged UTF-8."""
     n_bytes = n_in_utf8 = 0
-    for chunk in read_chunks(path, compression):
+    for chunk in opening.read_chunks(path, compression):
         if _UNDEFINED.search(chunk):
             return False
         n_bytes += len(_BEYOND_ASCII.findall(chunk))
@@ -167,9 +156,9 @@ def read_text_chunks(
     decoder = codecs.getincrementaldecoder(encoding)()
     n_lines = 0
     try:
-        for k, chunk in enumerate(chain(read_chunks(path, compression), [b""])):
+        for k, chunk in enumerate(chain(opening.read_chunks(path, compression), [b""])):
             if k == 0:
-                reject_other_formats(path, chunk)
+                opening.reject_other_formats(path, chunk)
                 chunk = chunk.removeprefix(codecs.BOM_UTF8)
             if encoding != "utf-8":
                 text = decoder.decode(chunk, final=not chunk)

@@ -14,17 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from aucmax._core.memory import require_memory
+from aucmax.datasets import opening
 from aucmax.datasets.column_names import list_names
-from aucmax.datasets.opening import (
-    MEMORY_OF_TEXT,
-    ZIP_ERRORS,
-    PathLike,
-    Piped,
-    compression_of,
-    read_chunks,
-    read_content,
-    size_on_disk,
-)
+from aucmax.datasets.opening import MEMORY_OF_TEXT, ZIP_ERRORS, PathLike, Piped
 from aucmax.datasets.text_tables import Selection, read_text_chunks
 from aucmax.exceptions import DataFileError
 
@@ -54,7 +46,7 @@ def _read_columns(
         wanted = select(schema.names())
         n_rows = int(rows.select(pl.len()).collect().item())
         needed = n_rows * sum(memory_of_a_cell(schema[name]) for name in wanted)
-        require_memory(path, needed, size_on_disk(path))
+        require_memory(path, needed, opening.size_on_disk(path))
         return rows.select(wanted).collect()
 
 
@@ -65,11 +57,11 @@ def memory_of_a_cell(dtype: Any) -> int:
 
 def _whole_or_path(path: PathLike, compression: str) -> Any:
     """Return the source for polars: the path, or the bytes if compressed."""
-    if compression_of(path, compression) or isinstance(path, Piped):
-        content = read_content(path, compression)
+    if opening.compression_of(path, compression) or isinstance(path, Piped):
+        content = opening.read_content(path, compression)
         if content:
             return content
-    elif next(read_chunks(path, compression), b""):
+    elif next(opening.read_chunks(path, compression), b""):
         return Path(path)
     raise DataFileError(f"{path}: the file is empty.")
 
@@ -87,7 +79,7 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
             # each line may name columns that no other has
             of_a_row = sum(map(memory_of_a_cell, schema.dtypes()))
             needed = MEMORY_OF_TEXT * len(content) + of_a_row * content.count(b"\n")
-            require_memory(path, needed, size_on_disk(path))
+            require_memory(path, needed, opening.size_on_disk(path))
             frame = pl.read_ndjson(source, schema=schema)
     except DataFileError as error:
         raise _first_bad_line(path, content) or error from error
@@ -141,7 +133,7 @@ def read_excel(
     import polars as pl
 
     fastexcel = _fastexcel(path)
-    content = read_content(path, compression)
+    content = opening.read_content(path, compression)
     if not content:
         raise DataFileError(f"{path}: the file is empty.")
     if content.startswith(_ZIP):
@@ -169,7 +161,7 @@ def read_excel(
 def _check_bomb(path: PathLike, content: bytes) -> None:
     """Raise DataFileError if a sheet is damaged or takes too much memory."""
     # the directory states true sizes if the checksums are right, so read no more
-    file_size = size_on_disk(path)
+    file_size = opening.size_on_disk(path)
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             n_bytes = sum(info.file_size for info in archive.infolist())

@@ -132,9 +132,7 @@ def _shown(edge: NDArray[Any]) -> str:
 
 
 def check_node_labels(
-    y: Sequence[ArrayLike],
-    node_offsets: IntArray,
-    classes: NDArray[Any] | None = None,
+    y: Sequence[ArrayLike], node_offsets: IntArray, classes: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], BoolArray]:
     """Return the two classes, and which nodes of all graphs are positive."""
     if not isinstance(y, Iterable):

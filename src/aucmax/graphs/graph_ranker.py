@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -11,18 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_max_time,
-    check_positive,
-)
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs import graph_training
 from aucmax.graphs._graph_checks import (
     check_edge_features,
     check_feature_sizes,
@@ -35,14 +32,7 @@ from aucmax.graphs.graph_problem import (
     GraphScores,
     predict_scores,
 )
-from aucmax.graphs.graph_training import (
-    LOSSES,
-    FrankWolfe,
-    RoundsSolution,
-    Tangent,
-    best_start,
-    minimize_in_rounds,
-)
+from aucmax.graphs.graph_training import LOSSES, FrankWolfe, RoundsSolution, Tangent
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers.l2 import L2
@@ -56,6 +46,7 @@ _MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GraphRanker(BaseEstimator):
     r"""Rank the nodes of graphs, where neighbours support each other.
 
@@ -171,7 +162,7 @@ class GraphRanker(BaseEstimator):
     True
     """
 
-    classes_: NDArray[Any]
+    classes_: NDArray[Any] = field(init=False)
 
     _unsaved_params = ("callback",)
     _saved_state = saved.fields(
@@ -193,36 +184,20 @@ class GraphRanker(BaseEstimator):
         ),
     )
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        metric: str = "auc",
-        bins: Bins = 10,
-        k: int = 10,
-        pair_weights: str = "nonnegative",
-        loss: str = "consistent",
-        max_rounds: int = 20,
-        tol: float = 1e-3,
-        metric_tol: float | None = 5e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        callback: Callable[[Progress], object] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.metric = metric
-        self.bins = bins
-        self.k = k
-        self.pair_weights = pair_weights
-        self.loss = loss
-        self.max_rounds = max_rounds
-        self.tol = tol
-        self.metric_tol = metric_tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.callback = callback
-        self.verbose = verbose
+    C: float = 10.0
+    _: KW_ONLY
+    metric: str = "auc"
+    bins: Bins = 10
+    k: int = 10
+    pair_weights: str = "nonnegative"
+    loss: str = "consistent"
+    max_rounds: int = 20
+    tol: float = 1e-3
+    metric_tol: float | None = 5e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+    callback: Callable[[Progress], object] | None = None
+    verbose: int = 0
 
     def fit(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> Self:
         """Fit the model.
@@ -252,7 +227,7 @@ class GraphRanker(BaseEstimator):
             problem = self._problem(batch, is_positive)
             begun = time.perf_counter()
             solver, start = self._start(problem)
-            rounds = minimize_in_rounds(
+            rounds = graph_training.minimize_in_rounds(
                 solver,
                 start,
                 self.loss,
@@ -323,14 +298,14 @@ class GraphRanker(BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):
-            check_positive(name, getattr(self, name))
+            parameters.check_positive(name, getattr(self, name))
         if self.metric_tol is not None:
-            check_positive("metric_tol", self.metric_tol)
+            parameters.check_positive("metric_tol", self.metric_tol)
         for name in ("max_rounds", "max_iter"):
-            check_integer(name, getattr(self, name))
-        check_max_time(self.max_time)
-        check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
-        check_choice("loss", self.loss, LOSSES)
+            parameters.check_integer(name, getattr(self, name))
+        parameters.check_max_time(self.max_time)
+        parameters.check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
+        parameters.check_choice("loss", self.loss, LOSSES)
         self._measure.check()
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
@@ -365,7 +340,7 @@ class GraphRanker(BaseEstimator):
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
         solver = FrankWolfe(problem, C, n_bounded)
-        return solver, best_start(problem, of_nodes, self.loss, C)
+        return solver, graph_training.best_start(problem, of_nodes, self.loss, C)
 
     def _stopping_rule(self, seconds: float) -> StoppingRule:
         """Return the stopping rule of the rounds, given the seconds of their start."""

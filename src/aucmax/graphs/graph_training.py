@@ -144,9 +144,7 @@ def minimize_in_rounds(
             return reached._replace(last=last, n_rounds=n_rounds)
 
 
-def _remember_answer(
-    stopping: StoppingRule,
-) -> tuple[StoppingRule, Callable[[], bool]]:
+def _remember_answer(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[], bool]]:
     """Remember whether the callback returned true: that stops all rounds."""
     callback = stopping.callback
     if callback is None:

@@ -10,13 +10,8 @@ from scipy import sparse
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import _stump_kernels
-from aucmax.hypotheses.column_access import (
-    COLUMNS_AT_ONCE,
-    column_ranges,
-    summed,
-    tiles,
-)
+from aucmax.hypotheses import _stump_kernels, column_access
+from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE
 
 
 class BestStumps(NamedTuple):
@@ -49,7 +44,7 @@ class Stumps:
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
         """Check that all values are finite, and sort each column."""
-        column_ranges(X, names)
+        column_access.column_ranges(X, names)
         return cls(X)
 
     @property
@@ -163,7 +158,7 @@ def _beside_thresholds(
 
 def _sparse_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
     """Return each column's number of entries other than zero, and those entries."""
-    X = summed(X.tocsc())
+    X = column_access.summed(X.tocsc())
     if not X.data.all():
         X = X.copy()
         X.eliminate_zeros()
@@ -178,7 +173,7 @@ def _sparse_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
 def _dense_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
     """Return each column's number of entries other than zero, and those entries."""
     counts = np.zeros(X.shape[1], dtype=np.int64)
-    for rows, columns in tiles(X):
+    for rows, columns in column_access.tiles(X):
         counts[columns] += np.count_nonzero(X[rows, columns], axis=0)
 
     def entries() -> _Entries:

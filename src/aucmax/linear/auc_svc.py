@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
@@ -20,12 +22,6 @@ from aucmax._core.features import (
     explain_non_finite,
 )
 from aucmax._core.fitting import reporter, unchanged_on_failure
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_max_time,
-    check_positive,
-)
 from aucmax._core.row_matrix import product
 from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
@@ -33,11 +29,7 @@ from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.penalties import Penalty
-from aucmax.linear.risk_choice import (
-    check_loss,
-    choose_risk,
-    convex_risks,
-)
+from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics.multiclass import prepare_metric
 from aucmax.regularizers.regularizer import ProximalRegularizer
@@ -56,6 +48,7 @@ _ROUNDING = 4.0 * 2.0**-53
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class AUCSVC(BinaryRanker):
     r"""Linear support vector machine that maximises the area under the ROC curve.
 
@@ -236,42 +229,23 @@ class AUCSVC(BinaryRanker):
     )
     _fits_dask = True
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        loss: str = "hinge",
-        radius: float | None = None,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        tpr_range: Sequence[float] = (0.0, 1.0),
-        bound: str = "tight",
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        groups: Sequence[Sequence[Any]] | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        solver: str = "auto",
-        warm_start: bool = False,
-        callback: Callable[[Progress], object] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.radius = radius
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.bound = bound
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.groups = groups
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.solver = solver
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+    C: float = 10.0
+    _: KW_ONLY
+    loss: str = "hinge"
+    radius: float | None = None
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    tpr_range: Sequence[float] = (0.0, 1.0)
+    bound: str = "tight"
+    penalty: str = "l2"
+    l1_ratio: float = 0.5
+    groups: Sequence[Sequence[Any]] | None = None
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+    solver: str = "auto"
+    warm_start: bool = False
+    callback: Callable[[Progress], object] | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -378,11 +352,11 @@ class AUCSVC(BinaryRanker):
         )
 
     def _check_parameters(self) -> None:
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        check_integer("max_iter", self.max_iter)
-        check_max_time(self.max_time)
-        check_choice("solver", self.solver, SOLVERS)
+        parameters.check_positive("C", self.C)
+        parameters.check_positive("tol", self.tol)
+        parameters.check_integer("max_iter", self.max_iter)
+        parameters.check_max_time(self.max_time)
+        parameters.check_choice("solver", self.solver, SOLVERS)
         self._penalty.check()
         check_loss(self.loss, self._convex_risk)
         if self.loss == "sigmoid" and self.solver != "auto":
@@ -407,11 +381,7 @@ class AUCSVC(BinaryRanker):
         return [clone(self).set_params(C=C) for C in C_values]
 
     def _problem(
-        self,
-        X: Any,
-        risk: BoundRisk,
-        qid: ArrayLike | None,
-        scales: FloatArray | None,
+        self, X: Any, risk: BoundRisk, qid: ArrayLike | None, scales: FloatArray | None
     ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
         C = self.C if self.radius is None else 1.0
         objective: LinearObjective

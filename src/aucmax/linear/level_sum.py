@@ -155,8 +155,8 @@ class LevelSumRanker(BaseEstimator):
         """
         scores = self.decision_function(X)
         levels = check_relevance_levels(self, y)
-        return multiclass_auc_score(
-            levels, scores, sample_weight=sample_weight, qid=qid
+        return float(
+            multiclass_auc_score(levels, scores, sample_weight=sample_weight, qid=qid)
         )
 
     @property
@@ -196,11 +196,7 @@ class LevelSumRanker(BaseEstimator):
 
 
 def _fit_level(
-    model: Any,
-    X: Any,
-    levels: NDArray[np.int64],
-    level: int,
-    options: dict[str, Any],
+    model: Any, X: Any, levels: NDArray[np.int64], level: int, options: dict[str, Any]
 ) -> Any:
     try:
         return model.fit(X, levels == level, **options)

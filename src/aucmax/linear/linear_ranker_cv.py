@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -14,39 +15,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import (
-    check_features,
-    check_training_data,
-)
+from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import Folds, class_folds, unit_folds
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_max_time,
-    check_names,
-    check_positive,
-    check_range,
-)
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.linear import loss_search
 from aucmax.linear.column_scales import standardized
-from aucmax.linear.loss_search import (
-    Candidate,
-    Rows,
-    SearchFold,
-    choose,
-    fit_candidates,
-    measure_fold,
-    search_results,
-)
+from aucmax.linear.loss_search import Candidate, Rows, SearchFold
 
 WHOLE = (0.0, 1.0)
 LOSSES = ("logistic regression", "hinge", "sigmoid")
@@ -83,6 +67,7 @@ class SearchProgress(NamedTuple):
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class LinearRankerCV(BinaryRanker):
     r"""Linear model that chooses its loss, range and C by cross-validation.
 
@@ -175,32 +160,18 @@ class LinearRankerCV(BinaryRanker):
     )
     _fits_dask = True
 
-    def __init__(
-        self,
-        *,
-        fpr_range: Sequence[float] = WHOLE,
-        tpr_range: Sequence[float] = WHOLE,
-        losses: Sequence[str] = ("logistic regression", "sigmoid"),
-        C_values: Sequence[float] = (0.1, 1.0, 10.0),
-        cv: Any = 4,
-        standardize: bool = True,
-        max_time: float | None = None,
-        n_jobs: int = 1,
-        random_state: int = 0,
-        callback: Callable[[SearchProgress], object] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.losses = losses
-        self.C_values = C_values
-        self.cv = cv
-        self.standardize = standardize
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    _: KW_ONLY
+    fpr_range: Sequence[float] = WHOLE
+    tpr_range: Sequence[float] = WHOLE
+    losses: Sequence[str] = ("logistic regression", "sigmoid")
+    C_values: Sequence[float] = (0.1, 1.0, 10.0)
+    cv: Any = 4
+    standardize: bool = True
+    max_time: float | None = None
+    n_jobs: int = 1
+    random_state: int = 0
+    callback: Callable[[SearchProgress], object] | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -234,8 +205,8 @@ class LinearRankerCV(BinaryRanker):
                 folds = self._search(rows, candidates, groups)
                 test_scores = np.array([fold.scores for fold in folds])
                 share = float(np.mean([fold.share for fold in folds]))
-                best = choose(test_scores, candidates, share)
-                (final,) = fit_candidates(rows, [candidates[best]])
+                best = loss_search.choose(test_scores, candidates, share)
+                (final,) = loss_search.fit_candidates(rows, [candidates[best]])
             scores = as_row_matrix(rows.X).matvec(final.weights)
             coef = final.weights / scale
             threshold = balanced_threshold(scores, labels, weight)
@@ -250,7 +221,7 @@ class LinearRankerCV(BinaryRanker):
                     "best_index_": best,
                     "best_params_": candidates[best]._asdict(),
                     "best_score_": float(test_scores[:, best].mean()),
-                    "cv_results_": search_results(folds, candidates),
+                    "cv_results_": loss_search.search_results(folds, candidates),
                 },
             )
         return self
@@ -267,24 +238,24 @@ class LinearRankerCV(BinaryRanker):
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
     def _check_parameters(self) -> None:
-        check_names("losses", self.losses)
+        parameters.check_names("losses", self.losses)
         if not self.losses:
             raise ValueError(f"losses must name at least one of {LOSSES}.")
         for loss in self.losses:
-            check_choice("losses", loss, LOSSES)
+            parameters.check_choice("losses", loss, LOSSES)
         if not hasattr(self.C_values, "__len__"):
             raise TypeError(f"C_values must be a list, got {self.C_values!r}.")
         if len(self.C_values) == 0:
             raise ValueError("C_values must hold at least one weight.")
         for C in self.C_values:
-            check_positive("C_values", C)
-        check_integer("n_jobs", self.n_jobs)
-        check_max_time(self.max_time)
+            parameters.check_positive("C_values", C)
+        parameters.check_integer("n_jobs", self.n_jobs)
+        parameters.check_max_time(self.max_time)
 
     def _candidates(self) -> list[Candidate]:
         """Return all combinations, the simpler ones first."""
-        fpr = check_range("fpr_range", self.fpr_range)
-        tpr = check_range("tpr_range", self.tpr_range)
+        fpr = parameters.check_range("fpr_range", self.fpr_range)
+        tpr = parameters.check_range("tpr_range", self.tpr_range)
         parts = [(WHOLE, WHOLE)]
         if (fpr, tpr) != parts[0]:
             if fpr[1] < 1.0:
@@ -309,7 +280,9 @@ class LinearRankerCV(BinaryRanker):
         """Measure all candidates on the folds, until they or the time end."""
         folds = self._folds(rows, groups)
         report, start = reporter(self), time.perf_counter()
-        measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
+        measure = partial(
+            loss_search.measure_fold, rows, candidates, self._part_of_the_curve()
+        )
         # Dask has workers of its own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
         done: list[SearchFold] = []
@@ -360,7 +333,7 @@ class LinearRankerCV(BinaryRanker):
     def _numbered_folds(
         self, labels: BoolArray, unit: IntArray | None, n_folds: int
     ) -> Folds:
-        check_integer("cv", self.cv)
+        parameters.check_integer("cv", self.cv)
         if n_folds < 2:
             raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
         if unit is not None:

@@ -66,8 +66,7 @@ class Certificate(_Record):
 
     _saved_state = saved.fields(
         **dict.fromkeys(
-            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"),
-            saved.or_none(saved.number),
+            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"), saved.or_none(saved.number)
         ),
         **dict.fromkeys(
             ("rho_hat", "pairs_guaranteed", "pairs_achieved", "n_pairs", "gap"),

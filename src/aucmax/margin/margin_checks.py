@@ -6,13 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_interval,
-    check_max_time,
-    check_positive,
-)
+from aucmax._core import parameters
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import MarginWarning
 from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
@@ -24,10 +18,12 @@ _HYPOTHESES = ("features", "signed", "stumps", "precomputed")
 
 def check_parameters(estimator: Any) -> None:
     """Raise an error that names the first parameter whose value makes no sense."""
-    check_choice("formulation", estimator.formulation, FORMULATIONS)
+    parameters.check_choice("formulation", estimator.formulation, FORMULATIONS)
     check_hypotheses(estimator.hypotheses, _HYPOTHESES)
     if not is_automatic(estimator.epsilon):
-        check_interval("epsilon, unless it is 'auto',", estimator.epsilon, 1.0)
+        parameters.check_interval(
+            "epsilon, unless it is 'auto',", estimator.epsilon, 1.0
+        )
     elif FORMULATIONS[estimator.formulation].is_over_rows and (
         (estimator.nu_pos is None) != (estimator.nu_neg is None)
     ):
@@ -37,11 +33,11 @@ def check_parameters(estimator: Any) -> None:
         )
     for name in ("nu_pos", "nu_neg"):
         if getattr(estimator, name) is not None:
-            check_positive(name, getattr(estimator, name))
-    check_positive("tol", estimator.tol)
-    check_integer("max_iter", estimator.max_iter)
-    check_max_time(estimator.max_time)
-    check_integer("curve_points", estimator.curve_points, 0)
+            parameters.check_positive(name, getattr(estimator, name))
+    parameters.check_positive("tol", estimator.tol)
+    parameters.check_integer("max_iter", estimator.max_iter)
+    parameters.check_max_time(estimator.max_time)
+    parameters.check_integer("curve_points", estimator.curve_points, 0)
 
 
 def is_automatic(epsilon: Any) -> bool:

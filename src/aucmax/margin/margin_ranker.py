@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ from aucmax.solvers.solver import Progress, StoppingRule
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class MarginRanker(HypothesisRanker):
     r"""Convex combination of hypotheses with the largest margin over pairs.
 
@@ -173,32 +175,18 @@ class MarginRanker(HypothesisRanker):
         ),
     )
 
-    def __init__(
-        self,
-        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "signed",
-        formulation: str = "pairs",
-        epsilon: float | str = "auto",
-        *,
-        nu_pos: float | None = None,
-        nu_neg: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        curve_points: int = 0,
-        callback: Callable[[Progress], object] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hypotheses = hypotheses
-        self.formulation = formulation
-        self.epsilon = epsilon
-        self.nu_pos = nu_pos
-        self.nu_neg = nu_neg
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.curve_points = curve_points
-        self.callback = callback
-        self.verbose = verbose
+    hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "signed"
+    formulation: str = "pairs"
+    epsilon: float | str = "auto"
+    _: KW_ONLY
+    nu_pos: float | None = None
+    nu_neg: float | None = None
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+    curve_points: int = 0
+    callback: Callable[[Progress], object] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.parameters import check_range
+from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.sorting import (
     RowNumbers,
     row_number_type,
@@ -85,6 +85,32 @@ def mean_over_queries(
             "average. Check that qid numbers queries, not rows."
         )
     return float(values[has_value].mean())
+
+
+#: How to average over queries; None returns the value of each.
+AVERAGES = ("macro", "micro", "impressions", None)
+
+
+class QueryValues(NamedTuple):
+    """A metric of each query, NaN where it has none, and the weights of queries."""
+
+    values: FloatArray
+    rows: FloatArray  # the weight of its rows
+    parts: FloatArray  # the weight of what the metric is a share of
+
+    def average(
+        self, average: str | None, needed: str = "rows of both classes"
+    ) -> float | FloatArray:
+        """Average over the queries that have a value; None returns all values."""
+        check_choice("average", average, AVERAGES)
+        if average is None:
+            return self.values
+        mean = mean_over_queries(self.values, needed)
+        if average == "macro":
+            return mean
+        weights = self.rows if average == "impressions" else self.parts
+        known = ~np.isnan(self.values)
+        return float(np.average(self.values[known], weights=weights[known]))
 
 
 def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
@@ -162,11 +188,24 @@ class RankingTask:
             if is_plain and self.scores.size >= _MANY:
                 return self._share_of_pairs()
             return float(self.steps().areas(box)[0])
-        return mean_over_queries(self.areas_by_query(box))
+        return mean_over_queries(self.areas_by_query(box).values)
 
-    def areas_by_query(self, box: Sequence[float] = WHOLE_SQUARE) -> FloatArray:
+    def areas_by_query(self, box: Sequence[float] = WHOLE_SQUARE) -> QueryValues:
         """Return the area of each query, NaN where it has rows of one class only."""
-        return self.sorted_steps()[0].areas(box)
+        steps, _ = self.sorted_steps()
+        starts = steps.offsets[:-1]
+        positive, negative = (
+            np.add.reduceat(masses, starts)
+            for masses in (steps.positive, steps.negative)
+        )
+        rows, pairs = positive + negative, positive * negative
+        return QueryValues(steps.areas(box), rows, pairs)
+
+    def average_area(
+        self, average: str | None, box: Sequence[float] = WHOLE_SQUARE
+    ) -> Any:
+        """Return the area in a box, averaged over the queries in any way."""
+        return self.areas_by_query(box).average(average)
 
     def place(self) -> Placement:
         """Place the rows on 2 d + 1 steps: d distinct scores, and the gaps between.

@@ -22,7 +22,7 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._steps import QueryOrder, check_queries, mean_over_queries
+from aucmax.metrics._steps import QueryOrder, QueryValues, check_queries
 from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
 
 NEEDED = "rows of two levels"
@@ -37,7 +37,8 @@ def multiclass_auc_score(
     classes: str = "positive",
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Mean of the AUC of each level against the rest, of one score, by level size.
 
     .. math:: \mathrm{MAUC} = \frac{\sum_c p(c) \mathrm{AUC}(c)}{\sum_c p(c)}
@@ -60,7 +61,7 @@ def multiclass_auc_score(
     Returns
     -------
     float
-        Between 0 and 1.
+        Between 0 and 1. With ``average=None`` an array with the value of each query.
 
     References
     ----------
@@ -75,7 +76,7 @@ def multiclass_auc_score(
     0.8333333333333333
     """
     return prepare_multiclass_auc(
-        y_true, classes=classes, sample_weight=sample_weight, qid=qid
+        y_true, classes=classes, sample_weight=sample_weight, qid=qid, average=average
     )(y_score)
 
 
@@ -87,7 +88,8 @@ def ordinal_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Share of correctly ordered pairs among all pairs of different levels.
 
     .. math::
@@ -106,7 +108,8 @@ def ordinal_auc_score(
     Returns
     -------
     float
-        1 for a perfect ranking, 0.5 for constant scores.
+        1 for a perfect ranking, 0.5 for constant scores. With ``average=None`` an array
+        with the value of each query.
 
     Examples
     --------
@@ -116,7 +119,9 @@ def ordinal_auc_score(
     >>> ordinal_auc_score([0, 1, 2], [1, 3, 3])
     0.8333333333333334
     """
-    return prepare_ordinal_auc(y_true, sample_weight=sample_weight, qid=qid)(y_score)
+    return prepare_ordinal_auc(
+        y_true, sample_weight=sample_weight, qid=qid, average=average
+    )(y_score)
 
 
 def prepare_multiclass_auc(
@@ -125,14 +130,16 @@ def prepare_multiclass_auc(
     classes: str = "positive",
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-) -> Callable[[ArrayLike], float]:
+    average: str | None = "macro",
+) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
     check_choice("classes", classes, ("positive", "all"))
     rows = _check_level_rows(y_true, sample_weight, qid)
     first = first_counted_level(rows.names, classes)
 
-    def multiclass_auc(y_score: ArrayLike) -> float:
-        return mean_over_queries(rows.class_reference_aucs(y_score, first), NEEDED)
+    def multiclass_auc(y_score: ArrayLike) -> Any:
+        values = rows.class_reference_aucs(y_score, first)
+        return rows.query_values(values, first).average(average, NEEDED)
 
     return multiclass_auc
 
@@ -153,12 +160,14 @@ def prepare_ordinal_auc(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-) -> Callable[[ArrayLike], float]:
+    average: str | None = "macro",
+) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`ordinal_auc_score` of them."""
     rows = _check_level_rows(y_true, sample_weight, qid)
 
-    def ordinal_auc(y_score: ArrayLike) -> float:
-        return mean_over_queries(rows.ordered_pair_shares(y_score), NEEDED)
+    def ordinal_auc(y_score: ArrayLike) -> Any:
+        values = rows.ordered_pair_shares(y_score)
+        return rows.query_values(values).average(average, NEEDED)
 
     return ordinal_auc
 
@@ -183,6 +192,26 @@ class LevelRows:
         """Return the value of each query, over all pairs of levels."""
         values: FloatArray = _ranking_kernels.ordered_pair_shares(*self._sort(y_score))
         return values
+
+    def query_values(self, values: FloatArray, first: int | None = None) -> QueryValues:
+        """Return values of queries, with the weight of rows from a level, or pairs."""
+        codes = np.zeros(self.levels.size, dtype=np.int64)
+        if self.queries.codes is not None:
+            codes = self.queries.codes.astype(np.int64)
+        weights = np.ones(codes.size)
+        if self.sample_weight is not None:
+            weights = self.sample_weight
+        n_levels = self.names.size
+        cells, cell = np.unique(codes * n_levels + self.levels, return_inverse=True)
+        masses: FloatArray = np.bincount(cell, weights).astype(np.float64)
+
+        def by_query(masses: FloatArray) -> Any:
+            return np.bincount(cells // n_levels, masses, minlength=values.size)
+
+        rows = by_query(masses)
+        if first is None:
+            return QueryValues(values, rows, (rows**2 - by_query(masses**2)) / 2.0)
+        return QueryValues(values, rows, by_query(masses * (cells % n_levels >= first)))
 
     def _sort(
         self, y_score: ArrayLike
@@ -224,8 +253,10 @@ def prepare_metric(
     **options: Any,
 ) -> Callable[[ArrayLike], float]:
     """Check labels, weights and queries once; return the metric of any scores."""
-    prepare = _PREPARED[metric]
-    return prepare(y_true, sample_weight=sample_weight, qid=qid, **options)
+    known = {"sample_weight": sample_weight, "qid": qid, **options}
+    if metric not in _PREPARED:
+        return lambda y_score: metric(y_true, y_score, **known)
+    return _PREPARED[metric](y_true, **known)
 
 
 _PREPARED: dict[Callable[..., float], Callable[..., Callable[[ArrayLike], float]]] = {

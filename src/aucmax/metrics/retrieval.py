@@ -18,6 +18,7 @@ from aucmax._core.parameters import check_choice, reject_foreign
 from aucmax._core.validation import (
     BoolArray,
     FloatArray,
+    IntArray,
     check_relevance,
     check_sample_weight,
     check_scores,
@@ -25,14 +26,16 @@ from aucmax._core.validation import (
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import (
     QueryOrder,
+    QueryValues,
     check_queries,
-    mean_over_queries,
     tie_starts,
 )
 from aucmax.metrics.top_sets import check_k
 
 # The rows that a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
+# The value of a query without such rows.
+_EMPTY = {"skip": np.nan, "zero": 0.0, "one": 1.0}
 
 
 @documented
@@ -45,8 +48,8 @@ def precision_at_k(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
-    average: str = "macro",
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Share of relevant rows among the top k of each query.
 
     With :math:`h_q` relevant rows among the first :math:`k_q = \min(k, m_q)` of the
@@ -56,10 +59,10 @@ def precision_at_k(
         \text{macro} = \frac{1}{Q} \sum_q \frac{h_q}{k_q}, \qquad
         \text{micro} = \frac{\sum_q h_q}{\sum_q k_q}
 
-    which differ only if some query has fewer than k rows, or with weights: macro weighs
-    queries equally, micro retrieved rows. With weights, :math:`h_q` and :math:`k_q` are
-    the weights of these rows. Rows that tie at rank k count in equal parts, which
-    without weights is the mean over all orders. Costs O(m log m).
+    which differ only if some query has fewer than k rows, or with weights. With
+    weights, :math:`h_q` and :math:`k_q` are the weights of these rows. Rows that tie at
+    rank k count in equal parts, which without weights is the mean over all orders.
+    Costs O(m log m).
 
     Parameters
     ----------
@@ -74,13 +77,12 @@ def precision_at_k(
         Query of each row; by default all rows form one query.
     pos_label : label, optional
         The label of the relevant rows; all others are irrelevant.
-    average : {"macro", "micro"}
-        How to average over queries.
 
     Returns
     -------
     float
-        Between 0 and 1. A query without relevant rows counts as 0.
+        Between 0 and 1. A query without relevant rows counts as 0. With
+        ``average=None`` an array with the value of each query.
 
     References
     ----------
@@ -96,20 +98,18 @@ def precision_at_k(
     0.75
     """
     k = check_k(k)
-    check_choice("average", average, ("macro", "micro"))
     is_relevant = check_relevance(y_true, pos_label=pos_label)
-    hits, depth = hits_and_depths(is_relevant, y_score, sample_weight, qid, k)
-    return mean_precision(hits, depth, average)
+    return precisions(is_relevant, y_score, sample_weight, qid, k).average(average)
 
 
-def hits_and_depths(
+def precisions(
     is_relevant: BoolArray,
     y_score: ArrayLike,
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
     k: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Return h and k of each query: see :func:`precision_at_k`."""
+) -> QueryValues:
+    """Return the precision of each query, with k as its part."""
     rows = _check_rows(is_relevant, y_score, sample_weight, qid)
     order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
     # blocks of equal score within a query: their rows, and the rows above them
@@ -124,14 +124,8 @@ def hits_and_depths(
     if rows.weights is not None:
         weights = np.add.reduceat(rows.weights[order], starts)
     hits = np.add.reduceat(counted * relevant, first_blocks)
-    return hits, np.add.reduceat(counted * weights, first_blocks)
-
-
-def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
-    """Average over queries: see :func:`precision_at_k`."""
-    if average == "micro":
-        return float(hits.sum() / depth.sum())
-    return float((hits / depth).mean())
+    depths = np.add.reduceat(counted * weights, first_blocks)
+    return rows.of_queries(hits / depths, depths)
 
 
 @documented
@@ -144,7 +138,8 @@ def mean_average_precision(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
     empty: str = "skip",
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Mean over queries of the average precision.
 
     The average precision of a query is the mean, over its relevant rows, of the share
@@ -167,13 +162,13 @@ def mean_average_precision(
     ----------
     y_true, y_score, sample_weight, qid, pos_label
         As in :func:`precision_at_k`.
-    empty : {"skip", "zero"}
-        Whether to leave out queries without a relevant row, or count them as 0.
+    empty : {"skip", "zero", "one"}
+        Whether to leave out queries without a relevant row, or count them as 0 or 1.
 
     Returns
     -------
     float
-        Between 0 and 1.
+        Between 0 and 1. With ``average=None`` an array with the value of each query.
 
     Examples
     --------
@@ -184,7 +179,7 @@ def mean_average_precision(
     check_empty(empty)
     is_relevant = check_relevance(y_true, pos_label=pos_label)
     values = average_precisions(is_relevant, y_score, sample_weight, qid)
-    return mean_with_empty(values, empty, RELEVANT)
+    return mean_with_empty(values, empty, RELEVANT, average)
 
 
 def average_precisions(
@@ -192,7 +187,7 @@ def average_precisions(
     y_score: ArrayLike,
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
-) -> FloatArray:
+) -> QueryValues:
     """Return the average precision of each query, NaN without a relevant row."""
     rows = _check_rows(is_relevant, y_score, sample_weight, qid)
     order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
@@ -201,7 +196,7 @@ def average_precisions(
     _ranking_kernels.average_precision(
         order, offsets, rows.scores, rows.values, weights, values
     )
-    return values
+    return rows.of_queries(values, rows.add_up(rows.values))
 
 
 @documented
@@ -220,7 +215,8 @@ def ndcg_score(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     empty: str = "skip",
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Mean over queries of the normalised discounted cumulative gain.
 
     .. math::
@@ -245,13 +241,14 @@ def ndcg_score(
         Factors w of the gains. Rows of weight 0 are left out.
     qid : array-like of shape (n_rows,), optional
         Query of each row; by default all rows form one query.
-    empty : {"skip", "zero"}
-        Whether to leave out queries without any gain, or count them as 0.
+    empty : {"skip", "zero", "one"}
+        Whether to leave out queries without any gain, or count them as 0 (LETOR) or as
+        1 (LightGBM, XGBoost and CatBoost).
 
     Returns
     -------
     float
-        Between 0 and 1.
+        Between 0 and 1. With ``average=None`` an array with the value of each query.
 
     References
     ----------
@@ -269,7 +266,7 @@ def ndcg_score(
     check_empty(empty)
     k = None if k is None else check_k(k)
     values = normalized_gains(y_true, y_score, sample_weight, qid, k, gains)
-    return mean_with_empty(values, empty, GAIN)
+    return mean_with_empty(values, empty, GAIN, average)
 
 
 def normalized_gains(
@@ -279,27 +276,29 @@ def normalized_gains(
     qid: ArrayLike | None,
     k: int | None,
     gains: str,
-) -> FloatArray:
+) -> QueryValues:
     """Return the NDCG of each query, NaN without any gain."""
     rows = _check_rows(_check_gains(y_true, gains), y_score, sample_weight, qid)
     gain = rows.values
     dcg = _discounted(rows.scores, gain, rows.queries, k)
     best = _discounted(gain, gain, rows.queries, k)
     with np.errstate(invalid="ignore"):
-        values: FloatArray = dcg / best
-    return values
+        return rows.of_queries(dcg / best, best)
 
 
 def check_empty(empty: str) -> None:
     """Check the treatment of queries without relevant rows."""
-    check_choice("empty", empty, ("skip", "zero"))
+    check_choice("empty", empty, _EMPTY)
 
 
-def mean_with_empty(values: FloatArray, empty: str, needed: str) -> float:
+def mean_with_empty(
+    found: QueryValues, empty: str, needed: str, average: str | None = "macro"
+) -> Any:
     """Average over queries; NaN marks those without relevant rows."""
-    if empty == "zero":
-        values = np.nan_to_num(values, nan=0.0)
-    return min(mean_over_queries(values, needed), 1.0)
+    values = np.minimum(found.values, 1.0)  # rounding may exceed it
+    if empty != "skip":
+        values = np.where(np.isnan(values), _EMPTY[empty], values)
+    return found._replace(values=values).average(average, needed)
 
 
 @dataclass(frozen=True)
@@ -310,6 +309,24 @@ class _Rows:
     queries: QueryOrder
     weights: FloatArray | None
     values: FloatArray  # times the weights
+    known: IntArray | None = None  # numbers of the queries that have some weight
+    n_queries: int = 1
+
+    def add_up(self, values: FloatArray) -> FloatArray:
+        """Add up values of rows by query."""
+        grouped = values[self.queries.sort(np.zeros(values.size))]
+        sums: FloatArray = np.add.reduceat(grouped, self.queries.offsets[:-1])
+        return sums
+
+    def of_queries(self, values: FloatArray, parts: FloatArray) -> QueryValues:
+        """Return values of all queries, NaN for those without weight."""
+        sizes = np.ones(self.scores.size) if self.weights is None else self.weights
+        found = QueryValues(values, self.add_up(sizes), parts)
+        if self.known is None or self.known.size == self.n_queries:
+            return found
+        filled = np.full((3, self.n_queries), np.nan)
+        filled[:, self.known] = found
+        return QueryValues(*filled)
 
 
 def _check_rows(
@@ -327,8 +344,9 @@ def _check_rows(
     kept = weights > 0.0
     scores, values, weights = scores[kept], values[kept], weights[kept]
     codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
+    n_queries, known = queries.offsets.size - 1, np.unique(codes).astype(np.int64)
     queries = check_queries(codes, values.size)
-    return _Rows(scores, queries, weights, values * weights)
+    return _Rows(scores, queries, weights, values * weights, known, n_queries)
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:

@@ -31,8 +31,6 @@ from aucmax.metrics._steps import (
     "standardize='mcclish') is what scikit-learn computes.",
     multi_class="nominal_auc_score has it, for classes without an order.",
     labels="nominal_auc_score has it, for classes without an order.",
-    average="two classes have a single AUC; nominal_auc_score has it for more classes, "
-    "and qid= averages over queries.",
 )
 @dispatch_to_dask
 def roc_auc_score(
@@ -42,7 +40,8 @@ def roc_auc_score(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Share of positive-negative pairs that the scores put in the right order.
 
     .. math::
@@ -55,7 +54,8 @@ def roc_auc_score(
     Returns
     -------
     float
-        Between 0 and 1; 0.5 for scores that carry no information.
+        Between 0 and 1; 0.5 for scores that carry no information. With
+        ``average=None`` an array with the value of each query.
 
     Raises
     ------
@@ -75,7 +75,8 @@ def roc_auc_score(
     >>> roc_auc_score([0, 1, 0, 1], [1, 2, 9, 8], qid=["a", "a", "b", "b"])
     0.5
     """
-    return check_task(y_true, y_score, sample_weight, qid, pos_label).mean_area()
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    return task.mean_area() if average == "macro" else task.average_area(average)
 
 
 @documented
@@ -90,7 +91,8 @@ def partial_auc_score(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
     standardize: str = "mean",
-) -> float:
+    average: str | None = "macro",
+) -> Any:
     r"""Area under the ROC curve within ranges of false and true positive rate.
 
     With the ranges :math:`[a, b]` and :math:`[c, d]`, and the curve :math:`T(x)`,
@@ -116,7 +118,8 @@ def partial_auc_score(
     Returns
     -------
     float
-        The area, on the scale chosen.
+        The area, on the scale chosen. With ``average=None`` an array with the value of
+        each query.
 
     References
     ----------
@@ -144,6 +147,7 @@ def partial_auc_score(
         qid=qid,
         pos_label=pos_label,
         standardize=standardize,
+        average=average,
     )(y_score)
 
 
@@ -156,13 +160,21 @@ def prepare_partial_auc(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
     standardize: str = "mean",
-) -> Callable[[ArrayLike], float]:
+    average: str | None = "macro",
+) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`partial_auc_score` of them."""
     box = check_box(fpr_range, tpr_range)
     check_choice("standardize", standardize, STANDARDS)
     rescale = STANDARDS[standardize](box)
     rows = check_two_classes(y_true, sample_weight, qid, pos_label)
-    return lambda y_score: rescale(rows.task(y_score).mean_area(box))
+    if average == "macro":
+        return lambda y_score: rescale(rows.task(y_score).mean_area(box))
+
+    def measure(y_score: ArrayLike) -> Any:
+        found = rows.task(y_score).average_area(average, box)
+        return np.array([*map(rescale, found)]) if average is None else rescale(found)
+
+    return measure
 
 
 Rescaling = Callable[[float], float]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.goals import MEASURES, Goal
+from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ModelResult:
     measures : dict of str to float
         The main measure first: ``auc`` and ``partial_auc``; with more than two levels
         ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the lowest level; with
-        queries also ``ndcg`` and ``map``. NaN if there is a problem.
+        queries also ``ndcg@10`` and ``map``. NaN if there is a problem.
     low, high : float
         95% interval of the main measure; NaN if there is none.
     seconds : float
@@ -66,7 +66,7 @@ class ModelResult:
     def __repr__(self) -> str:
         if self.problem is not None:
             return f"{self.name}: {self.problem}"
-        title = MEASURES[next(iter(self.measures))]
+        title = title_of(next(iter(self.measures)))
         interval = f" (95% interval {self.low:.4f} to {self.high:.4f})"
         shown = "" if np.isnan(self.low) else interval
         return f"{self.name}: {title} {self.main:.4f}{shown}"

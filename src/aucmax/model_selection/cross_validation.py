@@ -158,9 +158,10 @@ def compare_models(
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
         allow no more.
-    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg", "map"}
-        The metric that decides. By default the partial AUC if a range is given, else
-        the AUC (c-statistic), or the MAUC of more than two levels.
+    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg@10", "map"}
+        The metric that decides; "ndcg" counts all ranks, "ndcg@10" the top 10 (or
+        another number). By default the partial AUC if a range is given, else the AUC
+        (c-statistic), for levels in queries "ndcg@10", and without queries "mauc".
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts. Without one, the partial AUC of
         false-positive rates up to 0.1 is shown beside the AUC.

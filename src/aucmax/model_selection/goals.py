@@ -1,50 +1,31 @@
 """The goal of a comparison: the measure that decides, and its part of the ROC curve."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.folds import is_usable
 from aucmax._core.parameters import check_range
-from aucmax.metrics import (
-    mean_average_precision,
-    multiclass_auc_score,
-    ndcg_score,
-    ordinal_auc_score,
-    partial_auc_score,
-    roc_auc_score,
-)
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.tables import Target
 
 Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
-Metric: TypeAlias = Callable[..., float]
 
 WHOLE: Range = (0.0, 1.0)
 # shown beside the AUC without a range
 _DEFAULT_FPR: Range = (0.0, 0.1)
-# they separate all levels; the others see the lowest and the rest
-_OF_LEVELS = {"mauc", "ordinal_auc", "ndcg"}
-
-#: Name of each measure in records, and its title in printed text.
-MEASURES = {
-    "auc": "AUC",
-    "partial_auc": "partial AUC",
-    "mauc": "MAUC",
-    "ordinal_auc": "ordinal AUC",
-    "ndcg": "NDCG@10",
-    "map": "MAP",
-}
 
 
 @dataclass(frozen=True)
 class Goal:
     """The measure that models are chosen and tested by, and the ranges of its part."""
 
-    metric: str  # a key of `MEASURES`
+    metric: str  # a name for `parse_metric`
     fpr_range: Range = _DEFAULT_FPR
     tpr_range: Range = WHOLE
 
@@ -58,7 +39,7 @@ class Goal:
     @property
     def title(self) -> str:
         """The title of the metric."""
-        return MEASURES[self.metric]
+        return title_of(self.metric)
 
     @property
     def part_in_words(self) -> str:
@@ -78,16 +59,22 @@ class Goal:
 
     def titles(self, names: Iterable[str]) -> list[str]:
         """Return the titles of measures in a table."""
-        titles = {**MEASURES, "partial_auc": f"pAUC {self.part}"}
-        return [titles[name] for name in names]
+        titles = {"partial_auc": f"pAUC {self.part}"}
+        return [titles.get(name) or title_of(name) for name in names]
+
+
+def title_of(metric: str) -> str:
+    """Return the name of a metric in printed text."""
+    return parse_metric(metric).title
 
 
 def measures_of(target: Target) -> list[str]:
     """Return the names of the measures of a target, the default first."""
-    names = ["auc", "partial_auc"]
-    if target.is_graded:
-        names = ["mauc", "ordinal_auc", "auc"]
-    return names if target.queries is None else [*names, "ndcg", "map"]
+    if not target.is_graded:
+        names = ["auc", "partial_auc"]
+        return names if target.queries is None else [*names, "ndcg@10", "map"]
+    names = ["mauc", "ordinal_auc", "auc"]
+    return names if target.queries is None else ["ndcg@10", *names, "map"]
 
 
 def choose_goal(
@@ -96,7 +83,10 @@ def choose_goal(
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
 ) -> Goal:
-    """Return the goal: by default the partial AUC of a range, else the AUC or MAUC."""
+    """Return the goal; by default the partial AUC of a range, else the first measure.
+
+    That is the AUC, for levels of relevance NDCG@10, or without queries the MAUC.
+    """
     fpr = None if fpr_range is None else check_range("fpr_range", fpr_range)
     tpr = None if tpr_range is None else check_range("tpr_range", tpr_range)
     is_part = any(ends not in (None, WHOLE) for ends in (fpr, tpr))
@@ -109,7 +99,7 @@ def choose_goal(
     known = measures_of(target)
     if metric is None:
         metric = "partial_auc" if is_part else known[0]
-    elif metric not in known:
+    elif parse_metric(metric).base not in {parse_metric(n).base for n in known}:
         raise ValueError(_explain_metric(metric, known, target))
     if fpr is None:
         fpr = WHOLE if tpr not in (None, WHOLE) else _DEFAULT_FPR
@@ -119,8 +109,8 @@ def choose_goal(
 def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
     labels = "levels of relevance" if target.is_graded else "two classes"
     labels += " without queries" if target.queries is None else " in queries"
-    problem = "does not apply to" if metric in MEASURES else "is unknown; with"
-    return f"the metric {metric!r} {problem} {labels}: choose from {', '.join(known)}."
+    listed = ", ".join(known)
+    return f"the metric {metric!r} does not apply to {labels}: choose from {listed}."
 
 
 def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
@@ -129,36 +119,32 @@ def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
     Without queries all rows form one. With more than two levels ``auc`` and ``map`` are
     of the rows above the lowest, and NaN for a query that has no row of the lowest.
     """
-    metrics: dict[str, Metric] = {
-        "auc": roc_auc_score,
-        "partial_auc": partial(
-            partial_auc_score, fpr_range=goal.fpr_range, tpr_range=goal.tpr_range
-        ),
-        "mauc": multiclass_auc_score,
-        "ordinal_auc": ordinal_auc_score,
-        "ndcg": partial(ndcg_score, k=10),
-        "map": mean_average_precision,
-    }
-    names = sorted(measures_of(target), key=lambda name: name != goal.metric)
-    relevant = target.relevant
-    return {
-        name: by_query(
-            metrics[name],
-            target.labels if name in _OF_LEVELS else relevant,
-            target,
-            scores,
+    names = dict.fromkeys([goal.metric, *measures_of(target)])
+    return {name: by_query(name, target, scores, goal) for name in names}
+
+
+def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
+    """Measure each query that has rows of two levels; NaN without two classes."""
+    named, rows = parse_metric(metric), np.arange(scores.size)
+    if target.queries is not None:
+        rows = np.flatnonzero(is_usable(target))
+    if rows.size == 0:
+        return np.empty(0)
+    known = target.take(rows)
+    ranges = {"fpr_range": goal.fpr_range, "tpr_range": goal.tpr_range}
+    try:
+        values: Floats = named.function(
+            known.labels if named.kind.uses_levels else known.relevant,
+            scores[rows],
+            sample_weight=known.weights,
+            qid=known.queries,
+            average=None,
+            **(ranges if named.kind.takes_range else {}),
         )
-        for name in names
-    }
-
-
-def by_query(
-    metric: Metric, labels: NDArray[np.int64], target: Target, scores: Floats
-) -> Floats:
-    """Measure each query; NaN for those whose labels are all equal."""
-    values = np.full(len(target.blocks), np.nan)
-    for k, rows in enumerate(target.blocks):
-        if labels[rows].min() < labels[rows].max():
-            weights = target.weights_of(rows)
-            values[k] = metric(labels[rows], scores[rows], sample_weight=weights)
+    except NotEnoughClassesError:
+        return np.full(known.n_queries or 1, np.nan)
+    if metric == "map" and known.queries is not None:
+        # like the AUC, it needs a row of the lowest level
+        _, codes = np.unique(known.queries, return_inverse=True)
+        values[np.bincount(codes) == np.bincount(codes, known.relevant)] = np.nan
     return values

@@ -10,13 +10,11 @@ tables.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.metrics import partial_auc_score
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     Estimate,
@@ -27,7 +25,6 @@ from aucmax.model_selection.fold_estimates import (
     pool_aucs,
     pool_differences,
 )
-from aucmax.model_selection.goals import by_query
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 from aucmax.tables import Target
 
@@ -37,8 +34,8 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
     """Return the area within a part of the curve, with its 95% interval if any."""
-    if ranked.target.queries is not None:
-        return mean_interval(_by_query(ranked, scores, part))
+    if ranked.has_units:
+        return mean_interval(replace(ranked, part=part).values(scores))
     parts, weights = _folds(ranked)
     if parts:
         try:
@@ -60,9 +57,8 @@ def compare_scores(
     ranked: LogitRows, scores: FloatArray, baseline: FloatArray
 ) -> float:
     """Return the p-value of a paired test of equal areas; NaN if there is none."""
-    if ranked.target.queries is not None:
-        values = _by_query(ranked, scores, ranked.part)
-        return paired_test(values, _by_query(ranked, baseline, ranked.part)).p_value
+    if ranked.has_units:
+        return paired_test(ranked.values(scores), ranked.values(baseline)).p_value
     parts, weights = _folds(ranked)
     try:
         found = fold_differences(
@@ -85,14 +81,6 @@ def _folds(ranked: LogitRows) -> tuple[list[tuple[Any, Target]], FloatArray]:
             sizes.append(n_pairs)
     pairs = np.array(sizes, dtype=np.float64)
     return parts, pairs / max(pairs.sum(), 1.0)
-
-
-def _by_query(
-    ranked: LogitRows, scores: FloatArray, part: dict[str, Any]
-) -> FloatArray:
-    """Return the metric of each query that has both classes."""
-    metric, target = partial(partial_auc_score, **part), ranked.target
-    return by_query(metric, target.labels, target, scores)
 
 
 #: Name of the combination in a leaderboard.

@@ -7,7 +7,7 @@ give both the same spread. A combination is a weighted sum of the logits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -18,6 +18,7 @@ from scipy.stats import rankdata
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics import partial_auc_score
+from aucmax.model_selection.goals import Goal, by_query
 from aucmax.tables import Target
 
 # Points of the scale; between them it is linear.
@@ -76,19 +77,37 @@ class LogitRows:
     target: Target
     folds: IntArray  # only rows of one fold, and of one query, are compared
     part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
+    metric: str = "partial_auc"  # by its name
+    share: float = 1.0  # of the weight, which the models that stay must have
 
     @cached_property
     def labels(self) -> BoolArray:
         """Which rows are positive."""
-        return np.asarray(self.target.labels == 1)
+        return np.asarray(self.target.relevant > 0)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether the metric is a mean over queries, or of levels over folds."""
+        return self.target.queries is not None or self.target.is_graded
 
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
         target, folds = self.target.take(rows), self.folds[rows]
-        return LogitRows(self.logits[rows], target, folds, self.part)
+        return replace(self, logits=self.logits[rows], target=target, folds=folds)
+
+    def values(self, scores: FloatArray) -> FloatArray:
+        """Return the metric of each query, or fold, that has one."""
+        target = self.target
+        if target.queries is None:
+            target = replace(target, queries=self.folds)
+        values = by_query(self.metric, target, scores, Goal(self.metric, **self.part))
+        return values[~np.isnan(values)]
 
     def measure(self, scores: FloatArray) -> float:
-        """Return the mean over folds, weighted by positives, or 1/2."""
+        """Return the mean over queries, or over folds by positives, or 1/2."""
+        if self.has_units:
+            found = self.values(scores)
+            return float(found.mean()) if found.size else 0.5
         values, shares = [], []
         for fold in np.unique(self.folds):
             rows = np.flatnonzero(self.folds == fold)
@@ -131,7 +150,18 @@ def stacked(ranked: LogitRows) -> FloatArray:
     kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
     if kept.size < n_models:
         weights = _non_negative_logistic(ranked, kept)
-    return np.asarray(weights / weights.sum())
+    return _compacted(weights / weights.sum(), ranked.share)
+
+
+def _compacted(weights: FloatArray, share: float) -> FloatArray:
+    """Keep the fewest models with this share of the weight."""
+    if share == 1.0:
+        return weights
+    order = np.argsort(-weights, kind="stable")
+    n_kept = int(np.searchsorted(np.cumsum(weights[order]), share)) + 1
+    kept = np.zeros_like(weights)
+    kept[order[:n_kept]] = weights[order[:n_kept]]
+    return np.asarray(kept / kept.sum())
 
 
 def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:

@@ -205,8 +205,7 @@ class Decoder:
             estimator = cls(**params)
         except (TypeError, ValueError) as error:
             raise ModelFileError(
-                f"{cls.__name__} rejects its parameters ({error})",
-                self._version_hint(),
+                f"{cls.__name__} rejects its parameters ({error})", self._version_hint()
             ) from error
         try:
             for attribute, value in fitted.items():

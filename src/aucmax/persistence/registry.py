@@ -29,12 +29,13 @@ REGISTRY: dict[str, str] = {
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
     "TableModel": "aucmax.tables",
+    "XGBoostRanker": "aucmax.trees",
 }
 
 #: parameters of scikit-learn that some versions lack: with this value they have no
 #: effect, and are ignored where the class does not have them
 RETIRED: dict[str, dict[str, Any]] = {
-    "LogisticRegression": {"n_jobs": None, "penalty": "deprecated"},
+    "LogisticRegression": {"n_jobs": None, "penalty": "deprecated"}
 }
 
 

@@ -13,17 +13,8 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import check_binary_labels, reject_unreadable
 from aucmax.metrics import AUCInterval, auc_interval, compare_auc
-from aucmax.plots._display import (
-    BLUE,
-    GREY,
-    ScoredDisplay,
-    counted,
-    dress,
-    name_of,
-    plain,
-    scores_of,
-    titled,
-)
+from aucmax.plots import _display as display
+from aucmax.plots._display import BLUE, GREY, ScoredDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +77,7 @@ class ImportanceDisplay(ScoredDisplay):
         from aucmax.inspection import permutation_importance
 
         found = permutation_importance(estimator, X, y, **options)
-        name = name_of(estimator) if name is None else name
+        name = display.name_of(estimator) if name is None else name
         return cls(found, max_columns=max_columns, name=name).plot(ax)
 
     @classmethod
@@ -164,12 +155,14 @@ class ImportanceDisplay(ScoredDisplay):
             height=0.7,
         )
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        ax.set_yticks(range(n_shown), [plain(name) for name in found.column[:n_shown]])
+        ax.set_yticks(
+            range(n_shown), [display.plain(name) for name in found.column[:n_shown]]
+        )
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(n_shown - 0.4, -0.6)
         ax.spines[["top", "right", "left"]].set_visible(False)
         measure = "AUC" if found.metric == "auc" else "partial AUC"
-        name = "the model" if self.name is None else plain(self.name)
+        name = "the model" if self.name is None else display.plain(self.name)
         left_out = len(found.column) - n_shown
         more = f"\n({left_out} more columns matter less)" if left_out else ""
         ax.set_xlabel(
@@ -292,12 +285,12 @@ class LearningCurveDisplay(ScoredDisplay):
         for size in sizes:
             rows = known[:size]
             model = clone(estimator).fit(_safe_indexing(X, rows), labels[rows])
-            scores[size] = scores_of(model, tested, pos_label)
+            scores[size] = display.scores_of(model, tested, pos_label)
         return cls.from_predictions(
             labels[held],
             scores,
             pos_label=pos_label,
-            name=name_of(estimator) if name is None else name,
+            name=display.name_of(estimator) if name is None else name,
             **options,
         )
 
@@ -322,13 +315,13 @@ class LearningCurveDisplay(ScoredDisplay):
         ax.set_xscale("log", base=2)
         ax.set_xticks(self.n_rows, [f"{n:,}" for n in self.n_rows])
         ax.xaxis.set_minor_locator(NullLocator())
-        title = titled("Learning curve", self.name)
+        title = display.titled("Learning curve", self.name)
         ax.set(
             xlabel="training rows",
             ylabel="AUC on the test rows",
-            title=f"{title}, tested on {counted(self.n_test, 'row')}",
+            title=f"{title}, tested on {display.counted(self.n_test, 'row')}",
         )
-        dress(ax, "lower right")
+        display.dress(ax, "lower right")
 
 
 def _evenly_mixed(rows: Any, labels: Any) -> Any:

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.projections import (
-    nearest_magnitudes,
-    soft_threshold,
-    with_signs_of,
-)
+from aucmax.regularizers import projections
 from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
 
 
@@ -33,7 +29,7 @@ class L1:
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
         """Move each weight towards 0 by the step."""
-        return soft_threshold(point, step)
+        return projections.soft_threshold(point, step)
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         """Return the minimum of the norm plus the positive part of a line."""
@@ -68,8 +64,8 @@ class L1Ball(Ball):
         return self.radius * _largest_magnitude(direction)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = nearest_magnitudes(np.abs(point), self.radius)
-        return with_signs_of(point, nearest)
+        nearest = projections.nearest_magnitudes(np.abs(point), self.radius)
+        return projections.with_signs_of(point, nearest)
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return the origin, where a solver may start."""

@@ -23,8 +23,10 @@ from aucmax.risks._pairs.few_pairs import FewPairs
 from aucmax.risks._pairs.level_pairs import (
     LevelWeights,
     Part,
+    discounts_of_ranks,
     equal_weights,
     mauc_numbers,
+    ndcg_numbers,
     run_all,
     spans_of_groups,
     split_levels,
@@ -86,18 +88,30 @@ class BoundPairLogistic(BoundRisk):
             weights = weights / (unit[0] if numbers is None else unit[numbers])
         self._weights = weights
         counted = LevelWeights.count(numbers, codes, weights)
-        self._factors, self._numbers = _pair_weights(risk, levels, counted)
+        self._discounts = changes = None
+        if risk.pair_weights == "ndcg":
+            rows = counted
+            if weights is not None:
+                rows = LevelWeights.count(numbers, codes, (weights > 0.0).astype(float))
+            n_ranks = int(rows.own.sum(axis=1).max())
+            self._discounts = discounts_of_ranks(n_ranks, risk.truncation)
+            found = ndcg_numbers(rows, counted, levels, self._discounts)
+            self._factors, self._numbers, changes = found
+        else:
+            self._factors, self._numbers = _pair_weights(risk, levels, counted)
         n_used = int(np.count_nonzero(self._factors))
         self.n_skipped = self.n_queries - n_used
         self._limits = self._range_limits(counted)
         for low, high in self._ranges:
             self._factors /= self._with_outside(high - low)
         self._factors /= max(n_used, 1)
-        if self._is_ranked:
+        if self._is_ranked and self._discounts is None:
             self._factors *= largest
         by_digits = risk.pair_weights == "equal"
         self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
-        self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
+        self._query_scale = self._scale(
+            counted.own.sum(axis=1) * largest, n_used, changes
+        )
         self._two_classes = None
         if self.n_queries == 1 and not self._is_ranked and counted.own.shape[1] == 2:
             self._two_classes = GridClasses.of(
@@ -106,7 +120,12 @@ class BoundPairLogistic(BoundRisk):
         self._few = None
         if all(limits is None for limits in self._limits):
             self._few = FewPairs.of(
-                numbers, codes, weights, self._numbers, is_ranked=self._is_ranked
+                numbers,
+                codes,
+                weights,
+                self._numbers,
+                is_ranked=self._is_ranked,
+                discounts=self._discounts,
             )
         by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
         self.row_scale = self._query_scale[by_row]
@@ -124,11 +143,7 @@ class BoundPairLogistic(BoundRisk):
         return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
-        self,
-        scores: ArrayLike,
-        *,
-        scaled: bool = False,
-        out: Derivatives | None = None,
+        self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
     ) -> Derivatives:
         """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         factors = self._factors * self._query_scale if scaled else self._factors
@@ -191,11 +206,9 @@ class BoundPairLogistic(BoundRisk):
         for part in self._parts:
             is_last = part is self._parts[-1]
             rows = by_query if is_last else part.arrange(order)
-            steps = _UNUSED  # distances in ranks from each row to the next
-            if self._is_ranked and is_last:
-                steps = 0.5 * (widths[1:] + widths[:-1])
-            elif self._is_ranked:
-                steps = np.diff(ranks[0, rows]) + np.diff(ranks[1, rows])
+            steps = _UNUSED
+            if self._is_ranked:
+                steps = self._steps(rows, None if is_last else ranks, widths)
             ordered = -rising if part.groups is None else scores[rows]
             laid_out = kernels.SweepRows(
                 part.starts,
@@ -247,7 +260,7 @@ class BoundPairLogistic(BoundRisk):
         is_part = any(limits is not None for limits in self._limits)
         if not is_part and weights is None and len(self._parts) == 1:
             return weights, _EVEN
-        if not is_part and not self._is_ranked:
+        if not is_part and (self._discounts is not None or not self._is_ranked):
             return weights, _UNUSED
         widths = np.ones(rows.size) if weights is None else weights[rows]
         if is_part:
@@ -263,6 +276,25 @@ class BoundPairLogistic(BoundRisk):
         kernels.find_ranks(self._parts[-1].starts, widths, *sorted_ranks)
         ranks[:, rows] = sorted_ranks
         return ranks
+
+    def _steps(
+        self, rows: IntArray, ranks: FloatArray | None, widths: FloatArray
+    ) -> FloatArray:
+        """Return distances from each row to the next, in ranks or in discounts.
+
+        Discounts count rows, but those without weight have no rank.
+        """
+        if self._discounts is None:
+            if ranks is not None:
+                return np.asarray(np.diff(ranks[0, rows]) + np.diff(ranks[1, rows]))
+            return 0.5 * (widths[1:] + widths[:-1])
+        counts = np.ones(rows.size, dtype=np.int64)
+        if self._weights is not None:
+            counts = (self._weights[rows] > 0.0).astype(np.int64)
+        places, starts = np.cumsum(counts) - counts, self._parts[-1].starts
+        places -= np.repeat(places[starts[:-1]], np.diff(starts))
+        discounts = self._discounts[np.minimum(places, self._discounts.size - 1)]
+        return np.asarray(discounts[:-1] - discounts[1:])
 
     def _shares(
         self, ordered: FloatArray, rows: IntArray, weights: FloatArray
@@ -298,10 +330,14 @@ class BoundPairLogistic(BoundRisk):
             found.append(np.column_stack((low * own, high * own, rest)))
         return found
 
-    def _scale(self, masses: FloatArray, n_used: int) -> FloatArray:
+    def _scale(
+        self, masses: FloatArray, n_used: int, changes: FloatArray | None
+    ) -> FloatArray:
         """Return the scale of each query, by the weight of its rows."""
         scale: FloatArray = n_used * self.n_rows / 2.0 * masses / masses.sum()
-        if self._is_ranked:  # by the mean distance of two ranks
+        if changes is not None:  # by the sum of the weights of its pairs
+            np.divide(scale, changes, out=scale, where=changes > 0.0)
+        elif self._is_ranked:  # by the mean distance of two ranks
             scale *= np.divide(3.0, masses, out=np.zeros_like(masses), where=masses > 0)
         return scale
 

@@ -20,15 +20,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Queries,
-    check_binary_labels,
-    check_qid,
-    nonnegative_weights,
-)
+from aucmax._core import validation
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 
@@ -103,12 +96,14 @@ class BoundRisk(ABC):
         queries: ArrayLike | None = None,
     ) -> None:
         self.risk = risk
-        self.labels: BoolArray = check_binary_labels(labels, "labels")[1]
+        self.labels: BoolArray = validation.check_binary_labels(labels, "labels")[1]
         # not rescaled: nu of margin risks is in their unit
-        self.sample_weight = nonnegative_weights(sample_weight, self.labels.size)
+        self.sample_weight = validation.nonnegative_weights(
+            sample_weight, self.labels.size
+        )
         self.queries: Queries | None = None
         if queries is not None:
-            self.queries = check_qid(queries, self.labels.size, "queries")
+            self.queries = validation.check_qid(queries, self.labels.size, "queries")
         elif self.sample_weight is not None:
             is_used = self.sample_weight > 0.0
             if not (is_used & self.labels).any() or not (is_used & ~self.labels).any():

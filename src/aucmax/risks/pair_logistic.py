@@ -1,25 +1,23 @@
 """The logistic loss of all pairs, by moments: RankNet, and LambdaMART's gradients."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.parameters import (
-    check_choice,
-    check_integer,
-    check_number,
-    check_range,
-)
+from aucmax._core import parameters
 from aucmax._core.validation import check_levels, check_qid, check_sample_weight
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
-_MAX_MAUC_LEVELS = 1000
+_MAX_LEVELS = 1000
+_MAX_GAIN = 1000  # its gain does not overflow
 
 
+@dataclass(eq=False, repr=False)
 class PairLogistic(BaseEstimator):
     r"""Logistic loss over all pairs of rows of different levels, without the pairs.
 
@@ -40,6 +38,11 @@ class PairLogistic(BaseEstimator):
     as swapping its rows would change the AUC ("equal", two levels) or the multi-class
     AUC ("mauc") [2]_. Ranks are held fixed in the derivatives.
 
+    "ndcg" is :math:`v_{ij} = w_i w_j |2^{y_i} - 2^{y_j}| \, |d_i - d_j| / Z`, where
+    :math:`d_i = 1 / \log_2(r_i + 1)` with ranks from 1 that count rows whatever their
+    weight, Z is the largest DCG, and w are relative to the largest weight of the query:
+    the change of the NDCG.
+
     The loss of a pair is a polynomial of :math:`e^{-|s_i - s_j|}`, up to `accuracy`, so
     its sums over rows can be carried down the sorted scores, and up again: O(K m)
     after an O(m) sort, for m rows and K = 4 to 20 powers.
@@ -54,11 +57,13 @@ class PairLogistic(BaseEstimator):
     ----------
     rank_weighted : bool, default=False
         Whether a pair counts by the distance of its ranks.
-    pair_weights : {"equal", "mauc"}, default="equal"
-        Weights of the pairs of two levels. "mauc" costs O(K m) per level; "equal" for
-        any number of levels.
+    pair_weights : {"equal", "mauc", "ndcg"}, default="equal"
+        Weights of the pairs of two levels. "mauc" and "ndcg" cost O(K m) per level;
+        "equal" for any number of levels.
     classes : {"positive", "all"}, default="positive"
         Levels over which p is taken, for "mauc": those above 0, or all.
+    truncation : int, default=None
+        Number of top ranks that have a discount, for "ndcg": the change of NDCG@k.
     fpr_range : pair of float, default=(0.0, 1.0)
         Range of false-positive rates, for two levels. Negatives count if their ranks,
         by descending score, are in the range; ties have equal shares. With
@@ -103,26 +108,16 @@ class PairLogistic(BaseEstimator):
     [-0.107   0.0596  0.0474]
     """
 
-    def __init__(
-        self,
-        rank_weighted: bool = False,
-        *,
-        pair_weights: str = "equal",
-        classes: str = "positive",
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        tpr_range: Sequence[float] = (0.0, 1.0),
-        outside_weight: float = 0.0,
-        accuracy: float = 1e-7,
-        n_jobs: int = 1,
-    ) -> None:
-        self.rank_weighted = rank_weighted
-        self.pair_weights = pair_weights
-        self.classes = classes
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.outside_weight = outside_weight
-        self.accuracy = accuracy
-        self.n_jobs = n_jobs
+    rank_weighted: bool = False
+    _: KW_ONLY
+    pair_weights: str = "equal"
+    classes: str = "positive"
+    truncation: int | None = None
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    tpr_range: Sequence[float] = (0.0, 1.0)
+    outside_weight: float = 0.0
+    accuracy: float = 1e-7
+    n_jobs: int = 1
 
     def bind(
         self,
@@ -149,15 +144,20 @@ class PairLogistic(BaseEstimator):
         return bound
 
     def _check_parameters(self) -> None:
-        check_choice("pair_weights", self.pair_weights, ("equal", "mauc"))
-        check_choice("classes", self.classes, ("positive", "all"))
-        check_range("fpr_range", self.fpr_range)
-        is_part = check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
+        known = ("equal", "mauc", "ndcg")
+        parameters.check_choice("pair_weights", self.pair_weights, known)
+        if self.pair_weights == "ndcg" and not self.rank_weighted:
+            raise IncompatibleError("pair_weights='ndcg' needs rank_weighted=True.")
+        if self.truncation is not None:
+            parameters.check_integer("truncation", self.truncation)
+        parameters.check_choice("classes", self.classes, ("positive", "all"))
+        parameters.check_range("fpr_range", self.fpr_range)
+        is_part = parameters.check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
         if is_part and self.rank_weighted:
             raise IncompatibleError("tpr_range needs rank_weighted=False.")
-        check_number("outside_weight", self.outside_weight, 0.0, 1.0)
-        check_number("accuracy", self.accuracy, FINEST, 0.1)
-        check_integer("n_jobs", self.n_jobs)
+        parameters.check_number("outside_weight", self.outside_weight, 0.0, 1.0)
+        parameters.check_number("accuracy", self.accuracy, FINEST, 0.1)
+        parameters.check_integer("n_jobs", self.n_jobs)
 
     def _check_levels(self, levels: Any) -> None:
         for name in ("fpr_range", "tpr_range"):
@@ -168,12 +168,20 @@ class PairLogistic(BaseEstimator):
                 raise IncompatibleError(
                     f"{name}={ends!r} needs labels of two levels, got {levels.size}."
                 )
-            if self.pair_weights == "mauc":
+            if self.pair_weights != "equal":
                 raise IncompatibleError(f"{name} needs pair_weights='equal'.")
-        if self.pair_weights == "mauc" and levels.size > _MAX_MAUC_LEVELS:
+        if self.pair_weights != "equal" and levels.size > _MAX_LEVELS:
             raise ValueError(
-                f"pair_weights='mauc' supports at most {_MAX_MAUC_LEVELS} levels, but "
-                f"labels have {levels.size}. Merge levels, or use pair_weights='equal'."
+                f"pair_weights={self.pair_weights!r} supports at most {_MAX_LEVELS} "
+                f"levels, but labels have {levels.size}. Merge levels, or use "
+                "pair_weights='equal'."
+            )
+        if self.pair_weights == "ndcg" and (
+            levels.dtype.kind not in "iufb" or levels[0] < 0 or levels[-1] > _MAX_GAIN
+        ):
+            raise ValueError(
+                f"pair_weights='ndcg' needs levels from 0 to {_MAX_GAIN}, with gains "
+                f"2**level - 1, but labels are from {levels[0]} to {levels[-1]}."
             )
 
     def _no_pairs(self, n_queries: int, queries: ArrayLike | None) -> str:

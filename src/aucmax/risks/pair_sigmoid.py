@@ -1,6 +1,7 @@
 """The sigmoid of all pairs: bounded, and the AUC itself as its width falls."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from aucmax.risks.pair_logistic import PairLogistic
 _MIN_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
 
 
+@dataclass(eq=False, repr=False)
 class PairSigmoid(BaseEstimator):
     r"""Mean sigmoid of the margins of all pairs, without the pairs; not convex.
 
@@ -67,20 +69,12 @@ class PairSigmoid(BaseEstimator):
     0.5
     """
 
-    def __init__(
-        self,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        *,
-        tpr_range: Sequence[float] = (0.0, 1.0),
-        tau: float = 1.0,
-        accuracy: float = 1e-7,
-        n_jobs: int = 1,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.tau = tau
-        self.accuracy = accuracy
-        self.n_jobs = n_jobs
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    _: KW_ONLY
+    tpr_range: Sequence[float] = (0.0, 1.0)
+    tau: float = 1.0
+    accuracy: float = 1e-7
+    n_jobs: int = 1
 
     def bind(
         self,

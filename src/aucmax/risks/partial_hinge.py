@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from aucmax.risks.per_query import BoundPerQuery
 _MAX_SHORTFALL = 1e-9  # of a row, by which a rounded range may miss it
 
 
+@dataclass(eq=False, repr=False)
 class PartialHinge(BaseEstimator):
     r"""Mean hinge over the pairs of a part of the ROC curve, above 1 - partial AUC.
 
@@ -87,16 +89,10 @@ class PartialHinge(BaseEstimator):
     5.25
     """
 
-    def __init__(
-        self,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        *,
-        tpr_range: Sequence[float] = (0.0, 1.0),
-        bound: str = "tight",
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.tpr_range = tpr_range
-        self.bound = bound
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    _: KW_ONLY
+    tpr_range: Sequence[float] = (0.0, 1.0)
+    bound: str = "tight"
 
     def bind(
         self,

@@ -20,10 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.regularizer import (
-    ProximalRegularizer,
-    QuadraticRegularizer,
-)
+from aucmax.regularizers.regularizer import ProximalRegularizer, QuadraticRegularizer
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch

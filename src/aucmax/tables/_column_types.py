@@ -279,10 +279,7 @@ class TargetMean:
             _cell_values.category_words(series)
             .fill_null("")
             .replace_strict(
-                self.words,
-                self.shares,
-                default=self.overall,
-                return_dtype=pl.Float64,
+                self.words, self.shares, default=self.overall, return_dtype=pl.Float64
             )
         )
         yield self._scaled(shares.to_numpy())

@@ -128,11 +128,7 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
         shape = table.shape[0], numbers.size
         table = sparse.csr_array((table.data, places, table.indptr), shape=shape)
         found = list(_check_sparse(table, numbers, positive, folds))
-    return [
-        *_few_positives(positive, folds),
-        *_by_kind(found),
-        *_copies(table, folds),
-    ]
+    return [*_few_positives(positive, folds), *_by_kind(found), *_copies(table, folds)]
 
 
 def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
@@ -287,11 +283,7 @@ def _lone_auc(
 
 
 def _ranking(
-    values: Floats,
-    kind: str,
-    positive: NDArray[np.bool_],
-    train: Rows,
-    test: Rows,
+    values: Floats, kind: str, positive: NDArray[np.bool_], train: Rows, test: Rows
 ) -> tuple[Floats, float]:
     """Return scores of test rows by one column, and the AUC in training (or 1)."""
     if kind == "category":

@@ -1,6 +1,7 @@
 """Encode raw tables as matrices for models."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -18,22 +19,10 @@ from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
 from aucmax.datasets.column_names import list_names
 from aucmax.exceptions import ModelFileError
+from aucmax.tables import _column_types as column_types
 from aucmax.tables._cell_values import category_words
-from aucmax.tables._column_choice import (
-    NOTE_SUMMARIES,
-    has_many_words,
-    learn_column,
-)
-from aucmax.tables._column_types import (
-    Category,
-    Column,
-    Number,
-    TargetMean,
-    as_plain,
-    check_plain,
-    parts_of,
-    restore,
-)
+from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
+from aucmax.tables._column_types import Category, Column, Number, TargetMean
 from aucmax.tables._matrices import (
     assemble_dense,
     assemble_sparse,
@@ -58,6 +47,7 @@ _SPARSE_BELOW = 0.25
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learn the type of each column of a table and turn rows into numbers.
 
@@ -141,15 +131,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ),
     )
 
-    def __init__(
-        self,
-        max_categories: int = 50,
-        min_frequency: int = 2,
-        decimals: dict[str, str] | None = None,
-    ) -> None:
-        self.max_categories = max_categories
-        self.min_frequency = min_frequency
-        self.decimals = decimals
+    max_categories: int = 50
+    min_frequency: int = 2
+    decimals: dict[str, str] | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns of a table; with labels, shares of positives per string.
@@ -204,11 +188,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if column is None:
                 self.dropped_[series.name] = reason
             else:
-                self.columns_.append(as_plain(column))
+                self.columns_.append(column_types.as_plain(column))
                 if labels is not None and has_many_words(column, self.max_categories):
                     words = category_words(series)
                     mean = TargetMean.learn(series.name, words, labels)
-                    self.columns_.append(as_plain(mean))
+                    self.columns_.append(column_types.as_plain(mean))
             for kind, note in found.items():
                 notes[kind][series.name] = note
                 self.column_notes_.append(note)
@@ -385,7 +369,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [
             column.name
             for column in self._learned()
-            for part in parts_of(column)
+            for part in column_types.parts_of(column)
             for _ in (part.linear_names() if view == "linear" else (part,))
         ]
 
@@ -412,10 +396,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return part.raw(value) if isinstance(part, Number) and is_number else value
 
     def _learned(self) -> Iterator[Column]:
-        return map(restore, self.columns_)
+        return map(column_types.restore, self.columns_)
 
     def _parts(self) -> Iterator[Number | Category | TargetMean]:
-        return (part for column in self._learned() for part in parts_of(column))
+        return (
+            part for column in self._learned() for part in column_types.parts_of(column)
+        )
 
     def _is_sparse(self, width: int) -> bool:
         # each column fills one cell of its indicators, at most
@@ -464,7 +450,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return
         try:
             for column in self.columns_:
-                check_plain(column)
+                column_types.check_plain(column)
             names = {column["name"] for column in self.columns_}
             if not names <= {*getattr(self, "feature_names_in_", names)}:
                 raise ValueError("a column is not among the names of columns")

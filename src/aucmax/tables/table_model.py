@@ -1,6 +1,7 @@
 """A model together with the encoder of its table: raw rows in, scores out."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,21 +21,10 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
-from aucmax.exceptions import (
-    ConstantScoresWarning,
-    IncompatibleError,
-    ModelFileError,
-)
+from aucmax.exceptions import ConstantScoresWarning, IncompatibleError, ModelFileError
+from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
-from aucmax.tables.cross_fit import (
-    VIEWS,
-    fit_estimator,
-    learn_encoder,
-    out_of_fold_scores,
-    score_rows,
-    view_rows,
-    view_training_rows,
-)
+from aucmax.tables.cross_fit import VIEWS
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import allow_tables, as_table, warn_of_other_columns
 from aucmax.tables.pandas_frames import for_frame
@@ -46,6 +36,7 @@ _LEVELS = (None, "learn", "relevant")
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     """An estimator for raw tables: an encoder and a model.
 
@@ -127,29 +118,16 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         row_sketch_=saved.array("u", None),
     )
 
-    def __init__(
-        self,
-        estimator: Any,
-        encoder: TableEncoder | None = None,
-        per_row: dict[str, float] | None = None,
-        view: str = "linear",
-        positive: Any = None,
-        levels: str | None = None,
-        name: str | None = None,
-        target: str | None = None,
-        query_column: str | None = None,
-        calibrate: str | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.encoder = encoder
-        self.per_row = per_row
-        self.view = view
-        self.positive = positive
-        self.levels = levels
-        self.name = name
-        self.target = target
-        self.query_column = query_column
-        self.calibrate = calibrate
+    estimator: Any
+    encoder: TableEncoder | None = None
+    per_row: dict[str, float] | None = None
+    view: str = "linear"
+    positive: Any = None
+    levels: str | None = None
+    name: str | None = None
+    target: str | None = None
+    query_column: str | None = None
+    calibrate: str | None = None
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
@@ -188,10 +166,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
                 "the target has more than two levels of relevance, but probabilities "
                 "need two classes; use calibrate=None."
             )
-        encoder = learn_encoder(self.encoder, table, target.relevant)
-        matrix = view_training_rows(self.view, encoder, table, target)
+        encoder = cross_fit.learn_encoder(self.encoder, table, target.relevant)
+        matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
         model = for_frame(self, X)
-        estimator = fit_estimator(model, encoder, matrix, target, checkpoint=checkpoint)
+        estimator = cross_fit.fit_estimator(
+            model, encoder, matrix, target, checkpoint=checkpoint
+        )
         fitted = {
             **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
@@ -209,7 +189,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             names = () if self.calibrate is None else ("calibration_", "base_rate_")
             learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
             return {"threshold_": 0.0, **learned}
-        scores = score_rows(estimator, matrix)
+        scores = cross_fit.score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)
         if target.is_graded:
@@ -217,7 +197,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if self.calibrate is None:
             labels, weights = target.relevant > 0, target.weights
             return {"threshold_": balanced_threshold(scores, labels, weights)}
-        rows, scores = out_of_fold_scores(self, table, target)
+        rows, scores = cross_fit.out_of_fold_scores(self, table, target)
         labels, weights = target.relevant[rows] > 0, target.weights_of(rows)
         return {
             "threshold_": balanced_threshold(scores, labels, weights),
@@ -275,10 +255,10 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return float(metric(target.labels, scores, qid=target.queries))
 
     def _scores(self, X: Any, _: slice) -> NDArray[np.float64]:
-        return score_rows(self.estimator_, self._matrix(X))
+        return cross_fit.score_rows(self.estimator_, self._matrix(X))
 
     def _matrix(self, X: Any) -> Any:
-        return view_rows(self.view, self.encoder_, X)
+        return cross_fit.view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
         """Reject a loaded state that no fit can have produced."""

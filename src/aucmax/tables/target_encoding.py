@@ -8,14 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core import validation
 from aucmax._core.docstrings import documented
 from aucmax._core.threads import require_polars_threads
-from aucmax._core.validation import (
-    check_sample_weight,
-    reject_negligible_weights,
-    reject_rounded_ids,
-    reject_unreadable,
-)
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import _cell_values
@@ -228,8 +223,8 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
             f"{row + 1} has {weights[row]:g} ({int(is_wrong.sum())} such rows); remove "
             "these rows or correct them."
         )
-    reject_negligible_weights(weights, name)
-    return np.asarray(check_sample_weight(weights, n_rows, name))
+    validation.reject_negligible_weights(weights, name)
+    return np.asarray(validation.check_sample_weight(weights, n_rows, name))
 
 
 def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
@@ -273,7 +268,7 @@ def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int6
     if series.dtype == pl.String:
         series = one_spelling(series)
     elif series.dtype.is_float():
-        reject_rounded_ids(series.to_numpy(), name, first_row=1)
+        validation.reject_rounded_ids(series.to_numpy(), name, first_row=1)
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
 
 
@@ -337,7 +332,7 @@ def _as_series(values: Any, name: str) -> pl.Series:
     if isinstance(values, pl.Series):
         series = values
     else:
-        reject_unreadable(values, name)
+        validation.reject_unreadable(values, name)
         # numpy alone would make floats of lists with integers beyond 64 bits
         is_list = isinstance(values, list | tuple)
         array = np.asarray(values, dtype=object if is_list else None)

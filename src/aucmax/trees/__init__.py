@@ -1,6 +1,10 @@
 """Trees: LambdaMART, plug-ins for LightGBM and XGBoost, baselines, and forests."""
 
-from aucmax.trees.baselines import LambdaRankBaseline, LightGBMBaseline
+from aucmax.trees.baselines import (
+    LambdaRankBaseline,
+    LightGBMBaseline,
+    XGBoostRanker,
+)
 from aucmax.trees.forest import Forest
 from aucmax.trees.lambdamart import LambdaMART
 from aucmax.trees.tree_rounds import TreeProgress
@@ -11,4 +15,5 @@ __all__ = [
     "LambdaRankBaseline",
     "LightGBMBaseline",
     "TreeProgress",
+    "XGBoostRanker",
 ]

@@ -1,4 +1,4 @@
-"""LightGBM with its own objectives: baselines, and forests."""
+"""LightGBM and XGBoost with their own objectives: baselines, and forests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -15,8 +15,14 @@ from aucmax._core.features import (
     check_row_count,
     check_two_labels,
 )
-from aucmax._core.validation import FloatArray, check_qid, check_sample_weight
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_qid,
+    check_sample_weight,
+)
 from aucmax.binary_ranker import BinaryRanker
+from aucmax.exceptions import IncompatibleError
 from aucmax.trees.booster import (
     REPEATABLE,
     contributions,
@@ -25,9 +31,11 @@ from aucmax.trees.booster import (
     predict,
 )
 from aucmax.trees.booster_text import check_model_text
+from aucmax.trees.from_xgboost import lightgbm_text
 
 # LightGBM rejects more rows in one query
 _MAX_QUERY = 10_000
+_MAX_LEVEL = 31  # of XGBoost; LightGBM has 30 unless it gets the gains
 
 
 @documented
@@ -44,10 +52,16 @@ class LightGBMTrees:
         Threads, as for :class:`~aucmax.LambdaMART`.
     random_state : int, default=0
         Seed.
+    params : dict, default=None
+        Further parameters of the library, by its own names.
+    callback : callable, default=None
+        Called with the number of trees after each; an exception ends the fit. Not
+        stored by :func:`aucmax.save`.
     """
 
     n_features_in_: int
     model_text_: str
+    _unsaved_params = ("callback",)
     _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
 
     def __init__(
@@ -56,11 +70,15 @@ class LightGBMTrees:
         categorical_features: Sequence[int] = (),
         n_jobs: int | None = None,
         random_state: int = 0,
+        params: Mapping[str, Any] | None = None,
+        callback: Callable[[int], object] | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.params = params
+        self.callback = callback
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores; higher ranks first."""
@@ -86,7 +104,6 @@ class LightGBMTrees:
         labels: ArrayLike,
         weight: FloatArray | None,
         group: ArrayLike | None = None,
-        **options: Any,
     ) -> None:
         """Train a booster, and store its text."""
         import lightgbm
@@ -96,13 +113,20 @@ class LightGBMTrees:
             "seed": self.random_state,
             **REPEATABLE,
             **parameters,
+            **(self.params or {}),
         }
         rows = new_dataset(parameters, X, labels, self.categorical_features)
         rows.set_weight(weight)
         rows.set_group(group)
-        booster = lightgbm.train(parameters, rows, self.n_estimators, **options)
+        booster = lightgbm.train(
+            parameters, rows, self.n_estimators, callbacks=[self._report]
+        )
         self.n_features_in_ = int(X.shape[1])
         self.model_text_ = booster.model_to_string()
+
+    def _report(self, environment: Any) -> None:
+        if self.callback is not None:
+            self.callback(environment.iteration + 1)
 
     def _check_state(self) -> None:
         """Reject a loaded state that LightGBM's parser must not read."""
@@ -116,36 +140,13 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     """LightGBM's trees with the log loss and its own defaults, a baseline.
 
     Missing values and categories need no imputation and no one-hot columns.
-
-    Parameters
-    ----------
-    params : dict, default=None
-        Further parameters of LightGBM, by its own names; ``{"boosting": "rf"}`` with a
-        bagging fraction is a forest.
-    callback : callable, default=None
-        Called with the number of trees after each; an exception ends the fit. Not
-        stored by :func:`aucmax.save`.
+    ``params={"boosting": "rf"}`` with a bagging fraction is a forest.
 
     Attributes
     ----------
     model_text_ : str
         The trees in LightGBM's text format.
     """
-
-    _unsaved_params = ("callback",)
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        categorical_features: Sequence[int] = (),
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        params: Mapping[str, Any] | None = None,
-        callback: Callable[[int], object] | None = None,
-    ) -> None:
-        super().__init__(n_estimators, categorical_features, n_jobs, random_state)
-        self.params = params
-        self.callback = callback
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
@@ -156,14 +157,30 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
             The features; NaN is a missing value.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
-        parameters = {"objective": "binary", **(self.params or {})}
-        self._grow(parameters, X, labels, weight, callbacks=[self._report])
+        self._grow({"objective": "binary"}, X, labels, weight)
         self.classes_ = classes
         return self
 
-    def _report(self, environment: Any) -> None:
-        if self.callback is not None:
-            self.callback(environment.iteration + 1)
+
+def _grouped_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any
+) -> tuple[Any, IntArray, FloatArray | None, IntArray]:
+    """Check levels and queries; return rows by query, and the sizes of queries."""
+    levels = check_relevance_levels(estimator, y)
+    check_row_count(levels, X.shape[0])
+    weights = check_sample_weight(sample_weight, levels.size)
+    queries = np.zeros(levels.size, dtype=np.intp)
+    if qid is not None:
+        queries = check_qid(qid, levels.size).codes
+    if levels.max() > _MAX_LEVEL:
+        raise IncompatibleError(
+            f"y has the level {levels.max()}, but LightGBM and XGBoost rank levels up "
+            f"to {_MAX_LEVEL}, with gains 2**level - 1. Merge levels, or use "
+            "LambdaMART."
+        )
+    order = np.argsort(queries, kind="stable")
+    weights = None if weights is None else weights[order]
+    return X[order], levels[order], weights, np.bincount(queries)
 
 
 @documented
@@ -171,7 +188,8 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
     """LightGBM's lambdarank with its own defaults, a baseline.
 
     It learns the order of rows within queries, by levels of relevance, for the NDCG.
-    Without `qid` all rows are one query.
+    Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
+    other loss of queries, and ``"regression"`` predicts the level of each row.
 
     Attributes
     ----------
@@ -194,22 +212,72 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             The features; NaN is a missing value.
         y : array-like of shape (n_rows,)
-            Levels of relevance: whole numbers, 0 or above, at most 30.
+            Levels of relevance: whole numbers, 0 or above, at most 31.
         """
-        levels = check_relevance_levels(self, y)
-        check_row_count(levels, X.shape[0])
-        weights = check_sample_weight(sample_weight, levels.size)
-        queries = np.zeros(levels.size, dtype=np.intp)
-        if qid is not None:
-            queries = check_qid(qid, levels.size).codes
-        sizes = np.bincount(queries)
+        X, levels, weights, sizes = _grouped_rows(self, X, y, sample_weight, qid)
         if sizes.max() > _MAX_QUERY:
             raise ValueError(
                 f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes at "
                 f"most {_MAX_QUERY}. Use smaller queries, or LambdaMART."
             )
-        order = np.argsort(queries, kind="stable")
-        weights = None if weights is None else weights[order]
-        parameters = {"objective": "lambdarank"}
-        self._grow(parameters, X[order], levels[order], weights, sizes)
+        gains = (2.0 ** np.arange(_MAX_LEVEL + 1) - 1.0).tolist()
+        parameters = {"objective": "lambdarank", "label_gain": gains}
+        self._grow(parameters, X, levels, weights, sizes)
+        return self
+
+
+@documented
+class XGBoostRanker(LightGBMTrees, BaseEstimator):
+    """XGBoost's trees for the NDCG (``rank:ndcg``), if it is installed.
+
+    It learns the order of rows within queries, by levels of relevance. Category codes
+    are read as numbers. The trees are stored in LightGBM's format.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
+    """
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN is a missing value.
+        y : array-like of shape (n_rows,)
+            Levels of relevance: whole numbers, 0 or above, at most 31.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights; a query has the mean weight of its rows.
+        """
+        import xgboost
+
+        X, levels, weights, sizes = _grouped_rows(self, X, y, sample_weight, qid)
+        rows = xgboost.DMatrix(X, levels)
+        rows.set_group(sizes)
+        if weights is not None:
+            starts = np.cumsum(sizes) - sizes
+            rows.set_weight(np.add.reduceat(weights, starts) / sizes)
+        parameters = {
+            "objective": "rank:ndcg",
+            "base_score": 0.0,
+            "seed": self.random_state,
+            "nthread": n_threads(self.n_jobs, X.shape[0]),
+            **(self.params or {}),
+        }
+        booster = xgboost.Booster(parameters, [rows])
+        for number in range(self.n_estimators):
+            booster.update(rows, number)
+            if self.callback is not None:
+                self.callback(number + 1)
+        self.n_features_in_ = int(X.shape[1])
+        self.model_text_ = lightgbm_text(booster, X.shape[0])
         return self

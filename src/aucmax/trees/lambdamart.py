@@ -30,10 +30,10 @@ from aucmax.exceptions import (
 from aucmax.trees.booster import contributions, predict
 from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.pair_objectives import (
-    METRICS,
     OBJECTIVES,
     OUTSIDE_WEIGHT,
     find_objective,
+    prepare_measure,
 )
 from aucmax.trees.tree_columns import TreeColumns, framed_like
 from aucmax.trees.tree_rounds import (
@@ -82,6 +82,7 @@ class LambdaMART(BinaryRanker):
                 descending score, are multiplied by `outside_weight`. Two classes.
     "mauc"      the change of the multi-class AUC (lambda-MAUC). Levels.
     "ordinal"   equal. Levels.
+    "ndcg"      the change of the NDCG, with gains :math:`2^y - 1`. Levels.
     ==========  ====================================================================
 
     Two classes may have any labels; the second of the two labels in sorted order is the
@@ -93,14 +94,17 @@ class LambdaMART(BinaryRanker):
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
-        The weights of pairs.
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg"}
+        The weights of pairs; "logistic" by default.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
     outside_weight : float, default=0.3
         Relative weight of a negative beyond three times the end of `fpr_range`, for
         "pauc" only. With 0, trees are free to lift such rows above all others, and on
         noisy data they do.
+    truncation : int, default=None
+        Number of top ranks that count, for "ndcg" only: pairs are weighted by the
+        change of NDCG@k. By default all ranks count.
     n_estimators : int, default=300
         Maximum number of rounds.
     learning_rate : float, default=0.05
@@ -135,11 +139,13 @@ class LambdaMART(BinaryRanker):
         The share of the rows of each class or level, or of the queries, that
         `n_iter_no_change` holds out if there is no `eval_set`.
     eval_metric : str or callable, default=None
-        The metric on the validation rows: "roc_auc", "partial_auc" (over `fpr_range`),
-        "multiclass_auc", "ordinal_auc", or a function of labels and scores that is
-        higher for better scores, such as those in :mod:`aucmax.metrics`; it also
-        receives `sample_weight` and `qid` by name if there are any. By default the
-        metric of the objective. With queries, the mean over queries.
+        The metric on the validation rows: "auc", "partial_auc" (over `fpr_range`),
+        "mauc", "ordinal_auc", "ndcg", "ndcg@10" (or another number of top rows), "map",
+        or a function of labels and scores that is higher for better scores, such as
+        those in :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by
+        name if there are any. By default the metric of the objective. With queries, the
+        mean over queries. With levels, all but the lowest are positive for "auc",
+        "partial_auc" and "map".
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.
@@ -197,8 +203,8 @@ class LambdaMART(BinaryRanker):
     out; but `min_child_samples`, penalties and LightGBM's bins go by the number of
     rows, so that weights may be of any scale.
 
-    Equal scores are ranked in the order of the rows ("auc" and "mauc"), so the order of
-    rows within a query matters a little; that of queries does not.
+    Equal scores are ranked in the order of the rows ("auc", "mauc", "ndcg"), so the
+    order of rows within a query matters a little; that of queries does not.
 
     References
     ----------
@@ -258,6 +264,7 @@ class LambdaMART(BinaryRanker):
         *,
         fpr_range: Sequence[float] = (0.0, 0.1),
         outside_weight: float = OUTSIDE_WEIGHT,
+        truncation: int | None = None,
         n_estimators: int = 300,
         learning_rate: float = 0.05,
         num_leaves: int | str = "auto",
@@ -282,6 +289,7 @@ class LambdaMART(BinaryRanker):
         self.objective = objective
         self.fpr_range = fpr_range
         self.outside_weight = outside_weight
+        self.truncation = truncation
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
@@ -344,7 +352,10 @@ class LambdaMART(BinaryRanker):
             )
             parameters = booster_parameters(self, rows.labels.size)
             risk = objective.risk(
-                self.fpr_range, self.outside_weight, parameters["num_threads"]
+                self.fpr_range,
+                self.outside_weight,
+                parameters["num_threads"],
+                self.truncation,
             )
             pairs = risk.bind(rows.labels, rows.weight, rows.qid)
             booster = new_booster(parameters, rows.X, columns.categorical, evaluation)
@@ -401,12 +412,12 @@ class LambdaMART(BinaryRanker):
         -------
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
-            multi-class AUC ("mauc") or the ordinal AUC ("ordinal").
+            multi-class AUC ("mauc"), the ordinal AUC ("ordinal") or the NDCG ("ndcg").
         """
         check_is_fitted(self, "model_text_")
         labels = TrainingLabels.of(self).encode(self, y, "y")
-        metric = METRICS[find_objective(self.objective).metric]
-        measure = metric.prepare(labels, qid, sample_weight, self.fpr_range)
+        metric = find_objective(self.objective).metric_at(self.truncation)
+        measure = prepare_measure(metric, labels, qid, sample_weight, self.fpr_range)
         return measure(self.decision_function(X))
 
     def contributions(self, X: Any) -> Any:

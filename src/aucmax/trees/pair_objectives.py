@@ -2,18 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
-from aucmax.metrics import (
-    multiclass_auc_score,
-    ordinal_auc_score,
-    partial_auc_score,
-    roc_auc_score,
-)
-from aucmax.metrics.multiclass import prepare_metric
+from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.risks import PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)
@@ -28,64 +22,36 @@ _WIDER = 3.0
 
 
 @dataclass(frozen=True)
-class PairMetric:
-    """A metric of scores: higher is better, and queries are averaged."""
-
-    name: str  # its key in `METRICS`
-    labels: Literal["two", "levels"]  # two labels only, or levels of relevance too
-    function: Callable[..., float]  # takes labels, scores, and the keyword `qid`
-    takes_range: bool = False  # and the keyword `fpr_range`
-
-    def prepare(
-        self,
-        labels: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        fpr_range: Sequence[float] = DEFAULT_RANGE,
-    ) -> Callable[[ArrayLike], float]:
-        """Return the metric as a function of scores."""
-        options = {"fpr_range": fpr_range} if self.takes_range else {}
-        return prepare_metric(
-            self.function, labels, qid=qid, sample_weight=sample_weight, **options
-        )
-
-
-#: metrics by name, as the parameter `eval_metric` has them
-METRICS: dict[str, PairMetric] = {
-    metric.name: metric
-    for metric in (
-        PairMetric("roc_auc", "two", roc_auc_score),
-        PairMetric("partial_auc", "two", partial_auc_score, takes_range=True),
-        PairMetric("multiclass_auc", "levels", multiclass_auc_score),
-        PairMetric("ordinal_auc", "levels", ordinal_auc_score),
-    )
-}
-
-
-@dataclass(frozen=True)
 class PairObjective:
     """One choice of the parameter `objective`."""
 
     name: str  # its key in `OBJECTIVES`
     labels: Literal["two", "levels"]  # of any kind, or whole numbers from 0
-    metric: str  # the metric that it aims at, a key of `METRICS`
+    metric: str  # the name of the metric that it aims at
     rank_weighted: bool = False  # whether pairs are weighted by difference of ranks
-    pair_weights: str = "equal"  # "equal" or "mauc": the weight of a pair of levels
+    pair_weights: str = "equal"  # the weight of a pair of levels
+
+    def metric_at(self, truncation: int | None) -> NamedMetric:
+        """Return the metric that it aims at."""
+        is_top = self.pair_weights == "ndcg" and truncation is not None
+        return parse_metric(f"{self.metric}@{truncation}" if is_top else self.metric)
 
     def risk(
         self,
         fpr_range: Sequence[float] = DEFAULT_RANGE,
         outside_weight: float = OUTSIDE_WEIGHT,
         n_jobs: int = 1,
+        truncation: int | None = None,
     ) -> PairLogistic:
-        """Return the risk; only "pauc" uses the range and the weight outside."""
+        """Return the risk; only "pauc" has a range, and only "ndcg" a truncation."""
         trained = 0.0, 1.0
-        if METRICS[self.metric].takes_range:
+        if self.metric == "partial_auc":
             low, high = check_range("fpr_range", fpr_range)
             trained = low, min(1.0, _WIDER * high)
         return PairLogistic(
             self.rank_weighted,
             pair_weights=self.pair_weights,
+            truncation=truncation,
             fpr_range=trained,
             outside_weight=outside_weight,
             accuracy=ACCURACY,
@@ -97,13 +63,16 @@ class PairObjective:
 OBJECTIVES: dict[str, PairObjective] = {
     objective.name: objective
     for objective in (
-        PairObjective("logistic", "two", "roc_auc"),
-        PairObjective("auc", "two", "roc_auc", rank_weighted=True),
+        PairObjective("logistic", "two", "auc"),
+        PairObjective("auc", "two", "auc", rank_weighted=True),
         PairObjective("pauc", "two", "partial_auc"),
         PairObjective(
-            "mauc", "levels", "multiclass_auc", rank_weighted=True, pair_weights="mauc"
+            "mauc", "levels", "mauc", rank_weighted=True, pair_weights="mauc"
         ),
         PairObjective("ordinal", "levels", "ordinal_auc"),
+        PairObjective(
+            "ndcg", "levels", "ndcg", rank_weighted=True, pair_weights="ndcg"
+        ),
     )
 }
 
@@ -112,3 +81,15 @@ def find_objective(name: str) -> PairObjective:
     """Return the objective of this name, or raise an error that lists all names."""
     check_choice("objective", name, OBJECTIVES)
     return OBJECTIVES[name]
+
+
+def prepare_measure(
+    metric: NamedMetric,
+    labels: NDArray[Any],
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    fpr_range: Sequence[float] = DEFAULT_RANGE,
+) -> Callable[[ArrayLike], float]:
+    """Return a metric of rows as a function of scores; it averages over queries."""
+    options = {"fpr_range": fpr_range} if metric.kind.takes_range else {}
+    return metric.prepare(labels, qid=qid, sample_weight=sample_weight, **options)

@@ -16,9 +16,9 @@ from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from aucmax.trees.pair_objectives import (
     DEFAULT_RANGE,
-    METRICS,
     OUTSIDE_WEIGHT,
     find_objective,
+    prepare_measure,
 )
 
 _MAX_KEPT = 4  # data sets: one to train on, and a few to evaluate
@@ -69,9 +69,9 @@ class _BoundRows:
     @cached_property
     def measure(self) -> Callable[[ArrayLike], float]:
         """The metric of scores of the rows."""
-        rows, fpr_range = self.rows, self._plugin._arguments[1]
-        return METRICS[self._plugin._objective.metric].prepare(
-            rows.labels, rows.qid, rows.weights, fpr_range
+        rows, plugin = self.rows, self._plugin
+        return prepare_measure(
+            plugin._metric, rows.labels, rows.qid, rows.weights, plugin._arguments[1]
         )
 
 
@@ -108,14 +108,16 @@ class _PairPlugin(Plugin):
         fpr_range: Sequence[float],
         outside_weight: float = OUTSIDE_WEIGHT,
         n_jobs: int = 1,
+        truncation: int | None = None,
     ) -> None:
         fpr_range = check_range("fpr_range", fpr_range)
         check_interval("outside_weight", outside_weight, 1.0, zero=True)
-        self._arguments = objective, fpr_range, outside_weight, n_jobs
+        self._arguments = objective, fpr_range, outside_weight, n_jobs, truncation
         self._objective = find_objective(objective)
+        self._metric = self._objective.metric_at(truncation)
         self._kept: list[_BoundRows] = []
         # XGBoost maximises metrics whose names begin with auc
-        self.name = f"aucmax_{self._objective.metric}"
+        self.name = f"aucmax_{self._metric.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments  # without the rows that are kept
@@ -208,6 +210,7 @@ def lightgbm(
     fpr_range: Sequence[float] = DEFAULT_RANGE,
     outside_weight: float = OUTSIDE_WEIGHT,
     n_jobs: int = 1,
+    truncation: int | None = None,
 ) -> Plugin:
     """Make an objective and its metric for LightGBM.
 
@@ -218,15 +221,17 @@ def lightgbm(
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
-        As in :class:`aucmax.LambdaMART`. The first three take two distinct labels, the
-        others levels: whole numbers from 0.
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg"}
+        As in :class:`aucmax.LambdaMART`; "logistic" by default. The first three take
+        two distinct labels, the others levels: whole numbers from 0.
     fpr_range : pair of float, default=(0.0, 0.1)
         Range of the false positive rate, for "pauc" only.
     outside_weight : float, default=0.3
         Relative weight of a negative beyond three times the range, for "pauc" only.
     n_jobs : int, default=1
         Number of threads for gradients; the result does not depend on it.
+    truncation : int, default=None
+        Number of top ranks that count, for "ndcg" only.
 
     Returns
     -------
@@ -251,7 +256,7 @@ def lightgbm(
     >>> booster.num_trees()
     5
     """
-    return _LightGBMPlugin(objective, fpr_range, outside_weight, n_jobs)
+    return _LightGBMPlugin(objective, fpr_range, outside_weight, n_jobs, truncation)
 
 
 def xgboost(
@@ -260,6 +265,7 @@ def xgboost(
     fpr_range: Sequence[float] = DEFAULT_RANGE,
     outside_weight: float = OUTSIDE_WEIGHT,
     n_jobs: int = 1,
+    truncation: int | None = None,
 ) -> Plugin:
     """Make an objective and its metric for XGBoost.
 
@@ -270,7 +276,7 @@ def xgboost(
 
     Parameters
     ----------
-    objective, fpr_range, outside_weight, n_jobs
+    objective, fpr_range, outside_weight, n_jobs, truncation
         As in :func:`lightgbm`.
 
     Returns
@@ -300,7 +306,7 @@ def xgboost(
     >>> booster.num_boosted_rounds()
     5
     """
-    return _XGBoostPlugin(objective, fpr_range, outside_weight, n_jobs)
+    return _XGBoostPlugin(objective, fpr_range, outside_weight, n_jobs, truncation)
 
 
 def _rows_of(data: Any) -> LabelledRows:

@@ -24,7 +24,8 @@ from aucmax._core.validation import (
     labels_among,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.pair_objectives import METRICS, PairMetric, PairObjective
+from aucmax.metrics.metric_names import NamedMetric, parse_metric
+from aucmax.trees.pair_objectives import PairObjective, prepare_measure
 from aucmax.trees.tree_columns import TreeColumns
 
 #: of labels and scores, with the keywords `sample_weight` and `qid` where there are any
@@ -141,7 +142,7 @@ def split_validation_rows(
     eval_set: Any,
 ) -> tuple[TreeRows, Evaluation | None]:
     """Return the rows to train on, and those of `eval_set` or held out, if any."""
-    metric = _check_eval_metric(estimator.eval_metric, objective)
+    metric = _check_eval_metric(estimator, objective)
     if eval_set is not None:
         held_out = _check_eval_set(estimator, rows, known, columns, eval_set)
     elif estimator.n_iter_no_change is not None:
@@ -155,11 +156,16 @@ def split_validation_rows(
         rows, held_out = rows.part(train), rows.part(held)
     else:
         return rows, None
-    if not isinstance(metric, PairMetric):
+    if not isinstance(metric, NamedMetric):
         return rows, Evaluation(held_out.X, _custom(metric, known, held_out))
     try:
-        measure = metric.prepare(
-            held_out.labels, held_out.qid, held_out.weight, estimator.fpr_range
+        labels = held_out.labels
+        if known.is_levels and not metric.kind.uses_levels:
+            labels = labels > known.values[0]
+        elif metric.kind.uses_levels:
+            labels = labels.astype(np.int64)
+        measure = prepare_measure(
+            metric, labels, held_out.qid, held_out.weight, estimator.fpr_range
         )
     except NotEnoughClassesError as error:
         raise NotEnoughClassesError(
@@ -169,25 +175,15 @@ def split_validation_rows(
 
 
 def _check_eval_metric(
-    eval_metric: Any, objective: PairObjective
-) -> PairMetric | Metric:
+    estimator: Any, objective: PairObjective
+) -> NamedMetric | Metric:
     """Return the metric that the parameter `eval_metric` names."""
+    eval_metric = estimator.eval_metric
+    if eval_metric is None:
+        return objective.metric_at(estimator.truncation)
     if callable(eval_metric):
         return eval_metric  # type: ignore[no-any-return]
-    name = objective.metric if eval_metric is None else eval_metric
-    if not isinstance(name, str) or name not in METRICS:
-        known = ", ".join(map(repr, METRICS))
-        raise ValueError(
-            f"eval_metric must be None, one of {known}, or a function of labels and "
-            f"scores, got {eval_metric!r}."
-        )
-    metric = METRICS[name]
-    if metric.labels == "two" and objective.labels == "levels":
-        raise ValueError(
-            f"eval_metric={name!r} is for two classes, but objective="
-            f"{objective.name!r} ranks levels. Use 'multiclass_auc' or 'ordinal_auc'."
-        )
-    return metric
+    return parse_metric(eval_metric, "eval_metric", "None, or a function")
 
 
 def _check_eval_set(

@@ -28,8 +28,11 @@ PairLayout = namedtuple("PairLayout", "starts rows nexts signs weights numbers")
 class FewPairs:
     """Rows group by group and level by level, in the order in which pairs are met."""
 
-    def __init__(self, layout: PairLayout, is_ranked: bool) -> None:
+    def __init__(
+        self, layout: PairLayout, is_ranked: bool, discounts: FloatArray | None
+    ) -> None:
         self._layout, self._is_ranked = layout, is_ranked
+        self._discounts = discounts
         self._of_thread = threading.local()
 
     @classmethod
@@ -41,9 +44,11 @@ class FewPairs:
         numbers: FloatArray,
         *,
         is_ranked: bool,
+        discounts: FloatArray | None = None,
     ) -> Self | None:
         """Lay the rows out, or return None if sweeps are cheaper."""
-        # a pair counts by the distance of its numbers[group, level], if there are any
+        # a pair counts by the distance of its numbers[group, level], if there are any,
+        # and by that of its ranks, or of the discounts of these
         if is_ranked and weights is not None:
             return None
         if groups is None:
@@ -72,7 +77,7 @@ class FewPairs:
             np.empty(0) if weights is None else weights[rows],
             numbers[groups[rows], levels[rows]] if numbers.shape[1] else np.empty(0),
         )
-        return cls(layout, is_ranked)
+        return cls(layout, is_ranked, discounts)
 
     def fill_in(
         self,
@@ -103,6 +108,10 @@ class FewPairs:
         def work(span: tuple[int, int]) -> None:
             if self._is_ranked:
                 find_ranks(layout, span, ordered, order, ranks)
+                if self._discounts is not None:
+                    own_rows = slice(layout.starts[span[0]], layout.starts[span[1]])
+                    found = ranks[own_rows].astype(np.int64)
+                    np.take(self._discounts, found, out=ranks[own_rows])
             own = np.empty((5, largest))
             pair_up(layout, span, factors, odds, ranks, own, *results)
 

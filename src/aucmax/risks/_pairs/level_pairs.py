@@ -69,6 +69,43 @@ def mauc_numbers(
     return has_pairs.astype(np.float64), numbers
 
 
+def discounts_of_ranks(n_ranks: int, truncation: int | None) -> FloatArray:
+    """Return 1 / log2(rank + 1) of the ranks from 1, 0 beyond the truncation."""
+    discounts: FloatArray = 1.0 / np.log2(np.arange(n_ranks) + 2.0)
+    discounts[n_ranks if truncation is None else truncation :] = 0.0
+    return discounts
+
+
+def ndcg_numbers(
+    rows: LevelWeights,
+    counted: LevelWeights,
+    levels: NDArray[Any],
+    discounts: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""Return factors of queries, numbers of their levels, and the sums of changes.
+
+    Swapping two rows changes the DCG by the distance of their gains
+    :math:`2^y - 1` times that of their discounts; the factor is 1 / the largest DCG, or
+    0 without pairs. Gains are in units of about the largest, so that none overflows.
+    The last are means over random orders of the rows. `rows` counts all that have some
+    weight, `counted` their weight.
+    """
+    numbers = np.exp2(levels - levels.max()) - np.exp2(-float(levels.max()))
+    up_to = np.concatenate(([0.0], np.cumsum(discounts)))  # of the first rows
+    before = rows.higher.astype(np.int64)
+    ends = (rows.higher + rows.own).astype(np.int64)
+    best: FloatArray = ((up_to[ends] - up_to[before]) * numbers).sum(axis=1)
+    has_pairs = (rows.own * rows.lower).sum(axis=1) > 0.0
+    factors = np.divide(1.0, best, out=np.zeros_like(best), where=has_pairs)
+    sizes = ends[:, 0]
+    weighted = np.concatenate(([0.0], np.cumsum(discounts * np.arange(discounts.size))))
+    distances = (sizes - 1) * up_to[sizes] - 2.0 * weighted[sizes]  # of all pairs
+    gains = (numbers * counted.own * (counted.lower - counted.higher)).sum(axis=1)
+    n_pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
+    shape = np.broadcast_to(numbers, rows.own.shape)
+    return factors, shape, factors * gains * distances / n_pairs
+
+
 @dataclass(frozen=True)
 class Part:
     """Rows in groups whose pairs of different classes count."""

@@ -79,12 +79,7 @@ class _Table:
     """Cuts at vertices, of which a few are at work."""
 
     # vertex v is coordinate v % N with sign v // N; sign 2 is the origin
-    def __init__(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        hull: Hull,
-    ) -> None:
+    def __init__(self, gradients: FloatArray, offsets: FloatArray, hull: Hull) -> None:
         self.hull = hull
         self.gradients = gradients
         self.offsets = offsets

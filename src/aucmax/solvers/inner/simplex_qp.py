@@ -125,10 +125,7 @@ def _next_column(
 
 
 def _noise(
-    matrix: FloatArray,
-    largest: float,
-    p: np.intp,
-    others: NDArray[np.intp] | np.intp,
+    matrix: FloatArray, largest: float, p: np.intp, others: NDArray[np.intp] | np.intp
 ) -> FloatArray:
     ends = matrix[p, p] + matrix[others, others]
     terms = ends + 2.0 * np.abs(matrix[others, p]) + largest

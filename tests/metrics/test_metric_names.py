@@ -1,0 +1,42 @@
+"""One grammar for metrics by name."""
+
+import numpy as np
+import pytest
+
+from aucmax.metrics import ndcg_score
+from aucmax.metrics.metric_names import KINDS, parse_metric
+
+
+def test_every_kind_has_a_name_a_title_and_a_value():
+    y, scores, qid = np.arange(8) % 3, np.arange(8.0) ** 2 % 5, np.arange(8) // 4
+    for name in KINDS:
+        metric = parse_metric(name)
+        assert (metric.name, metric.title) == (name, KINDS[name].title)
+        labels = y if metric.kind.uses_levels else y > 0
+        value = metric.function(labels, scores, qid=qid)
+        assert 0 < value < 1
+        assert metric.prepare(labels, qid=qid)(scores) == value
+
+
+def test_a_number_is_the_parameter_of_its_kind():
+    metric = parse_metric("ndcg@3")
+    assert (metric.title, metric.base, metric.options) == ("NDCG@3", "ndcg", {"k": 3})
+    y, scores = np.arange(8) % 3, np.arange(8.0) ** 2 % 5
+    assert metric.function(y, scores) == ndcg_score(y, scores, k=3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["loss", "", "auc@3", "AUC", "ndcg@", "ndcg@k=3", "ndcg 10", None, 3, "map@x"],
+)
+def test_other_names_are_rejected_with_a_list(name):
+    with pytest.raises(
+        ValueError, match=r"goal must be one of 'auc', .*'ndcg@10', 'map'"
+    ):
+        parse_metric(name, "goal")
+
+
+@pytest.mark.parametrize("number", ["0", "2.5", "-1", "1e9"])
+def test_ranks_are_whole_numbers(number):
+    with pytest.raises(ValueError, match="must be a whole number of at least 1"):
+        parse_metric(f"ndcg@{number}")
