@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.metrics import (
-    AUCInterval,
+    MetricInterval,
     ROCBand,
     ROCPoints,
     auc_interval,
@@ -92,7 +92,7 @@ class ROCCurve:
     name: str | None
     points: ROCPoints
     auc: float
-    interval: AUCInterval | None = None
+    interval: MetricInterval | None = None
     band: ROCBand | None = None
     partial_auc: float | None = None
 
