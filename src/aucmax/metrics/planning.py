@@ -24,9 +24,7 @@ from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
 from aucmax.metrics.uncertainty import (
     Rows,
-    area_in_box,
     area_interval,
-    check_two_rows,
     two_sided_test,
 )
 
@@ -410,9 +408,10 @@ class _Study:
         areas, effects, box = [], [], self.scores.box
         for values in pilot[1:]:
             task = check_task(pilot[0], values, pos_label=pos_label)
+            if not 2 <= task.n_positive <= task.scores.size - 2:
+                raise ValueError("a pilot needs at least two rows of each class.")
             effects.append(influences(task, box))
-            weights, _ = check_two_rows(task, box)
-            areas.append(area_in_box(task, box, effects[-1], weights))
+            areas.append(task.mean_area(box) / box_size(box))
             if not _EDGE < areas[-1] < 1.0 - _EDGE:
                 raise ValueError(
                     f"an area of the pilot is {areas[-1]:g}, from which no variance "
