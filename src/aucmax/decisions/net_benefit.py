@@ -14,7 +14,7 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.decisions.reliability import check_probabilities
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 if TYPE_CHECKING:
     import polars as pl

@@ -3,16 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.metrics.bootstrap import (
-    BootstrapInterval,
-    ROCBand,
-    bootstrap_interval,
-    roc_band,
-)
-from aucmax.metrics.concordance import concordance_index, survival_target
+from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
+from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
+from aucmax.metrics.results import (
+    MetricComparison,
+    MetricDifference,
+    MetricInterval,
+)
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -29,12 +29,7 @@ from aucmax.metrics.structured import (
     binned_auc_score,
     unnested_auc_score,
 )
-from aucmax.metrics.uncertainty import (
-    AUCComparison,
-    AUCInterval,
-    auc_interval,
-    compare_auc,
-)
+from aucmax.metrics.uncertainty import auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -45,10 +40,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AUCComparison",
-    "AUCInterval",
     "AUCPlan",
-    "BootstrapInterval",
+    "MetricComparison",
+    "MetricDifference",
+    "MetricInterval",
     "MissingQueriesError",
     "ROCBand",
     "ROCPoints",

@@ -21,12 +21,9 @@ from aucmax._core.parameters import (
 )
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._influence import influences
+from aucmax.metrics._samples import Rows
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
-from aucmax.metrics.uncertainty import (
-    Rows,
-    area_interval,
-    two_sided_test,
-)
+from aucmax.metrics.uncertainty import area_interval, two_sided_test
 
 if TYPE_CHECKING:
     import polars as pl
