@@ -268,10 +268,12 @@ def compare_groups(
     return GroupComparison(
         groups,
         differences,
-        *(between[:, :, place] for place in range(3)),
-        threshold=threshold,
-        n_missing=int((codes < 0).sum()),
-        confidence=confidence,
+        between[:, :, 0],
+        between[:, :, 1],
+        between[:, :, 2],
+        threshold,
+        int((codes < 0).sum()),
+        confidence,
     )
 
 
@@ -351,9 +353,9 @@ class _Groups:
             confidence=self.confidence,
         )
         for one in found.differences:
-            names = [self.names[int(k)] for k in one.names or ()]
+            group, other = (self.names[int(k)] for k in one.names or ())
             ends = one.difference, one.low, one.high, one.p_value
-            yield GroupDifference("auc", *names, *ends)
+            yield GroupDifference("auc", group, other, *ends)
 
     def rates(self, of_positives: bool) -> tuple[FloatArray, ...]:
         """Return the share of alerts per group with its ends, and the rows behind."""
