@@ -3,16 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.metrics.bootstrap import (
-    BootstrapInterval,
-    ROCBand,
-    bootstrap_interval,
-    roc_band,
-)
-from aucmax.metrics.concordance import concordance_index, survival_target
+from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
+from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
+from aucmax.metrics.results import (
+    MetricComparison,
+    MetricDifference,
+    MetricInterval,
+)
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
@@ -39,12 +39,7 @@ from aucmax.metrics.top_of_list import (
     recall_at_k,
     recall_at_precision,
 )
-from aucmax.metrics.uncertainty import (
-    AUCComparison,
-    AUCInterval,
-    auc_interval,
-    compare_auc,
-)
+from aucmax.metrics.uncertainty import auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -55,10 +50,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AUCComparison",
-    "AUCInterval",
     "AUCPlan",
-    "BootstrapInterval",
+    "MetricComparison",
+    "MetricDifference",
+    "MetricInterval",
     "MissingQueriesError",
     "ROCBand",
     "ROCPoints",
