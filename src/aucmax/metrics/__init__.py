@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
+from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
