@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,12 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
-from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.metrics import (
+    multiclass_auc_score,
+    ndcg_score,
+    ordinal_auc_score,
+    roc_auc_score,
+)
 
 # files of these tests have columns that are neither features nor the target
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
@@ -272,8 +278,25 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
     message = refuse(*command)
     assert "the label has 3 different values (0: " in message
     assert "Use --positive VALUE to rank one value above all others" in message
-    assert "have lambdarank or lambdamart-mauc or lambdamart-ordinal learn" in message
-    assert "3 different values" in refuse("fit", folder / "known.svm", "-o", "m.aucmax")
+    assert "name a model that learns them: auto, lambdarank, lambdamart-mauc" in message
+    alone = ["fit", folder / "known-stars.csv", "--target", "stars", "--drop", "search"]
+    assert "3 different values" in refuse(*alone, "-o", "m.aucmax")
+
+
+def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
+    fit = ["fit", folder / "known.svm", "-o", "auto.aucmax", "--time-limit", "5"]
+    small = ["--set", "models=[svm-auc,lightgbm-levels]", "--set", "folds=3"]
+    text = run(*fit, *small).stdout
+    assert "NDCG@10 of new rows: 0." in text
+    record = read_json("evaluate", "auto.aucmax", folder / "new.svm")
+    stars = searches(1)["stars"].to_numpy()
+    value = expected(partial(ndcg_score, k=10), "auto.aucmax", stars)
+    assert record["ndcg@10"] == pytest.approx(value, abs=1e-12)
+    assert "score" in run("score", "auto.aucmax", folder / "new.svm").stdout
+    message = refuse(*fit, "--force", "--metric", "partial_auc")
+    assert "'partial_auc' does not apply to levels of relevance in queries" in message
+    message = refuse(*fit[:-2], "--model", "lambdarank", "--metric", "map")
+    assert "--metric applies to the model auto" in message
 
 
 @pytest.mark.parametrize(
