@@ -285,7 +285,7 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
 
 def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
     fit = ["fit", folder / "known.svm", "-o", "auto.aucmax", "--time-limit", "5"]
-    small = ["--set", "models=[svm-auc,lightgbm-levels]", "--set", "folds=3"]
+    small = ["--set", "models=['svm-auc', 'lightgbm-levels']", "--set", "folds=3"]
     text = run(*fit, *small).stdout
     assert "NDCG@10 of new rows: 0." in text
     record = read_json("evaluate", "auto.aucmax", folder / "new.svm")
@@ -348,7 +348,7 @@ def test_levels_that_are_none(inside):
 
 def test_auto_has_no_probabilities_within_queries(folder, inside):
     fit = ["fit", folder / "known.csv", *CSV, "--time-limit", 1, "-o", "m.aucmax"]
-    assert "are ranked within queries only" in refuse(
+    assert "rows are ranked within queries" in refuse(
         *fit, "--calibrate", "sigmoid", "-q"
     )
     assert read_json(*fit)["calibrate"] is None
