@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from aucmax.plots import (
     CalibrationDisplay,
+    DecisionCurveDisplay,
     GainsDisplay,
     ImportanceDisplay,
     LearningCurveDisplay,
@@ -61,6 +62,10 @@ roc_curve(y_test, chances, fpr_range=(0, 0.05))
 # **How likely is a case?** On the dashed line, predicted and observed probabilities
 # agree.
 CalibrationDisplay.from_predictions(y_test, chances)
+
+# %%
+# **Does acting on these probabilities help?** Above both grey lines it does.
+DecisionCurveDisplay.from_predictions(y_test, chances)
 
 # %%
 # **Where do the classes overlap?** Densities of the scores, with a threshold.

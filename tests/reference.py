@@ -131,12 +131,11 @@ def nominal_variance(y, scores, multi_class, average, weights=None):
     ) / (2 * step * w)
     total = 0.0
     for c in np.unique(y):
-        of_class = influence[y == c]
-        share = w[y == c] / w[y == c].sum()
+        of_class, own = influence[y == c], w[y == c]
+        share = own / own.sum()
         mean = share @ of_class
-        scatter = (share * (of_class - mean)) @ (share * (of_class - mean))
-        total += w[y == c].sum() ** 2 * scatter / (1 - share @ share)
-        total += mean**2 * (w[y == c] @ w[y == c])
+        scatter = (of_class - mean) / np.sqrt(1 - share @ share)
+        total += ((own * (scatter + mean)) ** 2).sum()
     return float(total)
 
 
@@ -225,6 +224,63 @@ def delong_covariance(y, scores_a, scores_b):
     by_positive = np.cov(wins[0].mean(axis=1), wins[1].mean(axis=1))[0, 1]
     by_negative = np.cov(wins[0].mean(axis=0), wins[1].mean(axis=0))[0, 1]
     return float(by_positive / p + by_negative / n)
+
+
+def area_effects(y, scores, weights=None, groups=None, area=None):
+    """One column of effects per group: of the pairs that its rows take part in.
+
+    Their products add up to covariances; `area` is a function of the weights of rows,
+    by default the AUC.
+    """
+    y = np.asarray(y, dtype=bool)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    groups = np.arange(y.size) if groups is None else np.asarray(groups)
+    wins = pair_wins(np.asarray(scores)[y], np.asarray(scores)[~y])
+    p, n = w[y] / w[y].sum(), w[~y] / w[~y].sum()
+    auc = p @ wins @ n
+    sides = ((y, p, wins @ n), (~y, n, p @ wins))
+    effects = []
+    for group in np.unique(groups):
+        total = 0.0
+        for rows, share, values in sides:
+            of_groups = [share[groups[rows] == g].sum() for g in np.unique(groups)]
+            own = groups[rows] == group
+            bias = 1 - np.square(of_groups).sum()
+            total += (share[own] * (values[own] - auc)).sum() / np.sqrt(bias)
+        effects.append(total)
+    return np.array(effects)
+
+
+def ordinal_effects(levels, scores, weights=None):
+    """Effects of rows on the ordinal AUC, by numerical derivatives."""
+    m = len(levels)
+    w = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
+    w, step = w / w.sum(), 1e-6
+    influence = np.array(
+        [
+            ordinal_auc(levels, scores, w + step * w[row] * unit)
+            - ordinal_auc(levels, scores, w - step * w[row] * unit)
+            for row, unit in enumerate(np.eye(m))
+        ]
+    )
+    return influence / (2 * step) / np.sqrt(1 - w @ w)
+
+
+def obuchowski_variance(y, scores, groups):
+    """Equations of Obuchowski (1997), with clusters of both classes."""
+    y, groups = np.asarray(y, dtype=bool), np.asarray(groups)
+    wins = pair_wins(np.asarray(scores)[y], np.asarray(scores)[~y])
+    p, n = wins.shape
+    auc = wins.mean()
+    total, names = 0.0, np.unique(groups)
+    tens, ones = [], []
+    for g in names:
+        tens.append((wins.mean(axis=1)[groups[y] == g] - auc).sum())
+        ones.append((wins.mean(axis=0)[groups[~y] == g] - auc).sum())
+    tens, ones, k = np.array(tens), np.array(ones), names.size
+    for part, size in ((tens @ tens, p * p), (ones @ ones, n * n)):
+        total += k / (k - 1) * part / size
+    return float(total + 2 * k / (k - 1) * (tens @ ones) / (p * n))
 
 
 def interval(y, scores, confidence=0.95):

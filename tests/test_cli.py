@@ -64,7 +64,8 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "compare", "fit", "score", "evaluate", "explain", "report"]
+    "command",
+    ["demo", "compare", "fit", "score", "evaluate", "explain", "report", "plan"],
 )
 def test_every_command_explains_itself_with_examples(command):
     assert command in run("--help").output

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.risks.tangent_margin import TangentMargin
 from drawing import fewer_examples, picked, spread
 
 pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]

@@ -5,9 +5,8 @@ import pytest
 
 from aucmax.hypotheses.stump_matrices import StumpGrid
 from aucmax.margin.masses import masses_of
-from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.risks.tangent_margin import TangentMargin
 
 LABELS = np.array([True, False, True, True, False, False, True])
 WEIGHT = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 1.0])

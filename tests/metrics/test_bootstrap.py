@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_interval():
     )
     assert first == second
     assert first.low != other.low
-    assert str(first).startswith(f"{first.value:.4f} (95% interval ")
+    assert str(first).startswith(f"partial AUC {first.value:.4f} (95% interval ")
 
 
 @pytest.mark.parametrize("stratified", [True, False])

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
 
-from aucmax.metrics import partial_auc_score
+from aucmax.metrics import _influence, partial_auc_score
 from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import check_task
+from metrics.samples import samples
 
 BOXES = [
     (0.0, 1.0, 0.0, 1.0),
@@ -63,3 +65,29 @@ def test_ties_count_one_half():
     of_positives, of_negatives = influences(check_task(labels, np.zeros(4)))
     np.testing.assert_allclose(of_positives, 0.5)
     np.testing.assert_allclose(of_negatives, 0.5)
+
+
+@pytest.mark.kernel
+@given(samples(max_rows=24, weights=True))
+def test_one_sort_of_all_rows_gives_the_same_shares(sample):
+    labels, scores, weights, _ = sample
+    with pytest.MonkeyPatch.context() as patch:
+        for weight in (None, weights):
+            task = check_task(labels == labels[0], scores, weight)
+            patch.setattr(_influence, "_MANY", 2**14)
+            expected = influences(task)
+            patch.setattr(_influence, "_MANY", 1)
+            for found, values in zip(influences(task), expected, strict=True):
+                np.testing.assert_allclose(found, values, atol=1e-12)
+
+
+def test_rows_that_crowd_are_placed_instead():
+    generator = np.random.default_rng(0)
+    labels = generator.random(200) < 0.5
+    scores = np.append(generator.normal(size=199), 1e280)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_influence, "_MANY", 1)
+        task = check_task(labels, scores)
+        assert _influence._shares_by_sorting(task) is None
+        wins = scores[labels][:, None] > scores[~labels][None, :]
+        np.testing.assert_allclose(influences(task)[0], wins.mean(axis=1))

@@ -263,7 +263,7 @@ def test_one_row_of_a_class_is_too_few(y, weights, name):
 
 def test_the_second_score_is_named_in_messages():
     with pytest.raises(ValueError, match="y_score_b has 3 rows"):
-        compare_auc([0, 1], [1, 2], [1, 2, 3])
+        compare_auc([0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3])
 
 
 @pytest.mark.parametrize("weight", [1e17, 1e300, 1e308])

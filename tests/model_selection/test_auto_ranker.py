@@ -279,3 +279,13 @@ def test_it_wraps_into_a_table_model(tmp_path):
     np.testing.assert_array_equal(
         again.decision_function(new), model.decision_function(shuffled)
     )
+
+
+def test_a_compact_model_has_fewer_members():
+    X, y = rows()
+    models = ["logistic", "additive", "kernel", "kernel-smooth"]
+    whole = AutoRanker(models=models, folds=2).fit(X, y)
+    few = AutoRanker(models=models, folds=2, compact=True).fit(X, y)
+    assert len(few.weights_) <= len(whole.weights_)
+    assert sum(few.weights_.values()) == pytest.approx(1.0)
+    assert len(few.members_) == len(few.weights_)

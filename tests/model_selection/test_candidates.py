@@ -46,7 +46,7 @@ def test_wide_and_sparse_tables_have_candidates_that_suit_them():
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
     assert "extra-trees" in wide
-    assert not {"extra-trees-all", "lightgbm-large"} & set(wide)
+    assert not {"lightgbm-shallow", "lightgbm-large"} & set(wide)
 
 
 def test_models_that_store_rows_can_be_left_out():

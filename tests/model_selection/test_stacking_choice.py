@@ -56,3 +56,26 @@ def test_few_blocks_are_enough(n_blocks):
     rows = ranked([1.0, 2.0], n_rows=20, n_folds=1)
     blocks = np.array_split(np.arange(20), n_blocks)
     assert np.isfinite(combine(rows, blocks).honest_scores).all()
+
+
+def test_a_compact_stack_has_the_fewest_models_of_most_weight():
+    rows = ranked([0.7, 0.8, 1.0, 2.0, 4.0, None])
+    whole, few = stacked(rows), stacked(replace(rows, share=0.8))
+    kept = few > 0.0
+    assert 0 < kept.sum() < (whole > 0.0).sum()
+    assert whole[kept].sum() >= 0.8
+    assert whole[kept].sum() - whole[kept].min() < 0.8
+    assert whole[kept].min() >= whole[~kept].max()
+    np.testing.assert_allclose(few[kept], whole[kept] / whole[kept].sum())
+
+
+def test_the_estimate_of_a_compact_stack_is_its_own():
+    rows = replace(ranked([0.7, 0.8, 1.0, 2.0]), share=0.6)
+    found = combine(rows, blocks_of(rows))
+    for block in blocks_of(rows):
+        others = np.setdiff1d(np.arange(rows.labels.size), block)
+        weights = stacked(rows.take(others))
+        assert np.count_nonzero(weights) < 4
+        np.testing.assert_allclose(
+            found.honest_scores[block], rows.logits[block] @ weights
+        )

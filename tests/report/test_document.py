@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucmax.decisions import reliability
+from aucmax.decisions import net_benefit, reliability
 from aucmax.report import Report
 from aucmax.report.document import _markdown_text, check_report_path
 from aucmax.report.svg import Plane, Scale, nice_ticks
@@ -67,6 +67,8 @@ def test_the_page_is_well_formed_and_says_everything_in_order(page):
         "Top of the list: linear",
         "Calibration: linear",
         "Column importance: linear",
+        "Decision curve: linear",
+        "Net benefit",
         "Variation between folds",
         "Data checks",
         "Certificates",
@@ -211,6 +213,7 @@ def test_markdown_has_the_same_sections_and_escapes_names():
         "How many cases can you review?",
         "Top of the list: linear",
         "Calibration",
+        "Net benefit",
         "Column importance",
         "Variation between folds",
         "Data checks",
@@ -291,3 +294,22 @@ def test_bars_of_a_table_share_one_axis():
     assert places == pytest.approx([4.5, 50.0, 95.5], abs=0.1)
     assert re.findall(r">([\d.]+)<", scale.axis()) == ["0.8", "0.85", "0.9", "0.95"]
     assert scale.strip(np.nan, (np.nan, np.nan)).count("<line") == 4  # ticks alone
+
+
+def test_probabilities_have_a_decision_curve_and_calibration_slopes():
+    said = contents(n_rows=400)
+    expected = net_benefit(*said.probabilities, thresholds=[0.1])
+    found = reliability(*said.probabilities)
+    page, text = Report(said).html(), Report(said).markdown()
+    for written in (page, text):
+        assert "Net benefit" in written
+        assert f"{expected.net_benefit[0]:.4f}" in written
+        low, high = found.slope_interval
+        assert f"{found.slope:.2f} ({low:.2f} to {high:.2f})" in written
+    assert "Decision curve: net benefit by threshold" in page
+
+
+def test_without_probabilities_there_is_no_decision_curve():
+    said = contents(n_rows=400, probabilities=None)
+    assert "Decision curve" not in Report(said).html()
+    assert "Net benefit" not in Report(said).markdown()

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks.instance_margin import InstanceMargin
-from aucmax.risks.tangent_margin import TangentMargin
+from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel

@@ -71,7 +71,7 @@ def test_smoothing_is_left_out_where_the_risk_does_not_allow_it(name):
         X, labels = data()
         return LinearObjective(X, PartialHinge((0.1, 0.5)).bind(labels), 10.0)
 
-    assert not at().is_smoothable
+    assert not at().risk.can_be_smoothed
     one, other = (solved(at(), name, smoothing) for smoothing in (False, True))
     assert one.converged
     assert one.history[-1].value == other.history[-1].value

@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -165,7 +166,7 @@ class Shape:
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
         self.n_parameters = n_columns
         self.column_scales = None
-        self.is_smooth, self.is_smoothable = is_smooth, is_smoothable
+        self.risk = SimpleNamespace(is_smooth=is_smooth, can_be_smoothed=is_smoothable)
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ LABELS = np.arange(20) % 3 == 0
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_is_smoothable_tells_what_the_risk_can_do(risk, queries, expected):
+def test_the_support_is_smoothed_if_the_risk_can_be(risk, queries, expected):
     objective = LinearObjective(X, risk.bind(LABELS, queries=queries), 1.0)
-    assert objective.is_smoothable is expected
+    assert objective.risk.can_be_smoothed is expected
     point = objective.at(np.array([1.0, -1.0, 0.5]))
     if expected:
         assert objective.support(point, width=0.5).value >= objective.risk_value(point)

@@ -202,7 +202,7 @@ def test_scales_far_from_one_are_certified(name, scale):
 def test_risks_that_cannot_be_smoothed_are_served(risk, name):
     X, labels = data()
     objective = LinearObjective(X, risk.bind(labels), 10.0)
-    assert not objective.is_smoothable
+    assert not objective.risk.can_be_smoothed
     assert solved(objective, name, tol=1e-2).converged
 
 

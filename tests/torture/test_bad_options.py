@@ -78,6 +78,7 @@ def functions():
         "CalibrationDisplay": {"y_scores": given["probabilities"]},
         "nominal_auc_score": matrix,
         "nominal_auc_interval": matrix,
+        "compare_auc": {"y_score_b": given["y_score_b"]},
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:

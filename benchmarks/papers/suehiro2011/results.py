@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax.metrics import compare_auc
-from aucmax.metrics.uncertainty import AUCComparison
+from aucmax.metrics import MetricDifference, compare_auc
 from benchmarks.papers.choices import Results
 from benchmarks.papers.suehiro2011 import printed
 from benchmarks.papers.suehiro2011.data import (
@@ -112,7 +111,7 @@ def _table(
 
 def compare(
     results: FoldResults, data: NewsData, method: str, hypotheses: str
-) -> tuple[str, AUCComparison] | None:
+) -> tuple[str, MetricDifference] | None:
     """Compare the formulation that the inner folds like best with another method.
 
     On one test set, by DeLong's test; all was chosen inside the training rows.

@@ -2,45 +2,22 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 
 def check_sparse_structure(X: Any, name: str = "X") -> None:
     """Reject a sparse matrix with indices out of range, in one pass over them."""
-    fault = _sparse_fault(X) if sparse.issparse(X) else None
-    if fault is not None:
+    is_sparse: bool = sparse.issparse(X)
+    kind = X.format if is_sparse else None
+    try:
+        # SciPy checks another matrix of the same arrays, so that X stays as it is
+        if kind == "coo":
+            type(X)((X.data, X.coords), shape=X.shape)
+        elif kind in ("csr", "csc", "bsr"):
+            parts = X.data, X.indices, X.indptr
+            type(X)(parts, shape=X.shape).check_format(full_check=True)
+    except (ValueError, IndexError) as error:
         raise ValueError(
-            f"{name} is a damaged sparse matrix: {fault}. Build it again, for example "
+            f"{name} is a damaged sparse matrix: {error}. Build it again, for example "
             "from its COO form."
-        )
-
-
-def _sparse_fault(X: Any) -> str | None:
-    """Return the fault in the indices of a sparse matrix, if there is one."""
-    if X.format == "coo":
-        places = zip(X.coords, X.shape, strict=True)
-        is_inside = all(_are_within(index, size) for index, size in places)
-        lengths = {X.data.size, *(index.size for index in X.coords)}
-        return None if is_inside and len(lengths) == 1 else "an index is out of range"
-    if X.format not in ("csr", "csc", "bsr"):
-        return None
-    rows, columns = X.shape
-    if X.format == "bsr":
-        rows, columns = rows // X.blocksize[0], columns // X.blocksize[1]
-    major, minor = (columns, rows) if X.format == "csc" else (rows, columns)
-    if X.indptr.size != major + 1 or X.indptr[0] != 0:
-        return f"indptr does not have {major + 1} entries from 0 on"
-    if (np.diff(X.indptr) < 0).any():
-        return "indptr falls"
-    used = int(X.indptr[-1])
-    if used > min(X.indices.size, len(X.data)):
-        return f"indptr ends at {used}, behind the last entry"
-    if not _are_within(X.indices[:used], minor):
-        return f"an index is out of range, from {X.indices.min()} to {X.indices.max()}"
-    return None
-
-
-def _are_within(indices: NDArray[Any], size: int) -> bool:
-    return bool(indices.size == 0 or (indices.min() >= 0 and indices.max() < size))
+        ) from error

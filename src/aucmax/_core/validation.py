@@ -386,7 +386,8 @@ def reject_missing_labels(array: NDArray[Any], name: str) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"{name} is {_shown(array[row])} in row {row}; drop rows without a value."
+            f"{name} is {_shown(array[row])} in row {row} ({np.count_nonzero(bad)} "
+            "such rows); drop rows without a value."
         )
 
 

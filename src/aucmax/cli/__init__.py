@@ -9,6 +9,7 @@ from aucmax.cli.entry_point import CommandGroup
 from aucmax.cli.evaluate import evaluate
 from aucmax.cli.explain import explain
 from aucmax.cli.fit import fit
+from aucmax.cli.plan import plan
 from aucmax.cli.report import report
 from aucmax.cli.score import score
 
@@ -25,6 +26,7 @@ __all__ = ["main"]
         "aucmax evaluate sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv",
         "aucmax report sick.aucmax other-patients.csv",
+        "aucmax plan --auc 0.75 --null 0.65 --power 0.8",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
     epilog="Exit codes: 0 success, 1 no model ranks the rows or a bug in aucmax, 2 bad "
@@ -39,5 +41,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compare, fit, score, evaluate, explain, report):
+for command in (demo, compare, fit, score, evaluate, explain, report, plan):
     main.add_command(command)

@@ -222,6 +222,15 @@ def _print_chances(found: Any, console: Console) -> None:
         f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, share "
         f"of positives {found.base_rate:.2%}"
     )
+    ideal = {"slope": 1, "intercept": 0, "in_the_large": 0}
+    shown = [
+        f"{name.replace('_', ' ')} {value:.2f} ({low:.2f} to {high:.2f}; ideal {good})"
+        for name, good in ideal.items()
+        if not isnan(value := getattr(found, name))
+        for low, high in [getattr(found, f"{name}_interval")]
+    ]
+    if shown:
+        console.say(f"calibration {', '.join(shown)}")
     console.say("predicted observed  (95% interval)       rows")
     for predicted, share, low, high, n_rows in zip(
         found.probability, found.share, found.low, found.high, found.n_rows, strict=True

@@ -11,6 +11,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
 from aucmax.metrics import retrieval, uncertainty
+from aucmax.metrics._samples import rows_in_box
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -20,10 +21,14 @@ from aucmax.metrics._steps import (
     mean_over_queries,
 )
 from aucmax.metrics.multiclass import NEEDED
+from aucmax.metrics.results import (
+    MetricDifference,
+    MetricInterval,
+    check_confidence,
+)
 from aucmax.metrics.retrieval import GAIN, RELEVANT
 from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
-from aucmax.metrics.uncertainty import AUCComparison, AUCInterval
 
 __all__ = [
     "auc_interval",
@@ -77,9 +82,11 @@ def auc_interval(
     confidence: float = 0.95,
     sample_weight: Any = None,
     pos_label: Any = None,
-) -> AUCInterval:
+    **others: Any,
+) -> MetricInterval:
     """See :func:`aucmax.metrics.auc_interval`."""
-    uncertainty.check_confidence(confidence)
+    _reject_other_options(others)
+    check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     rankings = Rankings(
         _columns(y_true, y_score, sample_weight), ["y_score"], pos_label
@@ -92,7 +99,20 @@ def auc_interval(
     )
     uncertainty.warn_of_few_rows(rows)
     ends = uncertainty.area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
+    return MetricInterval(auc, *ends, error, confidence, rows, _name(box))
+
+
+def _name(box: Box) -> str:
+    return "auc" if box == WHOLE_SQUARE else "partial_auc"
+
+
+def _reject_other_options(options: dict[str, Any]) -> None:
+    """Reject options of metrics that rows in parts do not have."""
+    if options:
+        raise ValueError(
+            f"{', '.join(options)} is not supported for Dask collections; call "
+            "compute() on them first."
+        )
 
 
 def compare_auc(
@@ -105,9 +125,11 @@ def compare_auc(
     confidence: float = 0.95,
     sample_weight: Any = None,
     pos_label: Any = None,
-) -> AUCComparison:
-    """See :func:`aucmax.metrics.compare_auc`."""
-    uncertainty.check_confidence(confidence)
+    **others: Any,
+) -> MetricDifference:
+    """See :func:`aucmax.metrics.compare_auc`; two models."""
+    _reject_other_options(others)
+    check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     scores = {"y_score_a": y_score_a, "y_score_b": y_score_b}
     columns = {"y_true": y_true, **scores, "sample_weight": sample_weight}
@@ -133,8 +155,7 @@ def compare_auc(
     uncertainty.warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
     test = uncertainty.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
-    is_partial = box != WHOLE_SQUARE
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows, is_partial)
+    return MetricDifference(auc_a, auc_b, *test, error, confidence, n_rows, _name(box))
 
 
 def multiclass_auc_score(
@@ -245,7 +266,7 @@ def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float,
         masses.total**2 / float(masses.square.sum())
         for masses in (steps.positive, steps.negative)
     )
-    return uncertainty.rows_in_box(positive, negative, box, is_weighted=is_weighted)
+    return rows_in_box(positive, negative, box, is_weighted=is_weighted)
 
 
 def _area_and_error(

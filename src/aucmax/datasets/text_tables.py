@@ -7,14 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from aucmax._core.memory import require_memory
-from aucmax.datasets import opening
+from aucmax.datasets import opening, text_layout
 from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
-from aucmax.datasets.text_layout import (
-    Layout,
-    NotUTF8Error,
-    find_layout,
-    find_separator,
-)
+from aucmax.datasets.text_layout import Layout, NotUTF8Error
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
@@ -61,11 +56,11 @@ def read_text_table(
     size = opening.size_on_disk(path)
     require_memory(path, 2 * size, size)
     text = b"".join(read_text_chunks(path, compression, encoding))
-    mark = separator or find_separator(text, quote_char)
+    mark = separator or text_layout.find_separator(text, quote_char)
     if separator is None and mark != ",":
         found["separator"] = mark
     try:
-        layout = find_layout(path, text, mark, quote_char, has_header)
+        layout = text_layout.find_layout(path, text, mark, quote_char, has_header)
     except NotUTF8Error:
         if not is_auto or not is_single_byte(path, compression):
             raise

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 _ROUNDING_OF_A_SHARE = 1e-9
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.decisions.reliability import check_probabilities
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,7 +120,8 @@ def net_benefit(
     probabilities : array-like of shape (n_rows,)
         Probabilities of the positive class.
     thresholds : array-like of shape (n_thresholds,), optional
-        Thresholds from 0 to below 1; by default 0.01, 0.02, ..., 0.99.
+        Thresholds from 0 to below 1, returned in ascending order; by default 0.01,
+        0.02, ..., 0.99.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows, as for :func:`aucmax.metrics.auc_interval`.
 
@@ -186,6 +188,19 @@ def net_benefit(
     )
 
 
+def shown_range(
+    curves: Sequence[NetBenefit],
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the thresholds and net benefits to draw: up to the last alert."""
+    first = curves[0]
+    (used,) = np.nonzero(np.max([one.alerts for one in curves], axis=0))
+    last = min(int(used[-1]) + 1 if used.size else 1, first.threshold.size - 1)
+    best = [one.net_benefit[: last + 1].max() for one in curves]
+    top = float(max(*best, first.treat_all.max(), 0.1 * first.base_rate))
+    ends = float(first.threshold[0]), float(first.threshold[last])
+    return ends, (-0.15 * top, 1.12 * top)
+
+
 def _difference(
     one: FloatArray, ends: Any, two: FloatArray, ends_of_two: Any, times: Any, r: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -208,4 +223,4 @@ def _check_thresholds(thresholds: ArrayLike | None) -> FloatArray:
         raise ValueError(
             f"thresholds must be numbers from 0 to below 1, got {thresholds!r}."
         )
-    return cuts
+    return np.sort(cuts)

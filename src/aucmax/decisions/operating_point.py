@@ -15,7 +15,7 @@ from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 # The best of many thresholds looks better on the rows that chose it than on others.
 # With this much more z at the lower ends, 92 to 98 % of intervals cover new rows.

@@ -16,7 +16,7 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.results import check_confidence
 
 _MAX_NEWTON_STEPS = 100
 _MIN_STEP = 1e-10

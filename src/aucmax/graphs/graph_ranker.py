@@ -19,6 +19,7 @@ from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs import graph_training
 from aucmax.graphs._graph_checks import (
     check_edge_features,
     check_feature_sizes,
@@ -31,14 +32,7 @@ from aucmax.graphs.graph_problem import (
     GraphScores,
     predict_scores,
 )
-from aucmax.graphs.graph_training import (
-    LOSSES,
-    FrankWolfe,
-    RoundsSolution,
-    Tangent,
-    best_start,
-    minimize_in_rounds,
-)
+from aucmax.graphs.graph_training import LOSSES, FrankWolfe, RoundsSolution, Tangent
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers.l2 import L2
@@ -233,7 +227,7 @@ class GraphRanker(BaseEstimator):
             problem = self._problem(batch, is_positive)
             begun = time.perf_counter()
             solver, start = self._start(problem)
-            rounds = minimize_in_rounds(
+            rounds = graph_training.minimize_in_rounds(
                 solver,
                 start,
                 self.loss,
@@ -346,7 +340,7 @@ class GraphRanker(BaseEstimator):
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
         solver = FrankWolfe(problem, C, n_bounded)
-        return solver, best_start(problem, of_nodes, self.loss, C)
+        return solver, graph_training.best_start(problem, of_nodes, self.loss, C)
 
     def _stopping_rule(self, seconds: float) -> StoppingRule:
         """Return the stopping rule of the rounds, given the seconds of their start."""

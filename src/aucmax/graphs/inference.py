@@ -8,14 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core import validation
 from aucmax._core.parameters import check_choice
-from aucmax._core.validation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_binary_labels,
-    check_scores,
-)
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
 from aucmax.graphs.chains import ChainFinder
 from aucmax.metrics.top_sets import TopSets
@@ -157,7 +152,7 @@ class PairwiseModel:
         top_sets: TopSets | None,
     ) -> tuple[PairwiseModel, IntArray]:
         """Check the arguments and merge repeated edges; also return each row's edge."""
-        theta = check_scores(unary, name="unary")
+        theta = validation.check_scores(unary, name="unary")
         n = theta.size
         rows = check_edges(edges, n)
         weights = check_edge_weights(pair_weights, len(rows), "pair_weights")
@@ -187,7 +182,7 @@ class PairwiseModel:
             return self
         if labels is None:
             raise ValueError(f"task={task!r} needs labels, one per node.")
-        _, is_positive = check_binary_labels(labels, "labels")
+        _, is_positive = validation.check_binary_labels(labels, "labels")
         if is_positive.size != self.unary.size:
             raise ValueError(
                 f"labels has {is_positive.size} values, but unary has "

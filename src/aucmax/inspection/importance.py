@@ -14,21 +14,15 @@ from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
-from aucmax.metrics._influence import influences
+from aucmax.metrics._samples import AreaSample, Measured
 from aucmax.metrics._steps import (
     BinaryRows,
-    RankingTask,
     box_size,
     check_box,
     check_two_classes,
 )
-from aucmax.metrics.uncertainty import (
-    area_in_box,
-    check_confidence,
-    check_two_rows,
-    two_sided_test,
-    variance_of_mean,
-)
+from aucmax.metrics.results import check_confidence
+from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
 from aucmax.tables.target_encoding import match_target
 
@@ -170,7 +164,7 @@ def permutation_importance(
         [rows.names[place] for place in places],
         found,
         metric="auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc",
-        value=start.area,
+        value=start.value,
         n_repeats=n_repeats,
         confidence=confidence,
     )
@@ -202,14 +196,6 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """An area, and what its interval needs of the scores: one array per class."""
-
-    area: float
-    values: Sequence[FloatArray]
-
-
-@dataclass(frozen=True)
 class _Measure:
     classes: BinaryRows
     box: Any
@@ -218,45 +204,42 @@ class _Measure:
 
 class _OneRanking(_Measure):
     @cached_property
-    def weights(self) -> Any:
-        """Weights of both classes, and the rows of each in the box."""
-        labels, weight = self.classes.is_positive, self.classes.sample_weight
-        task = RankingTask(np.zeros(labels.size), labels, weight)
-        return check_two_rows(task, self.box)
+    def sample(self) -> AreaSample:
+        """The rows with their classes and weights."""
+        labels, weights = self.classes.is_positive, self.classes.sample_weight
+        return AreaSample(labels, weights, self.box).check()
 
-    def read(self, scores: FloatArray) -> _Reading:
-        task = self.classes.task(scores)
-        values = influences(task, self.box)
-        weights, _ = self.weights
-        return _Reading(area_in_box(task, self.box, values, weights), values)
+    def read(self, scores: FloatArray) -> Measured:
+        return self.sample.measure(self.classes.task(scores).scores)
 
     def drop(
-        self, start: _Reading, shuffled: Sequence[_Reading]
+        self, start: Measured, shuffled: Sequence[Measured]
     ) -> tuple[float, float, float]:
-        differences = [
-            before - sum(one.values[k] for one in shuffled) / len(shuffled)
-            for k, before in enumerate(start.values)
-        ]
-        area = float(np.mean([one.area for one in shuffled]))
-        drop, areas = start.area - area, (start.area, area)
-        weights, rows = self.weights
-        error = variance_of_mean(differences, weights) ** 0.5
-        test = two_sided_test(drop, error, self.confidence, rows, areas)
+        area = float(np.mean([one.value for one in shuffled]))
+        effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
+        rows, _ = self.sample.sizes(1.0)
+        test = two_sided_test(
+            start.value - area,
+            float(np.linalg.norm(effects)),
+            self.confidence,
+            rows,
+            (start.value, area),
+        )
         return test.difference, test.low, test.high
 
 
 class _PerQuery(_Measure):
-    def read(self, scores: FloatArray) -> _Reading:
+    def read(self, scores: FloatArray) -> Measured:
         steps, _ = self.classes.task(scores).sorted_steps()
         areas = steps.areas(self.box) / box_size(self.box)
         areas = areas[~np.isnan(areas)]
-        return _Reading(float(areas.mean()), [areas])
+        return Measured(float(areas.mean()), areas)  # the queries are equally large
 
     def drop(
-        self, start: _Reading, shuffled: Sequence[_Reading]
+        self, start: Measured, shuffled: Sequence[Measured]
     ) -> tuple[float, float, float]:
-        mean = sum(one.values[0] for one in shuffled) / len(shuffled)
-        differences = start.values[0] - mean
+        mean = sum(one.effects for one in shuffled) / len(shuffled)
+        differences = start.effects - mean
         drop, n_queries = float(differences.mean()), differences.size
         if n_queries < 2:
             return drop, np.nan, np.nan

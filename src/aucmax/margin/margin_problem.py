@@ -308,7 +308,7 @@ class ColumnProblem(MarginProblem):
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        is_served = self.signed and objective.is_smoothable
+        is_served = self.signed and objective.risk.can_be_smoothed
         if is_served and suits_column_steps(
             self.hypotheses.X, self.limits.stopping.tol
         ):

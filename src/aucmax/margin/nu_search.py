@@ -25,8 +25,7 @@ from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.risks._pairs.margin_rows import Lowest
-from aucmax.risks.instance_margin import InstanceMargin
-from aucmax.risks.tangent_margin import TangentMargin
+from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 
 _CLOSENESS = 0.25  # of the tolerance, to which a point of the curve is solved
 _LOOSENESS = (10.0, 1.0)  # of problem (9), which at first only has to give a direction

@@ -10,6 +10,7 @@ import numpy as np
 from aucmax._core.compiled import njit
 
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
+_MAX_MOVES = 64  # of a row within its cell; rows that crowd are sorted otherwise
 _CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
 _BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
 _OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
@@ -43,6 +44,70 @@ def locate(keys, grid):
     steps = np.empty(keys.size, np.int64)
     _find(keys, keys.size, grid, shift, cell_start, bucket_start, steps)
     return steps
+
+
+@njit(cache=True, nogil=True)
+def pack_rows(scores, is_positive, n_positive, low, scale, bits, split):
+    """Return integers that sort as the scores do, nearly: a cell, and the row's slot.
+
+    Slots number the positives, then the negatives; `split` gets the scores by slot.
+    """
+    keys = np.empty(scores.size, np.int64)
+    next_positive, next_negative = 0, n_positive
+    for i in range(scores.size):
+        slot = next_positive if is_positive[i] else next_negative
+        next_positive += is_positive[i]
+        next_negative += not is_positive[i]
+        keys[i] = (np.int64((scores[i] - low) * scale) << bits) | slot
+        split[slot] = scores[i]
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def packed_shares(keys, bits, scores, weights, n_positive, shares):
+    """Fill in DeLong's shares: V of all positives, then U of all negatives, by slot.
+
+    keys ascend. Returns False where a cell has many rows of different scores.
+    """
+    slots = keys  # row by row, each key is replaced by its slot
+    positive = negative = 0.0  # mass below the block
+    block = cell_end = 0
+    m = keys.size
+    while block < m:
+        if block == cell_end:  # order the rows of the next cell by their scores
+            cell = keys[block] >> bits
+            while cell_end < m and keys[cell_end] >> bits == cell:
+                slot = keys[cell_end] & ((1 << bits) - 1)
+                place = cell_end
+                while place > block and scores[slots[place - 1]] > scores[slot]:
+                    slots[place] = slots[place - 1]
+                    place -= 1
+                slots[place] = slot
+                if cell_end - place > _MAX_MOVES:
+                    return False
+                cell_end += 1
+        own_positive = own_negative = 0.0
+        end = block
+        while end == block or (
+            end < cell_end and scores[slots[end]] == scores[slots[block]]
+        ):
+            weight = 1.0 if weights.size == 0 else weights[slots[end]]
+            own_positive += weight * (slots[end] < n_positive)
+            own_negative += weight * (slots[end] >= n_positive)
+            end += 1
+        below_positive = negative + 0.5 * own_negative
+        below_negative = positive + 0.5 * own_positive
+        for i in range(block, end):
+            is_positive = slots[i] < n_positive
+            shares[slots[i]] = below_positive if is_positive else below_negative
+        positive += own_positive
+        negative += own_negative
+        block = end
+    for i in range(n_positive):
+        shares[i] /= negative
+    for i in range(n_positive, m):
+        shares[i] = (positive - shares[i]) / positive
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -395,6 +460,40 @@ def ordered_pair_shares(scores, levels, weights, offsets):
         if pairs > 0.0:
             shares[q] = ordered / pairs
     return shares
+
+
+@njit(cache=True, nogil=True)
+def partner_masses(scores, levels, weights):
+    """Return per row the mass that it is in order with, and that of other levels.
+
+    Rows are sorted by score, and the tree is that of `ordered_pair_shares`. A row is in
+    order with lower levels of lower scores, and with higher levels but for those of
+    lower scores: both are asked before and after the rows of one score.
+    """
+    tree = np.zeros(levels.max() + 2)
+    ordered = np.zeros(scores.size)
+    seen = 0.0
+    block = 0
+    while block < scores.size:
+        end = block
+        while end < scores.size and scores[end] == scores[block]:
+            ordered[end] = _mass_under(tree, levels[end]) - (
+                seen - _mass_under(tree, levels[end] + 1)
+            )
+            end += 1
+        for i in range(block, end):
+            _add_mass(tree, levels[i], weights[i])
+            seen += weights[i]
+        for i in range(block, end):
+            ordered[i] += _mass_under(tree, levels[i])
+            ordered[i] -= seen - _mass_under(tree, levels[i] + 1)
+        block = end
+    partners = np.empty(scores.size)
+    for i in range(scores.size):
+        over = seen - _mass_under(tree, levels[i] + 1)
+        partners[i] = _mass_under(tree, levels[i]) + over
+        ordered[i] = 0.5 * ordered[i] + over
+    return ordered, partners
 
 
 @njit(cache=True, nogil=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from math import log
 from typing import Any
 
@@ -22,26 +23,12 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import check_confidence, with_interval
+from aucmax.metrics._samples import check_groups
+from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics.results import MetricInterval, check_confidence
 
 _MAX_CHORDS = 1000  # of the curve of each sample
 _LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
-
-
-@dataclass(frozen=True, repr=False)
-class BootstrapInterval:
-    """A metric with its bootstrap standard error and percentile interval."""
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    confidence: float
-    n_resamples: int
-
-    def __repr__(self) -> str:
-        return with_interval(self.value, self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,16 +57,18 @@ def bootstrap_interval(
     stratified: bool = True,
     random_state: int | np.random.Generator | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     **metric_options: Any,
-) -> BootstrapInterval:
+) -> MetricInterval:
     """Percentile interval of any metric by resampling rows or whole queries.
 
-    Rows are drawn with replacement, within each label if stratified. If ``qid`` is
-    given, whole queries are drawn instead, since rows of one query are not independent;
-    a query drawn twice counts as two. A draw without a class, on which the metric is
-    undefined, is replaced by another. Costs n_resamples calls of the metric. For the
-    AUC and the partial AUC use :func:`auc_interval`, which allows for few rows.
+    Rows are drawn with replacement, within each label if stratified. If ``qid`` or
+    ``groups`` are given, whole queries or groups are drawn instead, since their rows
+    are not independent; a query drawn twice counts as two. A draw without a class, on
+    which the metric is undefined, is replaced by another. Costs n_resamples calls of
+    the metric. For the AUC and the partial AUC use :func:`auc_interval`, which allows
+    for few rows.
 
     Parameters
     ----------
@@ -92,18 +81,21 @@ def bootstrap_interval(
     n_resamples : int
         Number of draws; at least 2.
     stratified : bool
-        Whether each label keeps its number of rows; ignored if ``qid`` is given.
+        Whether each label keeps its number of rows; ignored if ``qid`` or ``groups``
+        is given.
     random_state : int, numpy.random.Generator or None
         Seed of the draws; the same seed gives the same interval.
     sample_weight, qid : array-like of shape (n_rows,), optional
         Resampled along with the rows, and passed to the metric if given.
+    groups : array-like of shape (n_rows,), optional
+        The group (cluster) of each row; not with ``qid``.
     **metric_options
         Further options of the metric, such as ``fpr_range=(0, 0.1)``, ``k=10`` or
         ``pos_label="yes"``.
 
     Returns
     -------
-    BootstrapInterval
+    MetricInterval
         ``value`` of the full sample, with ``low``, ``high`` and ``standard_error``.
 
     References
@@ -137,18 +129,26 @@ def bootstrap_interval(
     if weights is not None:
         arrays["sample_weight"] = weights
     rng = random_generator(random_state)
-    if qid is None:
-        draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
-        value = _call(metric, arrays, metric_options)
-    else:
+    if qid is not None:
+        if groups is not None:
+            raise ValueError("groups cannot be given with qid: queries are drawn.")
         codes = check_qid(qid, labels.size).codes
         draws = _draw_queries(codes, rng)
         value = _call(metric, {**arrays, "qid": codes}, metric_options)
+    else:
+        clusters = check_groups(groups, labels.size)
+        if clusters is not None:
+            draws = ((rows, None) for rows, _ in _draw_queries(clusters, rng))
+        else:
+            draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
+        value = _call(metric, arrays, metric_options)
     samples = _evaluate(metric, arrays, metric_options, draws, n_resamples)
     low, high = _percentiles(samples, confidence)
     error = float(samples.std(ddof=1))
-    return BootstrapInterval(
-        float(value), float(low), float(high), error, confidence, n_resamples
+    name = getattr(metric, "__name__", "").removesuffix("_score")
+    name = name if name.isidentifier() else ""  # of a lambda
+    return MetricInterval(
+        float(value), float(low), float(high), error, confidence, None, name
     )
 
 
@@ -162,6 +162,7 @@ def roc_band(
     n_resamples: int = 500,
     random_state: int | np.random.Generator | None = 0,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ROCBand:
     """Pointwise confidence band of the ROC curve, for drawing.
@@ -174,7 +175,8 @@ def roc_band(
 
     With weights, rows are drawn with equal probability and keep their weights, as in
     :func:`bootstrap_interval`; rows of one chord whose weights differ by less than a
-    tenth get their mean weight.
+    tenth get their mean weight. With groups, whole groups are drawn, which costs
+    O(n_resamples m).
 
     Parameters
     ----------
@@ -187,6 +189,8 @@ def roc_band(
         Seed of the samples.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen).
+    groups : array-like of shape (n_rows,), optional
+        The group (cluster) of each row, such as the patient that several rows are from.
 
     Returns
     -------
@@ -205,15 +209,20 @@ def roc_band(
     check_integer("n_resamples", n_resamples, 2)
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    codes = check_groups(groups, task.scores.size)
     placement, weights = task.place(), task.class_weights()
     chords, n_chords = _chords(*placement.masses(*weights))
-    positive = _Cells.of(chords[placement.positive], weights[0], n_chords)
-    negative = _Cells.of(chords[placement.negative], weights[1], n_chords)
+    sides = chords[placement.positive], chords[placement.negative]
+    positive, negative = (
+        _Cells.of(*side, n_chords) for side in zip(sides, weights, strict=True)
+    )
     rng = random_generator(random_state)
-    curves = [
-        _tpr_on(grid, negative.draw(rng), positive.draw(rng))
-        for _ in range(n_resamples)
-    ]
+    drawn = (
+        ((negative.draw(rng), positive.draw(rng)) for _ in count())
+        if codes is None
+        else _draw_masses(task, codes, sides, n_chords, rng)
+    )
+    curves = [_tpr_on(grid, *masses) for masses in islice(drawn, n_resamples)]
     low, high = _percentiles(curves, confidence)
     tpr = _tpr_on(grid, negative.masses, positive.masses)
     return ROCBand(grid, tpr, low, high, confidence)
@@ -243,6 +252,30 @@ def _draw_queries(codes: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
         first = np.cumsum(sizes[drawn]) - sizes[drawn]
         places = np.arange(numbers.size) - first[numbers] + starts[drawn][numbers]
         yield order[places], numbers
+
+
+def _draw_masses(
+    task: RankingTask,
+    codes: IntArray,
+    sides: Sequence[IntArray],
+    n_chords: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the mass of negatives and positives on each chord for drawn groups."""
+    n_groups = int(codes.max()) + 1
+    rows = task.is_positive, ~task.is_positive
+    while True:
+        weights = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)[
+            codes
+        ].astype(np.float64)
+        if task.sample_weight is not None:
+            weights *= task.sample_weight
+        positive, negative = (
+            np.bincount(side, weights[own], n_chords).astype(np.float64)
+            for side, own in zip(sides, rows, strict=True)
+        )
+        if positive.any() and negative.any():  # else, another draw
+            yield negative, positive
 
 
 def _call(

@@ -134,7 +134,7 @@ def prepare_multiclass_auc(
 ) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
     check_choice("classes", classes, ("positive", "all"))
-    rows = _check_level_rows(y_true, sample_weight, qid)
+    rows = check_level_rows(y_true, sample_weight, qid)
     first = first_counted_level(rows.names, classes)
 
     def multiclass_auc(y_score: ArrayLike) -> Any:
@@ -163,7 +163,7 @@ def prepare_ordinal_auc(
     average: str | None = "macro",
 ) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`ordinal_auc_score` of them."""
-    rows = _check_level_rows(y_true, sample_weight, qid)
+    rows = check_level_rows(y_true, sample_weight, qid)
 
     def ordinal_auc(y_score: ArrayLike) -> Any:
         values = rows.ordered_pair_shares(y_score)
@@ -225,9 +225,10 @@ class LevelRows:
         return scores[order], self.levels[order], weights, self.queries.offsets
 
 
-def _check_level_rows(
+def check_level_rows(
     y_true: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> LevelRows:
+    """Check the levels, weights and queries."""
     names, levels = check_levels(y_true)
     weights = check_sample_weight(sample_weight, levels.size)
     if weights is not None:

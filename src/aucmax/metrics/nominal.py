@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,14 +19,16 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import RankingTask
-from aucmax.metrics.uncertainty import (
-    AUCInterval,
-    area_interval,
-    check_confidence,
+from aucmax.metrics._samples import (
+    Measured,
+    Rows,
+    check_groups,
     effective_rows,
-    mean_and_variance,
+    residuals,
 )
+from aucmax.metrics._steps import RankingTask
+from aucmax.metrics.results import MetricInterval, check_confidence
+from aucmax.metrics.uncertainty import area_interval
 
 
 @documented
@@ -95,9 +97,10 @@ def nominal_auc_score(
     >>> nominal_auc_score(y, scores)
     0.9166666666666666
     """
-    rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
-    areas = np.array([rows.task(contest).mean_area() for contest in rows.contests])
-    return rows.mean(areas)
+    rows = _check_rows(y_true, multi_class, average, labels, sample_weight)
+    scores = rows.check(y_score)
+    tasks = (rows.task(contest, scores) for contest in rows.contests)
+    return rows.mean(np.array([task.mean_area() for task in tasks]))
 
 
 @documented
@@ -110,7 +113,8 @@ def nominal_auc_interval(
     confidence: float = 0.95,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> AUCInterval:
+    groups: ArrayLike | None = None,
+) -> MetricInterval:
     r"""Mean AUC of classes that have no order, with an interval on the logit scale.
 
     The same rows take part in many of the areas that :func:`nominal_auc_score`
@@ -135,10 +139,12 @@ def nominal_auc_interval(
         As in :func:`nominal_auc_score`. At least two rows of each class.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen).
+    groups : array-like of shape (n_rows,), optional
+        The group (cluster) of each row; rows of one group may depend on each other.
 
     Returns
     -------
-    AUCInterval
+    MetricInterval
         ``auc`` with its interval; ``rows`` are K - 1 times the smallest class (at most
         half), and all other rows.
 
@@ -148,27 +154,18 @@ def nominal_auc_interval(
     >>> y = ["cat", "cat", "cat", "dog", "dog", "dog"]
     >>> scores = [[1, -1], [2, -2], [4, -4], [3, -3], [0, 0], [-1, 1]]
     >>> print(nominal_auc_interval(y, scores))
-    AUC 0.7778 (95% interval 0.0072 to 0.9994)
+    nominal AUC 0.7778 (95% interval 0.0072 to 0.9994)
     """
     check_confidence(confidence)
-    rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
-    sizes = _sizes(rows)
-    areas = np.empty(len(rows.contests))
-    influence = np.zeros(rows.codes.size)
-    for place, contest in enumerate(rows.contests):
-        task = rows.task(contest)
-        areas[place] = task.mean_area()
-        members = rows.members(contest)
-        sides = members[task.is_positive], members[~task.is_positive]
-        for side, shares in zip(sides, influences(task), strict=True):
-            factor = rows.factors[place] / float(rows.weights[side].sum())
-            influence[side] += factor * (shares - areas[place])
-    auc = rows.mean(areas)
-    if average == "weighted":
-        influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
-    error = sqrt(_variance(rows, influence))
-    ends = area_interval(auc, error, confidence, sizes)
-    return AUCInterval(auc, *ends, error, confidence, sizes)
+    sample = NominalSample.of(
+        y_true, sample_weight, groups, multi_class, average, labels
+    )
+    found = sample.measure(sample.check(y_score))
+    rows, degrees = sample.sizes(found.design_effect)
+    ends = area_interval(found.value, found.error, confidence, rows, degrees)
+    return MetricInterval(
+        found.value, *ends, found.error, confidence, rows, "nominal_auc"
+    )
 
 
 # One class against all others, or against the second, by the scores of its column. The
@@ -182,7 +179,6 @@ class _NominalRows:
 
     codes: IntArray  # the column of each row's class
     of_class: list[IntArray]  # the rows of each class
-    scores: FloatArray
     sample_weight: FloatArray | None
     weights: FloatArray  # the same, or equal ones, adding up to 1
     prevalence: FloatArray  # share of each class
@@ -195,11 +191,24 @@ class _NominalRows:
             return np.arange(self.codes.size)
         return np.concatenate([self.of_class[code] for code in contest])
 
-    def task(self, contest: _Contest) -> RankingTask:
+    def check(self, y_score: ArrayLike) -> FloatArray:
+        """Check scores of these rows."""
+        scores, n_classes = (
+            check_score_matrix(y_score, self.codes.size),
+            self.prevalence.size,
+        )
+        if scores.shape[1] != n_classes:
+            raise ValueError(
+                f"y_score has {scores.shape[1]} columns, but there are {n_classes} "
+                "classes; it needs one column per class, in the order of labels."
+            )
+        return scores
+
+    def task(self, contest: _Contest, scores: FloatArray) -> RankingTask:
         """Return the contest as a ranking of two classes."""
         rows = self.members(contest)
         return RankingTask(
-            self.scores[rows, contest[0]],
+            scores[rows, contest[0]],
             self.codes[rows] == contest[0],
             None if self.sample_weight is None else self.sample_weight[rows],
         )
@@ -224,7 +233,6 @@ def _prevalences(contests: list[_Contest], prevalence: FloatArray) -> FloatArray
 
 def _check_rows(
     y_true: ArrayLike,
-    y_score: ArrayLike,
     multi_class: str,
     average: str,
     labels: ArrayLike | None,
@@ -233,12 +241,6 @@ def _check_rows(
     check_choice("multi_class", multi_class, ("ovr", "ovo"))
     check_choice("average", average, ("macro", "weighted"))
     classes, codes = check_nominal_labels(y_true, labels)
-    scores = check_score_matrix(y_score, codes.size)
-    if scores.shape[1] != len(classes):
-        raise ValueError(
-            f"y_score has {scores.shape[1]} columns, but there are {len(classes)} "
-            "classes; it needs one column per class, in the order of labels."
-        )
     sample_weight = check_sample_weight(sample_weight, codes.size)
     weights = np.ones(codes.size) if sample_weight is None else sample_weight
     weights = weights / weights.sum()
@@ -260,7 +262,6 @@ def _check_rows(
     return _NominalRows(
         codes,
         np.split(by_class, np.cumsum(np.bincount(codes))[:-1]),
-        scores,
         sample_weight,
         weights,
         prevalence,
@@ -269,24 +270,100 @@ def _check_rows(
     )
 
 
-def _sizes(rows: _NominalRows) -> tuple[float, float]:
-    """Return rows to stand for p and n: the smallest class is in K - 1 contests."""
-    sizes = np.array([effective_rows(rows.weights[own]) for own in rows.of_class])
-    if sizes.min() <= 1.0 + 1e-12:
-        raise ValueError(
-            "The variance needs at least two rows of each class, but the class of "
-            f"column {int(sizes.argmin())} has one. Use more rows."
+@dataclass(frozen=True)
+class NominalSample:
+    """Rows of several classes, for the mean area of their columns of scores."""
+
+    rows: _NominalRows
+    average: str
+    groups: IntArray | None
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        multi_class: str = "ovr",
+        average: str = "macro",
+        labels: ArrayLike | None = None,
+    ) -> NominalSample:
+        """Check the rows; each class needs two rows, and two groups if any."""
+        rows = _check_rows(y_true, multi_class, average, labels, sample_weight)
+        found = cls(rows, average, check_groups(groups, rows.codes.size))
+        for kind, sizes in (("rows", found._counts(None)), ("groups", found.n_units)):
+            if sizes.min() <= 1.0 + 1e-12:
+                raise ValueError(
+                    f"The variance needs at least two {kind} of each class, but the "
+                    f"class of column {int(sizes.argmin())} has one. Use more {kind}."
+                )
+        return found
+
+    def check(self, y_score: ArrayLike) -> FloatArray:
+        """Check scores of these rows."""
+        return self.rows.check(y_score)
+
+    @cached_property
+    def n_units(self) -> FloatArray:
+        """Rows or groups of each class, as equally large ones."""
+        return self._counts(self.groups)
+
+    def _counts(self, codes: IntArray | None) -> FloatArray:
+        weights = self.rows.weights
+        return np.array(
+            [
+                effective_rows(
+                    weights[own], own.size, None if codes is None else codes[own]
+                )
+                for own in self.rows.of_class
+            ]
         )
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """All rows or groups."""
+        return [(slice(None), max(float(self.n_units.sum()) - self.n_units.size, 1.0))]
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return rows to stand for p and n: the smallest class is in K - 1 contests."""
+        few, many = _few_and_many(self._counts(None))
+        least, most = _few_and_many(self.n_units)
+        few = min(max(few / design_effect, least), few)
+        many = min(max(many / design_effect, most), many)
+        return (few, many), max(least - 1.0, 1.0)
+
+    def measure(self, scores: FloatArray) -> Measured:
+        """Return the mean area with its effects, class by class or by group."""
+        rows = self.rows
+        areas = np.empty(len(rows.contests))
+        influence = np.zeros(rows.codes.size)
+        for place, contest in enumerate(rows.contests):
+            task = rows.task(contest, scores)
+            areas[place] = task.mean_area()
+            members = rows.members(contest)
+            sides = members[task.is_positive], members[~task.is_positive]
+            for side, shares in zip(sides, influences(task), strict=True):
+                factor = rows.factors[place] / float(rows.weights[side].sum())
+                influence[side] += factor * (shares - areas[place])
+        auc = rows.mean(areas)
+        if self.average == "weighted":
+            influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
+        n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
+        of_rows, of_groups = [], np.zeros(n_groups)
+        for own, share in zip(rows.of_class, rows.prevalence, strict=True):
+            weights = rows.weights[own]
+            mean, effects = residuals(influence[own], weights)
+            of_rows.append(share * effects + mean * weights)
+            if self.groups is not None:
+                codes = self.groups[own]
+                _, effects = residuals(influence[own], weights, codes, n_groups)
+                of_groups += share * effects
+                of_groups += mean * np.bincount(codes, weights, n_groups)
+        if self.groups is None:
+            return Measured(auc, np.concatenate(of_rows))
+        return Measured.of_groups(auc, of_groups, np.concatenate(of_rows))
+
+
+def _few_and_many(sizes: FloatArray) -> Rows:
     few = min(float(sizes.min()) * (sizes.size - 1), float(sizes.sum()) / 2.0)
     return few, float(sizes.sum()) - few
-
-
-def _variance(rows: _NominalRows, influence: FloatArray) -> float:
-    """Return the variance of a mean from the influence of each row on it."""
-    total = 0.0
-    for code, share in enumerate(rows.prevalence):
-        members = rows.codes == code
-        weights = rows.weights[members]
-        mean, variance = mean_and_variance(influence[members], weights)
-        total += share**2 * variance + mean**2 * float(weights @ weights)
-    return total

@@ -21,14 +21,9 @@ from aucmax._core.parameters import (
 )
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._influence import influences
+from aucmax.metrics._samples import AreaSample, Rows
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
-from aucmax.metrics.uncertainty import (
-    Rows,
-    area_in_box,
-    area_interval,
-    check_two_rows,
-    two_sided_test,
-)
+from aucmax.metrics.uncertainty import area_interval, two_sided_test
 
 if TYPE_CHECKING:
     import polars as pl
@@ -411,8 +406,8 @@ class _Study:
         for values in pilot[1:]:
             task = check_task(pilot[0], values, pos_label=pos_label)
             effects.append(influences(task, box))
-            weights, _ = check_two_rows(task, box)
-            areas.append(area_in_box(task, box, effects[-1], weights))
+            sample = AreaSample(task.is_positive, None, box).check()
+            areas.append(sample.measure(task.scores).value)
             if not _EDGE < areas[-1] < 1.0 - _EDGE:
                 raise ValueError(
                     f"an area of the pilot is {areas[-1]:g}, from which no variance "

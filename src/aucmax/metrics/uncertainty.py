@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import hypot, sqrt
-from numbers import Real
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import hypot, inf, sqrt
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, stdtr, stdtrit
+from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.validation import FloatArray, check_scores
+from aucmax._core.parameters import check_choice, check_number
+from aucmax._core.validation import IntArray
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics._influence import influences
+from aucmax.metrics._samples import AreaSample, Measured, Rows, check_groups
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -26,62 +25,9 @@ from aucmax.metrics._steps import (
     check_box,
     check_task,
 )
-
-
-@dataclass(frozen=True, repr=False)
-class AUCInterval:
-    """An AUC with its standard error and confidence interval; it prints as a sentence.
-
-    `rows` are the numbers of positive and negative rows behind it: those within the
-    ranges, and with weights the number of equally weighted rows of the same variance.
-    `is_partial` is whether a range was given.
-    """
-
-    auc: float
-    low: float
-    high: float
-    standard_error: float
-    confidence: float
-    rows: tuple[float, float]
-    is_partial: bool = False
-
-    def __repr__(self) -> str:
-        title = "partial AUC" if self.is_partial else "AUC"
-        return f"{title} {with_interval(self.auc, self)}"
-
-
-@dataclass(frozen=True, repr=False)
-class AUCComparison:
-    """The difference of two AUCs on the same rows, with its test.
-
-    `rows` and `is_partial` are as in :class:`AUCInterval`.
-    """
-
-    auc_a: float
-    auc_b: float
-    difference: float
-    low: float
-    high: float
-    z: float
-    p_value: float
-    standard_error: float
-    confidence: float
-    rows: tuple[float, float]
-    is_partial: bool = False
-
-    def __repr__(self) -> str:
-        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
-        title = "partial AUC" if self.is_partial else "AUC"
-        return (
-            f"{title} {self.auc_a:.4f} against {self.auc_b:.4f}: difference "
-            f"{with_interval(self.difference, self)}, {p}"
-        )
-
-
-def with_interval(value: float, interval: Any) -> str:
-    """Return a value with its confidence interval, for a sentence."""
-    percent = f"{100.0 * interval.confidence:g}%"
-    return f"{value:.4f} ({percent} interval {interval.low:.4f} to {interval.high:.4f})"
+from aucmax.metrics.bootstrap import bootstrap_interval
+from aucmax.metrics.results import MetricInterval, check_confidence
+from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 
 @documented
@@ -92,10 +38,14 @@ def auc_interval(
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
+    standardize: str = "mean",
+    method: str = "auto",
+    null: float | None = None,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
-) -> AUCInterval:
+) -> MetricInterval:
     r"""AUC with DeLong's standard error and an interval on the logit scale.
 
     Each positive has the share :math:`V_i` of negatives below it, and each negative the
@@ -134,18 +84,38 @@ def auc_interval(
     inside of it, since a quantile of the scores bounds the box [4]_. In k and K, p and
     n are multiplied by the lengths of the ranges: the rows within the box.
 
+    With `groups`, :math:`V_i - A` and :math:`U_j - A`, divided by p and n, are summed
+    within each group before they are squared, so that rows of one group may depend on
+    each other, positives and negatives too [7]_. Degrees of freedom are then those of
+    the groups, and p and n are divided by the ratio of this variance to that of
+    independent rows (but not to fewer rows than groups).
+
     Parameters
     ----------
+    standardize : {"mean", "area", "mcclish"}
+        Scale of a partial AUC, as in :func:`partial_auc_score`.
+    method : {"auto", "delong", "logit", "newcombe", "bootstrap"}
+        ``"auto"`` is the rule above. The others are methods of textbooks:
+        :math:`A \pm z \sigma` with the normal quantile, within [0, 1]; the same on the
+        logit scale; Newcombe's method 5 [6]_; percentiles of 1000 stratified bootstrap
+        samples (see :func:`bootstrap_interval`). They cover too rarely with few rows or
+        an area near 1.
+    null : float, optional
+        Test whether the area equals this one: the p-value is one minus the confidence
+        of the interval that ends there.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
         \sum_i w_i^2)`, and p and n become :math:`1 / \sum_i w_i^2`, the same as above
         for equal weights.
+    groups : array-like of shape (n_rows,), optional
+        The group (cluster) of each row, such as the patient that several rows are from.
+        Rows of different groups are independent. A group may have rows of one class.
 
     Returns
     -------
-    AUCInterval
-        ``auc`` with ``low``, ``high`` and ``standard_error``.
+    MetricInterval
+        ``auc`` with ``low``, ``high`` and ``standard_error``; ``p_value`` with `null`.
 
     Warns
     -----
@@ -168,171 +138,127 @@ def auc_interval(
     .. [6] R. G. Newcombe. Confidence intervals for an effect size measure based on the
        Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
        Medicine 25(4), 2006.
+    .. [7] N. A. Obuchowski. Nonparametric analysis of clustered ROC curve data.
+       Biometrics 53(2), 1997.
 
     Examples
     --------
     >>> from aucmax.metrics import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
     AUC 0.8889 (95% interval 0.0084 to 0.9999)
+    >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
+    >>> print(auc_interval(y, scores, null=0.5, groups=[*range(20)] * 2))
+    AUC 0.5375 (95% interval 0.4067 to 0.6634), p = 0.536 for AUC 0.5
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
+    check_choice("method", method, _METHODS)
+    scale = area_scale(box, standardize)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    weights, rows = check_two_rows(task, box)
-    values = influences(task, box)
-    auc = area_in_box(task, box, values, weights)
-    error = sqrt(variance_of_mean(values, weights))
+    codes = check_groups(groups, task.scores.size)
+    sample = AreaSample(task.is_positive, task.sample_weight, box, codes).check()
+    found = sample.measure(task.scores)
+    rows, degrees = sample.sizes(found.design_effect)
     warn_of_few_rows(rows)
-    ends = area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
+    if method == "bootstrap":
+        ends = _bootstrap_ends(task, box, codes, null)
+    else:
+        ends = partial(
+            _METHODS[method], found.value, found.error, rows=rows, degrees=degrees
+        )
+    return rescaled_interval(found, ends, scale, confidence, rows, null, _name(box))
 
 
-@documented
-@dispatch_to_dask
-def compare_auc(
-    y_true: ArrayLike,
-    y_score_a: ArrayLike,
-    y_score_b: ArrayLike,
-    *,
-    fpr_range: Sequence[float] = (0.0, 1.0),
-    tpr_range: Sequence[float] = (0.0, 1.0),
-    confidence: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> AUCComparison:
-    r"""Test whether two scores of the same rows have the same AUC.
+def _name(box: Box) -> str:
+    return "auc" if box == WHOLE_SQUARE else "partial_auc"
 
-    DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_a - A_b` is that
-    of :func:`auc_interval` with the differences :math:`V_i^a - V_i^b`,
-    :math:`U_j^a - U_j^b` in place of the shares. The statistic :math:`z = D / \sigma`
-    is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
-    both sides, and the interval holds the differences that this test does not reject.
 
-    With few rows, or areas near 0 or 1, this variance is too small: where
-    :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
+Ends = Callable[[float], tuple[float, float]]  # of the interval with a confidence
 
-    .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
 
-    Without the second term, the test would be certain that two models are equal if they
-    order a few rows in the same way. Costs O(m log m).
-
-    Parameters
-    ----------
-    y_score_a, y_score_b : array-like of shape (n_rows,)
-        The scores of the two models for the same rows.
-    sample_weight : array-like of shape (n_rows,), optional
-        As in :func:`auc_interval`.
-
-    Returns
-    -------
-    AUCComparison
-        Both areas, their ``difference`` with its interval, ``z`` and ``p_value``.
-
-    Warns
-    -----
-    FewRowsWarning
-        As in :func:`auc_interval`.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import compare_auc
-    >>> result = compare_auc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3])
-    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
-    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
-    p = 0.428
-    """
-    check_confidence(confidence)
-    box = check_box(fpr_range, tpr_range)
-    task_a = check_task(
-        y_true, y_score_a, sample_weight, pos_label=pos_label, name="y_score_a"
+def rescaled_interval(
+    found: Measured,
+    ends: Ends,
+    scale: tuple[float, float],
+    confidence: float,
+    rows: Rows,
+    null: float | None,
+    metric: str,
+    target: str | None = None,
+) -> MetricInterval:
+    """Return the interval of an area on another scale, and the test of an area."""
+    factor, shift = scale
+    low, high = ends(confidence)
+    p_value = None
+    if null is not None:
+        check_number("null", null, -inf, inf)
+        p_value = _p_value(ends, found.value, (null - shift) / factor)
+    return MetricInterval(
+        factor * found.value + shift,
+        factor * low + shift,
+        factor * high + shift,
+        factor * found.error,
+        confidence,
+        rows,
+        metric,
+        p_value,
+        null,
+        target,
     )
-    scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
-    task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
-    weights, rows = check_two_rows(task_a, box)
-    values_a, values_b = influences(task_a, box), influences(task_b, box)
-    auc_a = area_in_box(task_a, box, values_a, weights)
-    auc_b = area_in_box(task_b, box, values_b, weights)
-    differences = [a - b for a, b in zip(values_a, values_b, strict=True)]
-    error = sqrt(variance_of_mean(differences, weights))
-    warn_of_few_rows(rows)
-    areas = auc_a, auc_b
-    test = two_sided_test(auc_a - auc_b, error, confidence, rows, areas)
-    is_partial = box != WHOLE_SQUARE
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows, is_partial)
 
 
-_MIN_REST = 1e-12  # share of the weight beside the largest row of a class
+def _p_value(ends: Ends, value: float, null: float) -> float:
+    """Return one minus the confidence of the interval that ends at the null."""
+    outside, inside = 1e-15, 1.0  # p-values
+    if null == value:
+        return 1.0
+    for _ in range(60):
+        middle = sqrt(outside * inside)
+        low, high = ends(1.0 - middle)
+        if low <= null <= high:
+            outside = middle
+        else:
+            inside = middle
+    return inside
+
+
+def area_scale(box: Box, standardize: str) -> tuple[float, float]:
+    """Return factor and shift that bring a mean over a box to another scale."""
+    check_choice("standardize", standardize, STANDARDS)
+    rescale = STANDARDS[standardize](box)
+    shift = rescale(0.0)
+    return rescale(box_size(box)) - shift, shift
+
+
+def _bootstrap_ends(
+    task: RankingTask, box: Box, codes: IntArray | None, null: float | None
+) -> Ends:
+    if null is not None:
+        raise ValueError("null has no test with method='bootstrap'; use another one.")
+    labels, scores, weights = task.is_positive, task.scores, task.sample_weight
+
+    def ends(confidence: float) -> tuple[float, float]:
+        found = bootstrap_interval(
+            partial_auc_score,
+            labels,
+            scores,
+            sample_weight=weights,
+            groups=codes,
+            confidence=confidence,
+            random_state=0,
+            fpr_range=box[:2],
+            tpr_range=box[2:],
+        )
+        return found.low, found.high
+
+    return ends
+
+
 # Chosen by the coverage of intervals of simulated rows, the first also by their width:
 # `python -m benchmarks quality.interval_coverage` tests both on other rows.
 _FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
-
-Weights = tuple[FloatArray | None, FloatArray | None]
-Rows = tuple[float, float]
-
-
-def area_in_box(
-    task: RankingTask, box: Box, values: Sequence[FloatArray], weights: Weights
-) -> float:
-    """Return the area in the box as a mean over it."""
-    if box == WHOLE_SQUARE:
-        return mean_and_variance(values[0], weights[0])[0]
-    return min(task.mean_area(box) / box_size(box), 1.0)
-
-
-def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
-    """Return the variance of a mean, from the effects of rows of both classes."""
-    return sum(mean_and_variance(*one)[1] for one in zip(values, weights, strict=True))
-
-
-def mean_and_variance(
-    values: FloatArray, weights: FloatArray | None
-) -> tuple[float, float]:
-    """Return the weighted mean of values, and the variance of that mean."""
-    # relative to one value, so that equal values give exactly that value and zero
-    centre = values[0 if weights is None else np.argmax(weights)]
-    distance = values - centre
-    if weights is None:
-        distance_mean = distance.mean()
-        distance -= distance_mean
-        variance = distance @ distance / (values.size * (values.size - 1.0))
-    else:
-        share = weights / weights.sum()
-        distance_mean = share @ distance
-        distance -= distance_mean
-        distance *= share
-        variance = distance @ distance / (1.0 - share @ share)
-    return float(centre + distance_mean), float(variance)
-
-
-def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, Rows]:
-    """Return the weights of both classes, and how many rows of each the box holds."""
-    weights = task.class_weights()
-    n_positive = float(np.count_nonzero(task.is_positive))
-    sizes = (n_positive, task.is_positive.size - n_positive)
-    if weights[0] is not None and weights[1] is not None:
-        sizes = effective_rows(weights[0]), effective_rows(weights[1])
-    return weights, rows_in_box(*sizes, box, is_weighted=weights[0] is not None)
-
-
-def rows_in_box(
-    n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
-) -> Rows:
-    """Return how many rows of each class the box holds; reject a single row."""
-    if min(n_positive, n_negative) <= 1.0 + _MIN_REST:
-        name = "positive" if n_positive <= n_negative else "negative"
-        raise ValueError(
-            f"DeLong's variance needs at least two rows of each class, but there is "
-            f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
-        )
-    return n_positive * (box[3] - box[2]), n_negative * (box[1] - box[0])
-
-
-def effective_rows(weights: FloatArray) -> float:
-    """Return the number of equally weighted rows of the same variance."""
-    share = weights / weights.sum()
-    return float(1.0 / (share @ share))
 
 
 def warn_of_few_rows(rows: Rows) -> None:
@@ -348,14 +274,12 @@ def warn_of_few_rows(rows: Rows) -> None:
         )
 
 
-def check_confidence(confidence: float) -> None:
-    """Reject a confidence that is not a probability between 0 and 1."""
-    if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
-
-
 def area_interval(
-    auc: float, error: float, confidence: float, rows: Rows
+    auc: float,
+    error: float,
+    confidence: float,
+    rows: Rows,
+    degrees: float | None = None,
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
@@ -364,26 +288,71 @@ def area_interval(
         return (bound, 1.0) if auc else (0.0, 1.0 - bound)
     low, high = auc, auc
     if error > 0.0:
-        margin = _quantile(few - 1.0, confidence) * error / (auc * (1.0 - auc))
-        low, high = float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
+        quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
+        low, high = _logit_ends(auc, error, quantile)
     if error == 0.0 or few * min(auc, 1.0 - auc) < _FEW_ERRORS:
         score = score_interval(auc, few, max(*rows, 1.0), confidence)
         low, high = min(low, score[0]), max(high, score[1])
     return low, high
 
 
+def _logit_ends(auc: float, error: float, quantile: float) -> tuple[float, float]:
+    margin = quantile * error / (auc * (1.0 - auc))
+    return float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
+
+
+def _delong_ends(
+    auc: float, error: float, confidence: float, **_: Any
+) -> tuple[float, float]:
+    margin = t_quantile(inf, confidence) * error
+    return max(auc - margin, 0.0), min(auc + margin, 1.0)
+
+
+def _logit_normal_ends(
+    auc: float, error: float, confidence: float, **_: Any
+) -> tuple[float, float]:
+    if auc in (0.0, 1.0):
+        return auc, auc
+    return _logit_ends(auc, error, t_quantile(inf, confidence))
+
+
+def _newcombe_ends(
+    auc: float, error: float, confidence: float, rows: Rows, **_: Any
+) -> tuple[float, float]:
+    """Return Newcombe's method 5: the mean of both sizes in place of each."""
+    n_pairs, mean = rows[0] * rows[1], sum(rows) / 2.0
+    quantile = t_quantile(inf, confidence)
+    return _score_ends(auc, quantile, n_pairs, mean, mean)
+
+
+_METHODS: dict[str, Callable[..., tuple[float, float]]] = {
+    "auto": area_interval,
+    "delong": _delong_ends,
+    "logit": _logit_normal_ends,
+    "newcombe": _newcombe_ends,
+    "bootstrap": area_interval,  # has its own branch
+}
+
+
 def score_interval(
     auc: float, few: float, many: float, confidence: float
 ) -> tuple[float, float]:
-    """Return Newcombe's interval from the sizes of both classes: bisect each end."""
-    quantile = _quantile(few + many - 2.0, confidence)
+    """Return Newcombe's interval from the sizes of both classes."""
+    quantile = t_quantile(few + many - 2.0, confidence)
+    return _score_ends(auc, quantile, few * many, few, many)
+
+
+def _score_ends(
+    auc: float, quantile: float, n_pairs: float, few: float, many: float
+) -> tuple[float, float]:
+    """Bisect each end of Newcombe's interval."""
 
     def end(outer: float) -> float:
         inner = auc
         while outer != (middle := (outer + inner) / 2.0) != inner:
             low, high = sorted(((1 - middle) / (2 - middle), middle / (1 + middle)))
             spread = 1.0 + (many - 1.0) * high + (few - 1.0) * low
-            variance = middle * (1.0 - middle) * spread / (few * many)
+            variance = middle * (1.0 - middle) * spread / n_pairs
             if (middle - auc) ** 2 > quantile**2 * variance:
                 outer = middle
             else:
@@ -393,12 +362,21 @@ def score_interval(
     return end(0.0), end(1.0)
 
 
-def _quantile(degrees: float, confidence: float) -> float:
-    return float(stdtrit(max(degrees, 1.0), (1.0 + confidence) / 2.0))
+def t_quantile(degrees: float, confidence: float) -> float:
+    """Return the quantile of a two-sided interval: Student's t, or normal if inf."""
+    share = (1.0 + confidence) / 2.0
+    if degrees == inf:
+        return float(ndtri(share))
+    return float(stdtrit(max(degrees, 1.0), share))
+
+
+def t_tail(degrees: float, z: float) -> float:
+    """Return the probability below z."""
+    return float(ndtr(z) if degrees == inf else stdtr(max(degrees, 1.0), z))
 
 
 class TwoSidedTest(NamedTuple):
-    """A difference with its interval, and its test against zero."""
+    """A difference with its interval, and its test."""
 
     difference: float
     low: float
@@ -412,15 +390,34 @@ def two_sided_test(
     error: float,
     confidence: float,
     rows: Rows,
-    areas: tuple[float, float],
+    areas: Sequence[float] = (),
+    *,
+    degrees: float | None = None,
+    quantile: float | None = None,
+    null: float = 0.0,
+    margin: float | None = None,
 ) -> TwoSidedTest:
-    """Test a difference of two areas against zero; see :func:`compare_auc`."""
+    """Test a difference of two areas; see :func:`compare_auc`.
+
+    Without areas, there is no rule for few errors. A quantile replaces Student's in the
+    interval; a margin makes the test one-sided.
+    """
     few = max(min(rows), 1.0)
-    n_errors = few * min(min(area, 1.0 - area) for area in areas)
-    if error == 0.0 or n_errors < _FEW_ERRORS:
-        error = hypot(error, _UNSEEN / few)
-    z = difference / error
-    p_value = float(2.0 * stdtr(max(few - 1.0, 1.0), -abs(z)))
-    margin = _quantile(few - 1.0, confidence) * error
-    low, high = max(difference - margin, -1.0), min(difference + margin, 1.0)
+    degrees = few - 1.0 if degrees is None else degrees
+    error = error_with_unseen(error, few, areas)
+    if quantile is None:
+        quantile = t_quantile(degrees, confidence)
+    low = max(difference - quantile * error, -1.0)
+    high = min(difference + quantile * error, 1.0)
+    z = (difference - (null if margin is None else -margin)) / error
+    tail = t_tail(degrees, -abs(z) if margin is None else -z)
+    p_value = min(2.0 * tail, 1.0) if margin is None else tail
     return TwoSidedTest(difference, low, high, z, p_value)
+
+
+def error_with_unseen(error: float, few: float, areas: Sequence[float]) -> float:
+    """Add what few rows have not shown; see :func:`compare_auc`."""
+    n_errors = few * min((min(area, 1.0 - area) for area in areas), default=inf)
+    if error == 0.0 or n_errors < _FEW_ERRORS:
+        return hypot(error, _UNSEEN / few)
+    return error

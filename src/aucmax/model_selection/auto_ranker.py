@@ -55,6 +55,7 @@ from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 from aucmax.tables.target import has_constant_scores
 
+_COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 _AREAS = ("auc", "partial_auc")  # of two classes; other metrics have other candidates
 
@@ -125,6 +126,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         held-out rows: "auto" is "isotonic" with 1,000 rows of each class, and "sigmoid"
         with fewer. With None, or with queries (where "sigmoid" and "isotonic" raise a
         ValueError), there is no `predict_proba`.
+    compact : bool, default=False
+        Whether to keep only the models with the largest weights, the fewest that have
+        95% of the weight together, so that scoring is faster and the model smaller.
+        `estimate_` is that of the smaller combination.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search. Not stored by
@@ -218,6 +223,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         random_state: int = 0,
         n_jobs: int = 1,
         calibrate: str | None = "auto",
+        compact: bool = False,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int | None = None,
     ) -> None:
@@ -232,6 +238,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.calibrate = calibrate
+        self.compact = compact
         self.callback = callback
         self.verbose = verbose
 
@@ -324,6 +331,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in search.fitted]), setting
             )
+            ranked = replace(ranked, share=_COMPACT_SHARE if self.compact else 1.0)
             ensemble = combine(
                 ranked, plan.blocks, is_forward=given.target.times is not None
             )

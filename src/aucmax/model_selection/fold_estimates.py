@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import AUCComparison, AUCInterval, auc_interval, compare_auc
+from aucmax.metrics import MetricDifference, MetricInterval, auc_interval, compare_auc
+from aucmax.metrics._samples import Rows
 from aucmax.metrics.uncertainty import (
-    Rows,
     TwoSidedTest,
     area_interval,
     two_sided_test,
@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
 
 
 def pool_aucs(
-    folds: Sequence[AUCInterval],
+    folds: Sequence[MetricInterval],
     weights: Floats,
     *,
     of_models: bool = False,
@@ -57,7 +57,7 @@ def pool_aucs(
 
 
 def pool_differences(
-    folds: Sequence[AUCComparison],
+    folds: Sequence[MetricDifference],
     weights: Floats,
     *,
     of_models: bool = False,
@@ -79,7 +79,7 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
 
 def fold_intervals(
     parts: Iterable[tuple[Target, Floats]], ranges: Mapping[str, Any]
-) -> list[AUCInterval]:
+) -> list[MetricInterval]:
     """Return the interval of each fold, given its target and scores."""
     with ignore_few_rows():
         return [
@@ -90,7 +90,7 @@ def fold_intervals(
 
 def fold_differences(
     parts: Iterable[tuple[Target, Floats, Floats]], ranges: Mapping[str, Any]
-) -> list[AUCComparison]:
+) -> list[MetricDifference]:
     """Compare two models on each fold, given its target and the scores of both."""
     with ignore_few_rows():
         return [
@@ -100,7 +100,7 @@ def fold_differences(
 
 
 def _pooled_error(
-    folds: Sequence[AUCInterval] | Sequence[AUCComparison],
+    folds: Sequence[MetricInterval] | Sequence[MetricDifference],
     values: Floats,
     weights: Floats,
     of_models: bool,
@@ -116,8 +116,9 @@ def _pooled_error(
     return float(np.sqrt(max(by_rows, by_folds)))
 
 
-def _pooled_rows(folds: Sequence[AUCInterval] | Sequence[AUCComparison]) -> Rows:
-    positive, negative = np.sum([fold.rows for fold in folds], axis=0).tolist()
+def _pooled_rows(folds: Sequence[MetricInterval] | Sequence[MetricDifference]) -> Rows:
+    rows = [fold.rows for fold in folds if fold.rows is not None]
+    positive, negative = np.sum(rows, axis=0).tolist()
     warn_of_few_rows((positive, negative))
     return positive, negative
 

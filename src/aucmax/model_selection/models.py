@@ -99,12 +99,9 @@ def _lightgbm(
     )
 
 
-def _forest(suits: Suits | None = None, **params: Any) -> NamedModel:
+def _forest(**params: Any) -> NamedModel:
     return NamedModel(
-        "aucmax.trees:Forest",
-        {"n_estimators": 300, **params},
-        search_rows=50_000,
-        suits=suits,
+        "aucmax.trees:Forest", {"n_estimators": 300, **params}, search_rows=50_000
     )
 
 
@@ -260,12 +257,6 @@ MODELS: dict[str, NamedModel] = {
         bagging_freq=1,
     ),
     "extra-trees": _forest(),
-    "extra-trees-all": _forest(
-        lambda setting: setting.n_columns <= 3_000,
-        criterion="entropy",
-        max_features=None,
-        min_samples_leaf=2,
-    ),
     "random-forest": _forest(thresholds="best", criterion="entropy"),
     "logistic-strong": _strong_logistic(0.01),
     "logistic-strongest": _strong_logistic(0.001),
@@ -309,7 +300,6 @@ CANDIDATES = (
     "lightgbm-large",
     "kernel-smooth",
     "kernel-narrow",
-    "extra-trees-all",
     "logistic-strongest",
     "lambdamart-pauc",
     "lambdamart",

@@ -83,6 +83,7 @@ class LogitRows:
     folds: IntArray  # only rows of one fold, and of one query, are compared
     part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
     metric: str = "partial_auc"  # by its name
+    share: float = 1.0  # of the weight, which the models that stay must have
 
     @cached_property
     def labels(self) -> BoolArray:
@@ -160,7 +161,18 @@ def stacked(ranked: LogitRows) -> FloatArray:
     kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
     if kept.size < n_models:
         weights = _non_negative_logistic(ranked, kept)
-    return np.asarray(weights / weights.sum())
+    return _compacted(weights / weights.sum(), ranked.share)
+
+
+def _compacted(weights: FloatArray, share: float) -> FloatArray:
+    """Keep the fewest models with this share of the weight."""
+    if share == 1.0:
+        return weights
+    order = np.argsort(-weights, kind="stable")
+    n_kept = int(np.searchsorted(np.cumsum(weights[order]), share)) + 1
+    kept = np.zeros_like(weights)
+    kept[order[:n_kept]] = weights[order[:n_kept]]
+    return np.asarray(kept / kept.sum())
 
 
 def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
@@ -220,7 +232,7 @@ def searched(ranked: LogitRows) -> FloatArray:
                 if value > best + _MIN_GAIN:
                     best, weights = value, changed
     weights = np.where(weights < _MIN_SHARE, 0.0, weights)
-    return np.asarray(weights / weights.sum())
+    return _compacted(weights / weights.sum(), ranked.share)
 
 
 #: The combinations that are compared, the preferred one first.

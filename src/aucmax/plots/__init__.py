@@ -6,6 +6,7 @@ something is drawn, and pyplot makes a figure only if no axes are given. Pass
 """
 
 from aucmax.plots.alert_displays import GainsDisplay, PrecisionRecallDisplay
+from aucmax.plots.decision_display import DecisionCurveDisplay
 from aucmax.plots.margin_displays import margin_curve, scorecard
 from aucmax.plots.model_displays import ImportanceDisplay, LearningCurveDisplay
 from aucmax.plots.roc_display import ROCCurveDisplay, roc_curve
@@ -13,6 +14,7 @@ from aucmax.plots.score_displays import CalibrationDisplay, ScoreDensityDisplay
 
 __all__ = [
     "CalibrationDisplay",
+    "DecisionCurveDisplay",
     "GainsDisplay",
     "ImportanceDisplay",
     "LearningCurveDisplay",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.metrics import (
-    AUCInterval,
+    MetricInterval,
     ROCBand,
     ROCPoints,
     auc_interval,
@@ -21,16 +21,8 @@ from aucmax.metrics import (
     roc_band,
     roc_points,
 )
-from aucmax.plots._display import (
-    GREY,
-    REFERENCE,
-    ScoredDisplay,
-    counted,
-    dress,
-    line_style,
-    measure_each,
-    plain,
-)
+from aucmax.plots import _display as display
+from aucmax.plots._display import GREY, REFERENCE, ScoredDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +92,7 @@ class ROCCurve:
     name: str | None
     points: ROCPoints
     auc: float
-    interval: AUCInterval | None = None
+    interval: MetricInterval | None = None
     band: ROCBand | None = None
     partial_auc: float | None = None
 
@@ -195,11 +187,12 @@ class ROCCurveDisplay(ScoredDisplay):
             auc = roc_auc_score(y_true, scores, **rows)
             return ROCCurve(key, points, auc, interval, band, partial_auc)
 
-        curves = measure_each(measure, y_scores, name)
+        curves = display.measure_each(measure, y_scores, name)
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
-        counts = f"{counted(n_positive, 'positive')}, {counted(n_negative, 'negative')}"
+        classes = (n_positive, "positive"), (n_negative, "negative")
+        counts = ", ".join(display.counted(*own) for own in classes)
         return cls(
             curves,
             fpr_range=fpr_range,
@@ -235,10 +228,10 @@ class ROCCurveDisplay(ScoredDisplay):
         )
         if self.title is not None:
             ax.set_title(self.title)
-        dress(ax, "lower right" if window is None else "below")
+        display.dress(ax, "lower right" if window is None else "below")
 
     def _draw_curve(self, curve: ROCCurve, place: int) -> Line2D:
-        style = {**line_style(place), "label": plain(curve.label)}
+        style = {**display.line_style(place), "label": display.plain(curve.label)}
         style |= self.curve_kwargs or {}
         fpr, tpr = curve.points.fpr, curve.points.tpr
         (line,) = self.ax_.plot(fpr, tpr, gid=_OURS, zorder=3, **style)

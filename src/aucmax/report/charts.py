@@ -9,7 +9,8 @@ import numpy as np
 from markupsafe import Markup
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.decisions import Reliability
+from aucmax.decisions import NetBenefit, Reliability
+from aucmax.decisions.net_benefit import shown_range
 from aucmax.metrics import ROCBand, roc_band, roc_points
 from aucmax.report.svg import Plane
 
@@ -111,6 +112,33 @@ def draw_reliability(found: Reliability) -> Markup:
         title="Calibration: observed share of positives by predicted probability",
         x_title="predicted: mean probability of the group",
         y_title="observed: share of positives",
+    )
+
+
+def draw_decision_curve(found: NetBenefit) -> Markup:
+    """Draw net benefit by threshold, with acting on all rows and on none."""
+    plane = Plane(*shown_range([found]))
+    is_shown = found.threshold <= plane.x_range[1]
+
+    def clipped(values: FloatArray) -> FloatArray:
+        return np.clip(values[is_shown], *plane.y_range)
+
+    cuts = found.threshold[is_shown]
+    rate, least = found.base_rate, plane.y_range[0]
+    # the line of acting on all rows, (rate - t) / (1 - t), to where it leaves below
+    to = min((rate - least) / (1.0 - least), plane.x_range[1])
+    few = np.linspace(plane.x_range[0], to, 50)
+    inside = [
+        plane.line(plane.x_range, [0.0, 0.0], "chance"),
+        plane.line(few, (rate - few) / (1.0 - few), "default"),
+        plane.band(cuts, clipped(found.low), clipped(found.high), "band c0"),
+        plane.line(cuts, clipped(found.net_benefit), "curve c0"),
+    ]
+    return plane.picture(
+        inside,
+        title="Decision curve: net benefit by threshold",
+        x_title="threshold of the probability",
+        y_title="net benefit",
     )
 
 

@@ -128,6 +128,12 @@ def _ends(show: Callable[[float], str]) -> Callable[[Any], str]:
     return lambda ends: f"{show(ends[0])} to {show(ends[1])}"
 
 
+def _with_ends(value: float, ends: tuple[float, float]) -> str:
+    if value != value:
+        return "-"
+    return f"{value:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+
+
 def _markdown_text(value: Any) -> str:
     """Escape characters that Markdown, or HTML in it, interprets."""
     text = " ".join(str(value).split())
@@ -150,6 +156,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "percent": _percent,
     "count_ends": _ends(_count),
     "percent_ends": _ends(_percent),
+    "with_ends": _with_ends,
     "md": _markdown_text,
     "code_block": _code_block,
 }

@@ -13,10 +13,12 @@ from markupsafe import Markup
 from scipy.special import ndtri
 
 from aucmax._version import __version__
-from aucmax.decisions import reliability, wilson_interval
+from aucmax.decisions import net_benefit, reliability, wilson_interval
+from aucmax.decisions.net_benefit import shown_range
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,
+    draw_decision_curve,
     draw_gains,
     draw_reliability,
     draw_roc,
@@ -32,6 +34,7 @@ _MAX_COLUMNS = 20  # in the table of importances
 _MAX_CHARACTERS = 900_000  # of all rankings together: keeps the page small
 _LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 _TENTHS = 10
+_THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)  # of net benefits
 
 
 def table_view(contents: ReportContents) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     """Return the curves, and the outcomes of reviewing the top rows."""
     drawn = _drawn(contents)
     if not drawn:
-        return {"curves": [], "calibration": None}
+        return {"curves": [], "calibration": None, "decision_curve": None}
     labels = contents.labels
     curves = [Curve.of(name, contents.rankings[name], labels) for name in drawn]
     ranked = [RankedRows.of(labels, contents.rankings[name]) for name in drawn]
@@ -169,10 +172,24 @@ def _calibration_view(contents: ReportContents, scores: Any) -> dict[str, Any]:
     """Return the reliability of probabilities, or the share of positives by tenths."""
     if contents.probabilities is not None:
         found = reliability(*contents.probabilities)
-        return {"calibration": draw_reliability(found), "reliability": found}
+        at_cuts = net_benefit(*contents.probabilities)
+        (_, last), _ = shown_range([at_cuts])
+        at_few = net_benefit(*contents.probabilities, thresholds=_THRESHOLDS)
+        rows = at_few.to_frame().iter_rows(named=True)
+        return {
+            "calibration": draw_reliability(found),
+            "reliability": found,
+            "decision_curve": draw_decision_curve(at_cuts),
+            "benefits": [row for row in rows if row["threshold"] <= last],
+        }
     tenths = _tenths(contents.labels, scores)
     picture = draw_tenths(tenths, float(contents.labels.mean()))
-    return {"calibration": picture, "reliability": None, "tenths": tenths}
+    return {
+        "calibration": picture,
+        "reliability": None,
+        "tenths": tenths,
+        "decision_curve": None,
+    }
 
 
 def _tenths(labels: Any, scores: Any) -> list[tuple[float, float, float]]:

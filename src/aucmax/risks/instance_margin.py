@@ -1,18 +1,16 @@
 """Margins over instances: the smallest positives against the largest negatives."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.risks._pairs.class_rows import SmoothChoice
-from aucmax.risks._pairs.margin_rows import (
-    BoundMargin,
-    MarginRisk,
-    checked_nu,
-    half_difference_of_means,
-)
+from aucmax.risks._pairs import margin_rows
+from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice
+from aucmax.risks._pairs.margin_rows import MAX_EXCESS, BoundMargin, Lowest, MarginRisk
 from aucmax.risks.contract import Support
 
 
@@ -43,14 +41,16 @@ class BoundInstanceMargin(BoundMargin):
     def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
         self._nus = (
-            checked_nu("nu_pos", self.risk.nu_pos, "positives", positive),
-            checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
+            margin_rows.checked_nu("nu_pos", self.risk.nu_pos, "positives", positive),
+            margin_rows.checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
         )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one selection."""
         positive, negative = (own.with_scores(scores) for own in self._classes)
-        return half_difference_of_means((positive, negative), self._nus, scores.size)
+        return margin_rows.half_difference_of_means(
+            (positive, negative), self._nus, scores.size
+        )
 
     def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk: shares fall from 1 to 0 over the width."""
@@ -85,3 +85,122 @@ class BoundInstanceMargin(BoundMargin):
 
 
 InstanceMargin._bound = BoundInstanceMargin
+
+
+class TangentMargin(MarginRisk):
+    r"""The worst instance margin over :math:`\nu_+`, along the tangent at a centre.
+
+    .. math:: R(s) = \max_{\nu_+, d} \Big\{ -\frac{1}{2} \Big( \sum_{i \in P} d_i s_i
+              - \sum_{j \in N} d_j s_j \Big) \;:\;
+              0 \le d_i \le w_i \Big( \frac{2}{\nu_c} - \frac{\nu_+}{\nu_c^2} \Big), \;
+              0 \le d_j \le w_j \frac{\nu_+}{\nu} \Big\}
+
+    where each class' :math:`d` adds up to 1 and :math:`\nu_+` runs over :math:`[\nu /
+    W_-, \; 2 \nu_c - \nu_c^2 / W_+]`: problem (9) of Suehiro, Hatano, Takimoto, ALT
+    2011. The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i /
+    \nu_+`, so the risk is at least that of ``InstanceMargin(nu_center, nu /
+    nu_center)``, and at most the largest over :math:`\nu_+`. For fixed scores the rest
+    is convex and piecewise linear in :math:`\nu_+`: bisection finds its minimum
+    exactly.
+    """
+
+    def __init__(self, nu: float, nu_center: float) -> None:
+        self.nu = nu
+        self.nu_center = nu_center
+
+
+class BoundTangentMargin(BoundMargin):
+    """The tangent margin of given rows."""
+
+    risk: TangentMargin
+
+    def _prepare(self) -> None:
+        self._interval = self._checked_interval(
+            *(own.total_weight for own in self._classes)
+        )
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        """Return the risk of these scores and one subgradient, from one sort."""
+        classes, lowest = self._lowest(scores)
+        nu_pos = self._inner_nu_pos(*lowest)
+        center = self.risk.nu_center
+        # the weights that d spreads over, were all its bounds met
+        nus = (
+            min(center / (2.0 - nu_pos / center), lowest[0].total_weight),
+            min(self.risk.nu / nu_pos, lowest[1].total_weight),
+        )
+        return margin_rows.half_difference_of_means(classes, nus, scores.size)
+
+    def inner_nu_pos(self, scores: FloatArray) -> float:
+        """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
+        return self._inner_nu_pos(*self._lowest(scores)[1])
+
+    def _lowest(
+        self, scores: FloatArray
+    ) -> tuple[tuple[ClassRows, ClassRows], tuple[Lowest, Lowest]]:
+        positive, negative = (own.with_scores(scores) for own in self._classes)
+        return (positive, negative), (Lowest.of(positive), Lowest.of(negative))
+
+    def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
+        first, last = self._interval
+        left, right = (
+            min(max(self._first_ascent(positive, negative, strict), first), last)
+            for strict in (False, True)
+        )
+        return min(max(self.risk.nu_center, left), right)
+
+    def _first_ascent(self, positive: Lowest, negative: Lowest, strict: bool) -> float:
+        """Return the first nu_pos from which on the margin does not fall, or rises."""
+        # it is linear between points where the mean takes in a positive, or loses a
+        # negative
+        p, n = positive.values.size, negative.values.size
+        # only the ratio of the slopes matters; this keeps them within float64
+        unit = max(positive.height(p - 1), negative.height(n - 1)) or 1.0
+
+        def ascends(n_positives: int, n_negatives: int) -> bool:
+            """Return whether the margin rises where this many rows count in full."""
+            rise = positive.shortfall(n_positives) / unit / self.risk.nu_center**2
+            fall = negative.shortfall(n_negatives) / unit / self.risk.nu
+            return rise > fall if strict else rise >= fall
+
+        def takes_in(k: int) -> float:
+            """Return the nu_pos from which on the k-th positive counts in full."""
+            if k == 0:
+                return -math.inf
+            return self.risk.nu_center * (
+                2.0 - self.risk.nu_center / float(positive.masses[k])
+            )
+
+        def ascends_behind(k: int) -> bool:
+            nu_pos = takes_in(k)
+            nu_neg = self.risk.nu / nu_pos if nu_pos > 0.0 else math.inf
+            return ascends(k, int(negative.place(nu_neg)))
+
+        k = bisect_left(range(p), True, key=ascends_behind)
+        if k == 0:
+            return -math.inf
+        # the ascent starts where k positives come to count in full, or between there
+        # and the k - 1 before, where a negative ceases to
+        lost = bisect_left(range(n), True, key=lambda j: ascends(k - 1, n - 1 - j))
+        if lost == n:
+            return takes_in(k)
+        return min(takes_in(k), self.risk.nu / float(negative.masses[n - lost]))
+
+    def _checked_interval(
+        self, weight_pos: float, weight_neg: float
+    ) -> tuple[float, float]:
+        """Return the interval of nu_pos; it holds nu_center."""
+        margin_rows.checked_nu("nu", self.risk.nu, "pairs", weight_pos * weight_neg)
+        center, slack = self.risk.nu_center, 1.0 + MAX_EXCESS
+        first = self.risk.nu / weight_neg
+        if not first / slack <= center <= weight_pos * slack:
+            raise ValueError(
+                "nu_center must be at least nu / (weight of all negatives), "
+                f"{first:.12g}, and at most the weight of all positives, "
+                f"{weight_pos:.12g}, got {center!r}."
+            )
+        last = center * (2.0 - center / weight_pos)
+        return min(first, center), max(last, center)
+
+
+TangentMargin._bound = BoundTangentMargin

@@ -67,7 +67,7 @@ class BundleSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
-        least = objective.least_risk
+        least = objective.risk.least_value
         width = first_width(objective, start) if self.smoothing else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
@@ -163,7 +163,7 @@ class LevelBundleSolver:
             objective.n_parameters, self.max_cuts, keep_sources=self.keep_sources
         )
         cuts.resize(self.max_cuts)
-        bound = C * objective.least_risk
+        bound = C * objective.risk.least_value
         fraction = self.fraction
         support = objective.support(best)
         value = regularizer.value(best.parameters) + C * support.value

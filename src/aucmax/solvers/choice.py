@@ -32,7 +32,7 @@ SolverType = Callable[[StoppingRule], Solver]
 class Problem(NamedTuple):
     """The facts that a rule may use."""
 
-    objective: Any  # with `X`, `column_scales`, `is_smooth` and `is_smoothable`
+    objective: Any  # a `LinearObjective`
     regularizer: Any
     tol: float
 
@@ -99,7 +99,9 @@ def _suits_columns(problem: Problem) -> bool:
     prices = regularizer.priced_weights()
     has_price = prices.radius is None and prices.price > 0.0
     return (
-        has_price and objective.is_smoothable and suits_column_steps(objective.X, tol)
+        has_price
+        and objective.risk.can_be_smoothed
+        and suits_column_steps(objective.X, tol)
     )
 
 
@@ -117,7 +119,7 @@ def _suits_row_space(problem: Problem) -> bool:
 def _suits_newton(problem: Problem) -> bool:
     return (
         problem.is_quadratic
-        and problem.objective.is_smoothable
+        and problem.objective.risk.can_be_smoothed
         and problem.is_tall
         and problem.objective.n_parameters <= _MAX_COLUMNS_FOR_NEWTON
         and problem.tol >= _MIN_TOL_FOR_NEWTON
@@ -146,7 +148,7 @@ _cutting_planes = partial(ChosenSolver, rules=CUTTING_PLANES)
 RULES = (
     Rule(
         "L2, and a smooth risk",
-        lambda problem: problem.is_quadratic and problem.objective.is_smooth,
+        lambda problem: problem.is_quadratic and problem.objective.risk.is_smooth,
         "descent",
         (Stage(DescentSolver),),
     ),

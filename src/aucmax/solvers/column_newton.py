@@ -14,15 +14,11 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._pairs.forms import beside
 from aucmax.risks.contract import Support
+from aucmax.solvers import risk_objective
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.risk_objective import (
-    MAX_WIDTH,
-    RiskObjective,
-    lost_by_smoothing,
-    value_at,
-)
+from aucmax.solvers.risk_objective import MAX_WIDTH, RiskObjective
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, inner, require
 
 _MIN_COLUMNS = 400  # of fewer, cutting planes know all at once
@@ -98,7 +94,7 @@ class ColumnNewtonSolver:
         if start.cuts is not None:
             certificate.take_mixture(start.cuts, self.keep_sources)
         best = point = start.point
-        best_value = value_at(point, objective, regularizer)
+        best_value = risk_objective.value_at(point, objective, regularizer)
         width = model.first_width(point)
         if point.parameters.any():
             width *= _WIDTH_AT_A_START
@@ -115,7 +111,7 @@ class ColumnNewtonSolver:
                 break
             if np.count_nonzero(point.parameters) > self.max_columns:
                 break
-            lost = objective.C * lost_by_smoothing(support, point)
+            lost = objective.C * risk_objective.lost_by_smoothing(support, point)
             n_steps += 1
             narrowing = 1.0
             is_late = n_steps > _MAX_STEPS_PER_WIDTH
@@ -129,7 +125,7 @@ class ColumnNewtonSolver:
             point = model.searched(point, step, width)
         # sums of steps lose digits; a half pass more
         best = objective.at(best.parameters)
-        best_value = value_at(best, objective, regularizer)
+        best_value = risk_objective.value_at(best, objective, regularizer)
         cuts = certificate.cuts(self.keep_sources)
         gap = max(best_value - certificate.bound, 0.0)
         return watch.solution(best, best_value, gap, cuts)
@@ -139,12 +135,12 @@ def _check_abilities(objective: RiskObjective, regularizer: SparseRegularizer) -
     others = "Try L1, ElasticNet or L1Ball."
     require(regularizer, "priced_weights", "a step over few columns", others)
     has_radius = regularizer.priced_weights().radius is not None
-    if has_radius and np.isfinite(objective.least_risk):
+    if has_radius and np.isfinite(objective.risk.least_value):
         raise IncompatibleError(
             f"Newton steps over columns support {type(regularizer).__name__} with "
             "margin risks only. Try L1, or a margin risk."
         )
-    if not objective.is_smoothable:
+    if not objective.risk.can_be_smoothed:
         raise IncompatibleError(
             "Newton steps over columns need a risk with methods smoothed and "
             "curvature, such as PairHinge, InstanceMargin or PairMargin."
@@ -160,7 +156,7 @@ class _Certificate:
         self._objective = objective
         self._regularizer = regularizer
         self._radius = regularizer.priced_weights().radius
-        self.bound = objective.C * objective.least_risk
+        self.bound = objective.C * objective.risk.least_value
         self._best: tuple[float, FloatArray, Support] | None = None
 
     def take(self, support: Support, slope: FloatArray) -> float:
@@ -242,7 +238,7 @@ class _Model:
         if which.size == 0:
             return _Step(which, weights, np.zeros_like(point.scores), 0.0)
         columns = objective.columns(which)
-        form = objective.row_curvature(point, width)
+        form = objective.risk.curvature(point.scores, width)
         curved = objective.C * form(beside(columns, point.scores + self._lift))
         hessian = curved[:-1, :-1] / narrowing
         here = slope[which] + (1.0 / narrowing - 1.0) * curved[:-1, -1]

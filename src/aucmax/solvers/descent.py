@@ -186,7 +186,7 @@ class DescentSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
-        if not objective.is_smooth:
+        if not objective.risk.is_smooth:
             raise IncompatibleError(
                 "L-BFGS needs a smooth risk, such as that of loss='logistic'. Try "
                 "solver='auto'."
@@ -205,7 +205,7 @@ class DescentSolver:
         while True:
             square = float(descent.gradient @ descent.gradient)
             gap = square / (2.0 * regularizer.curvature)
-            gap += objective.relative_error * abs(descent.value)
+            gap += objective.risk.relative_error * abs(descent.value)
             bound = descent.value - gap
             is_done = watch.should_stop(objective.n_passes, descent.value, bound)
             if is_done or descent.gain == 0.0:  # no step leads further down

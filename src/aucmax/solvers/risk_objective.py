@@ -36,16 +36,6 @@ class RiskObjective(ABC):
     def n_parameters(self) -> int:
         """Length of the parameter vector."""
 
-    @property
-    def least_risk(self) -> float:
-        """A lower bound of the risk."""
-        return self.risk.least_value
-
-    @property
-    def is_smoothable(self) -> bool:
-        """Whether the risk offers what a second-order solver needs."""
-        return self.risk.can_be_smoothed
-
     @abstractmethod
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
@@ -65,10 +55,6 @@ class RiskObjective(ABC):
         else:
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
-
-    def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
-        """Return the smoothed risk's Hessian L over scores, as V -> V^T L V."""
-        return self.risk.curvature(point.scores, width)
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:
@@ -118,7 +104,7 @@ def begin(
 
 def first_width(objective: RiskObjective, start: Start | None) -> float:
     """Return the width to begin with; 0 if the risk cannot be smoothed."""
-    if not objective.is_smoothable:
+    if not objective.risk.can_be_smoothed:
         return 0.0
     return MAX_WIDTH if start is None else _WIDTH_AT_A_START
 
@@ -162,16 +148,6 @@ class LinearObjective(RiskObjective):
     @property
     def _matrix(self) -> RowMatrix:
         return as_row_matrix(self.X)
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the risk has a gradient everywhere."""
-        return self.risk.is_smooth
-
-    @property
-    def relative_error(self) -> float:
-        """Largest relative error of the risk's value."""
-        return self.risk.relative_error
 
     def with_risk(self, risk: BoundRisk) -> Self:
         """Return the same data under another risk; the count of passes continues."""

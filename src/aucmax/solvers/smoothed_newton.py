@@ -70,7 +70,7 @@ class SmoothedNewtonSolver:
             pulled = objective.pull_back(support)
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
-            lower_bound = max(lower_bound, C * objective.least_risk)
+            lower_bound = max(lower_bound, C * objective.risk.least_value)
             if watch.should_stop(objective.n_passes, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
@@ -114,7 +114,7 @@ def _check_abilities(objective: LinearObjective, regularizer: object) -> None:
     others = "solver='auto', 'bundle' and 'subgradient' take any."
     needed = "In AUCSVC that is penalty='l2' without a radius;"
     require(regularizer, "curvature", "Newton steps", f"{needed} {others}")
-    if not objective.is_smoothable:
+    if not objective.risk.can_be_smoothed:
         raise IncompatibleError(
             "Newton steps need a risk that can be smoothed, by methods smoothed and "
             "curvature. In AUCSVC that is bound='tight' with fpr_range=(0, b) and "

@@ -84,7 +84,7 @@ class WideSolver:
         height = objective.C * offset
         bound = cuts.minimize(regularizer, objective.C).lower_bound
         bound -= _ROUNDING * (abs(height) + abs(height - bound))
-        gap = max(value - max(bound, objective.C * objective.least_risk), 0.0)
+        gap = max(value - max(bound, objective.C * objective.risk.least_value), 0.0)
         last = found.history[-1]
         last = last._replace(value=value, gap=gap, n_passes=objective.n_passes)
         return replace(

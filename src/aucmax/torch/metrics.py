@@ -11,8 +11,9 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import auc_interval, partial_auc_score
-from aucmax.metrics.uncertainty import AUCInterval, area_interval, check_confidence
+from aucmax.metrics import MetricInterval, auc_interval, partial_auc_score
+from aucmax.metrics.results import check_confidence
+from aucmax.metrics.uncertainty import area_interval
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
 _MIN_BITS, _MAX_BITS = 8, 24
@@ -91,12 +92,12 @@ class PartialAUROC:
             partial_auc_score(*self._rows(), **self._ranges()), dtype=torch.float64
         )
 
-    def interval(self, confidence: float = 0.95) -> AUCInterval:
+    def interval(self, confidence: float = 0.95) -> MetricInterval:
         """Return the area with DeLong's interval.
 
         Returns
         -------
-        AUCInterval
+        MetricInterval
             See :func:`aucmax.metrics.auc_interval`.
         """
         return auc_interval(*self._rows(), confidence=confidence, **self._ranges())
@@ -175,7 +176,7 @@ class AUROC(PartialAUROC):
         area = _CountedRows(self._counts).area
         return torch.tensor(area, dtype=torch.float64)
 
-    def interval(self, confidence: float = 0.95) -> AUCInterval:
+    def interval(self, confidence: float = 0.95) -> MetricInterval:
         """Return the area with DeLong's interval, which ignores :attr:`error`."""
         if self.cell_bits is None:
             return super().interval(confidence)
@@ -217,7 +218,7 @@ class _CountedRows:
         tied = (self.positives / self.p) @ (self.negatives / self.n)
         return float(0.5 * tied)
 
-    def interval(self, confidence: float) -> AUCInterval:
+    def interval(self, confidence: float) -> MetricInterval:
         check_confidence(confidence)
         if min(self.p, self.n) < 2:
             raise NotEnoughClassesError("An interval needs two rows of each class.")
@@ -231,7 +232,7 @@ class _CountedRows:
         error = sqrt(variance)
         rows = float(self.p), float(self.n)
         ends = area_interval(self.area, error, confidence, rows)
-        return AUCInterval(self.area, *ends, error, confidence, rows)
+        return MetricInterval(self.area, *ends, error, confidence, rows)
 
 
 def _midranks(counts: IntArray) -> FloatArray:

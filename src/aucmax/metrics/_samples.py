@@ -1,0 +1,332 @@
+r"""Values of a metric with the effect of each independent unit on them.
+
+A sample has the checked labels, weights and groups. It measures any number of rankings:
+each gets its value, and one *effect* per unit (a row, a group of rows or a query). An
+effect is the derivative of the value by the share of the unit, times that share, and is
+scaled such that the sum of squares is the variance of the value, without bias for few
+units. The covariance of two rankings is then the sum of products of their effects.
+
+For a class of an area with shares :math:`w_i` of the class and influence values
+:math:`V_i` (:mod:`aucmax.metrics._influence`) around their mean A, the effect of a
+group g, or of a row as a group of its own, is
+
+.. math:: \frac{1}{\sqrt{1 - \sum_g w_g^2}} \sum_{i \in g} w_i (V_i - A), \qquad
+          w_g = \sum_{i \in g} w_i .
+
+Effects of positives and negatives of one group add up, which includes their covariance:
+Obuchowski's variance (Biometrics 53, 1997) where groups have equal sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.sorting import sort_with_order
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
+from aucmax.metrics import _ranking_kernels
+from aucmax.metrics._influence import influences
+from aucmax.metrics._steps import WHOLE_SQUARE, Box, RankingTask, box_size
+
+_N_HELD = 5  # models whose effects are in memory at one time
+_MIN_REST = 1e-12  # share of the weight beside the largest row of a class
+
+Rows = tuple[float, float]
+Weights = tuple[FloatArray | None, FloatArray | None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The value of a ranking, and the effect of each unit on it."""
+
+    value: float
+    effects: FloatArray
+    design_effect: float = 1.0  # variance, by that of independent rows
+    splits: FloatArray | None = None  # the value of each test fold
+
+    @classmethod
+    def of_groups(
+        cls, value: float, effects: FloatArray, of_rows: FloatArray
+    ) -> Measured:
+        """Compare the effects of groups with those of rows as if independent."""
+        variance = float(of_rows @ of_rows)
+        ratio = float(effects @ effects) / variance if variance else np.inf
+        return cls(value, effects, ratio)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the value."""
+        return sqrt(self.effects @ self.effects)
+
+
+class Sample(Protocol):
+    """Checked labels, weights and groups of a metric."""
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """Ranges of units that are independent, each with its degrees of freedom."""
+
+    def measure(self, scores: Any) -> Measured:
+        """Return the metric of a ranking with the effects of the units."""
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return the rows of both classes that an interval rests on, and degrees."""
+
+
+@dataclass(frozen=True)
+class AreaSample:
+    """Rows of two classes, for the area within a box as a mean over it."""
+
+    is_positive: BoolArray
+    sample_weight: FloatArray | None
+    box: Box = WHOLE_SQUARE
+    groups: IntArray | None = None
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Weights of both classes."""
+        return self._by_class(self.sample_weight)
+
+    @cached_property
+    def codes(self) -> tuple[IntArray | None, IntArray | None]:
+        """Groups of both classes."""
+        return self._by_class(self.groups)
+
+    def _by_class(self, values: Any) -> tuple[Any, Any]:
+        if values is None:
+            return None, None
+        return values[self.is_positive], values[~self.is_positive]
+
+    @cached_property
+    def n_rows(self) -> Rows:
+        """Rows of both classes; with weights, those of the same variance."""
+        return self._count((None, None))
+
+    @cached_property
+    def n_units(self) -> Rows:
+        """Rows, or groups, of both classes, as equally large ones."""
+        return self._count(self.codes)
+
+    def _count(self, codes: tuple[IntArray | None, IntArray | None]) -> Rows:
+        n_positive = int(np.count_nonzero(self.is_positive))
+        sizes = n_positive, self.is_positive.size - n_positive
+        counts = [
+            effective_rows(*one) for one in zip(self.weights, sizes, codes, strict=True)
+        ]
+        return counts[0], counts[1]
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """Rows by class; groups have rows of both."""
+        _, degrees = self.sizes(np.inf)
+        if self.groups is not None:
+            return [(slice(None), degrees)]
+        n_positive = int(np.count_nonzero(self.is_positive))
+        positive, negative = _in_box(self.n_units, self.box)
+        return [
+            (slice(0, n_positive), max(positive - 1.0, 1.0)),
+            (slice(n_positive, None), max(negative - 1.0, 1.0)),
+        ]
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return the rows in the box, at least as many as groups, and degrees."""
+        rows, units = _in_box(self.n_rows, self.box), _in_box(self.n_units, self.box)
+        kept = [
+            min(max(n / design_effect, n_units), n)
+            for n, n_units in zip(rows, units, strict=True)
+        ]
+        return (kept[0], kept[1]), max(min(units) - 1.0, 1.0)
+
+    def check(self) -> AreaSample:
+        """Return the sample; reject a class with one row or in one group."""
+        rows_in_box(*self.n_rows, self.box, is_weighted=self.sample_weight is not None)
+        if min(self.n_units) <= 1.0 + _MIN_REST:
+            name = "positive" if self.n_units[0] <= self.n_units[1] else "negative"
+            raise ValueError(
+                f"groups has all {name} rows in one group; the variance needs each "
+                "class in at least two groups. Use more groups."
+            )
+        return self
+
+    def measure(self, scores: Any) -> Measured:
+        """Return the area with its effects: by row, positives first, or by group."""
+        task = RankingTask(scores, self.is_positive, self.sample_weight)
+        values = influences(task, self.box)
+        n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
+        found = [
+            residuals(*one, n_groups)
+            for one in zip(values, self.weights, self.codes, strict=True)
+        ]
+        auc = found[0][0]
+        if self.box != WHOLE_SQUARE:
+            auc = min(task.mean_area(self.box) / box_size(self.box), 1.0)
+        (_, positive), (_, negative) = found
+        if self.groups is None:
+            return Measured(auc, np.concatenate((positive, negative)))
+        alone = [residuals(*one)[1] for one in zip(values, self.weights, strict=True)]
+        return Measured.of_groups(auc, positive + negative, np.concatenate(alone))
+
+
+def rows_in_box(
+    n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
+) -> Rows:
+    """Return how many rows of each class the box holds; reject a single row."""
+    if min(n_positive, n_negative) <= 1.0 + _MIN_REST:
+        name = "positive" if n_positive <= n_negative else "negative"
+        raise ValueError(
+            f"DeLong's variance needs at least two rows of each class, but there is "
+            f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
+        )
+    return _in_box((n_positive, n_negative), box)
+
+
+def _in_box(rows: Rows, box: Box) -> Rows:
+    return rows[0] * (box[3] - box[2]), rows[1] * (box[1] - box[0])
+
+
+def residuals(
+    values: FloatArray,
+    weights: FloatArray | None,
+    codes: IntArray | None = None,
+    n_groups: int = 0,
+) -> tuple[float, FloatArray]:
+    """Return the weighted mean of values, and the effect of each row or group on it."""
+    # relative to one value, so that equal values give exactly that value and zero
+    centre = values[0 if weights is None else np.argmax(weights)]
+    effects = values - centre
+    shares = None if weights is None else weights / weights.sum()
+    if shares is None:
+        mean = effects.mean()
+        effects -= mean
+        effects /= values.size
+    else:
+        mean = shares @ effects
+        effects -= mean
+        effects *= shares
+    n_units = effective_rows(weights, values.size, codes)
+    if codes is not None:
+        effects = np.bincount(codes, effects, n_groups)
+    effects *= sqrt(n_units / (n_units - 1.0)) if n_units > 1.0 else np.nan
+    return float(centre + mean), effects
+
+
+def effective_rows(
+    weights: FloatArray | None, n_rows: int, codes: IntArray | None = None
+) -> float:
+    """Return the number of equally weighted rows, or groups, of the same variance."""
+    if codes is not None:
+        weights = np.bincount(codes, weights).astype(np.float64)
+    if weights is None:
+        return float(n_rows)
+    share = weights / weights.sum()
+    return float(1.0 / (share @ share))
+
+
+def check_groups(groups: ArrayLike | None, n_rows: int) -> IntArray | None:
+    """Return the number of each row's group; reject a single group."""
+    if groups is None:
+        return None
+    found = check_qid(groups, n_rows, "groups")
+    if found.n_queries == 1:
+        raise ValueError(
+            "groups holds one group only; rows of one group are not independent, so "
+            "there is nothing to estimate a variance from. Use more groups."
+        )
+    return found.codes
+
+
+@dataclass(frozen=True)
+class OrdinalSample:
+    """Rows of more than two levels, for the share of pairs of levels in order."""
+
+    levels: IntArray
+    sample_weight: FloatArray | None
+    groups: IntArray | None = None
+
+    @cached_property
+    def n_units(self) -> float:
+        """Rows or groups, as equally large ones."""
+        return effective_rows(self.sample_weight, self.levels.size, self.groups)
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """All rows or groups."""
+        return [(slice(None), self.n_units - 1.0)]
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return the rows beside the largest level, at most half, and the rest."""
+        n = effective_rows(self.sample_weight, self.levels.size)
+        n = min(max(n / design_effect, self.n_units), n)
+        shares = np.bincount(self.levels, self.sample_weight)
+        few = n * min(1.0 - shares.max() / shares.sum(), 0.5)
+        return (few, n - few), max(min(few, self.n_units) - 1.0, 1.0)
+
+    def measure(self, scores: Any) -> Measured:
+        """Return the share of ordered pairs with its effects."""
+        order, ranked = sort_with_order(scores)
+        weights = self.sample_weight
+        if weights is None:
+            weights = np.ones(scores.size)
+        weights = weights / weights.sum()
+        ordered, partners = np.empty(scores.size), np.empty(scores.size)
+        ordered[order], partners[order] = _ranking_kernels.partner_masses(
+            ranked, self.levels[order], weights[order]
+        )
+        pairs = float(weights @ partners)
+        value = float(weights @ ordered) / pairs
+        influence = weights * (ordered - value * partners) * (2.0 / pairs)
+        n = effective_rows(weights, weights.size)
+        of_rows = influence * sqrt(n / (n - 1.0))
+        if self.groups is None:
+            return Measured(value, of_rows)
+        effects = np.bincount(self.groups, influence).astype(np.float64)
+        effects *= sqrt(self.n_units / (self.n_units - 1.0))
+        return Measured.of_groups(value, effects, of_rows)
+
+
+@dataclass(frozen=True)
+class QuerySample:
+    """Queries, for the mean of a metric over those that have a value."""
+
+    n_queries: int
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """All queries."""
+        return [(slice(None), self.n_queries - 1.0)]
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return the number of queries."""
+        return (self.n_queries, self.n_queries), self.n_queries - 1.0
+
+    def measure(self, values: FloatArray) -> Measured:
+        """Return the mean of the values of queries, with their effects."""
+        return Measured(*residuals(values, None))
+
+
+def effect_products(
+    effects: Callable[[int], FloatArray], n_models: int, parts: Sequence[slice]
+) -> FloatArray:
+    """Return the sums of products of the effects of all pairs of models, by part.
+
+    Effects of a few models are held at a time, and those of later models computed again
+    for each such block: memory for m units and k models is O(m), time O(k^2 m).
+    """
+    products = np.empty((len(parts), n_models, n_models))
+    for first in range(0, n_models, _N_HELD):
+        held: list[FloatArray] = []
+        for other in range(first, n_models):
+            column = effects(other)
+            if len(held) < _N_HELD:
+                held.append(column)
+            for place, one in enumerate(held, first):
+                for part, units in enumerate(parts):
+                    products[part, place, other] = one[units] @ column[units]
+                    products[part, other, place] = products[part, place, other]
+    return products

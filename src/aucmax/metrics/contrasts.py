@@ -1,0 +1,637 @@
+"""Comparisons of any number of models on the same rows, or on different ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import inf
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtrc, fdtrc
+
+from aucmax._core.dask_dispatch import dispatch_to_dask
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_choice, check_number
+from aucmax._core.validation import FloatArray, check_scores
+from aucmax.metrics._samples import (
+    AreaSample,
+    Measured,
+    OrdinalSample,
+    QuerySample,
+    Rows,
+    Sample,
+    check_groups,
+    effect_products,
+)
+from aucmax.metrics._steps import (
+    WHOLE_SQUARE,
+    Box,
+    check_box,
+    check_two_classes,
+)
+from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
+from aucmax.metrics.nominal import NominalSample
+from aucmax.metrics.results import (
+    MetricComparison,
+    MetricDifference,
+    check_confidence,
+)
+from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
+from aucmax.metrics.roc import partial_auc_score
+from aucmax.metrics.uncertainty import (
+    area_scale,
+    error_with_unseen,
+    t_quantile,
+    two_sided_test,
+    warn_of_few_rows,
+)
+
+_N_DRAWS, _DRAWS_AT_ONCE = 100_000, 10_000
+_ROUNDING = 1e-12  # of a variance, by those that it is the difference of
+
+
+@overload
+def compare_auc(
+    y_true: Any, y_score_a: Any, y_score_b: ArrayLike, **options: Any
+) -> MetricDifference: ...
+@overload
+def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
+@documented
+@dispatch_to_dask
+def compare_auc(
+    y_true: Any,
+    y_score_a: Any,
+    y_score_b: ArrayLike | None = None,
+    *,
+    metric: str = "auc",
+    reference: Any = None,
+    paired: bool = True,
+    null: float = 0.0,
+    margin: float | None = None,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    standardize: str = "mean",
+    method: str = "auto",
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    groups: Any = None,
+    qid: Any = None,
+    pos_label: Any = None,
+    **metric_options: Any,
+) -> MetricDifference | MetricComparison:
+    r"""Test whether models have the same AUC: two models, or any number.
+
+    DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_a - A_b` is that
+    of :func:`auc_interval` with the differences :math:`V_i^a - V_i^b`,
+    :math:`U_j^a - U_j^b` in place of the shares. The statistic :math:`z = D / \sigma`
+    is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
+    both sides, and the interval holds the differences that this test does not reject.
+
+    With few rows, or areas near 0 or 1, this variance is too small: where
+    :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
+
+    .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
+
+    Without the second term, the test would be certain that two models are equal if they
+    order a few rows in the same way. Costs O(m log m).
+
+    **Several models** (a mapping, a frame or a matrix of scores) have a test that all
+    are equal: with the areas a, their covariance S [1]_ and the differences L a to one
+    of them, the statistic :math:`(L a)^\top (L S L^\top)^+ (L a)` is referred to
+    Hotelling's distribution, with the degrees of freedom of Krishnamoorthy and Yu [2]_
+    and the rank of :math:`L S L^\top`, so that models that rank alike do no harm. All
+    pairs, or all models against the `reference`, have intervals that cover at once: in
+    place of the quantile of t, that of the largest :math:`|D| / \sigma` of all pairs,
+    found by 100,000 draws from the joint distribution with a fixed seed. Their p-values
+    are adjusted by Holm's method. Costs O(k m log m + k^2 m) for k models, with memory
+    for a few columns beside the scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes; levels or classes for other metrics. With
+        ``paired=False``, one array per model.
+    y_score_a, y_score_b : array-like of shape (n_rows,)
+        The scores of two models for the same rows. Or all models in the first: a
+        mapping from names to scores, a frame with one column per model, or an array of
+        shape (n_rows, n_models).
+    metric : {"auc", "ordinal_auc", "nominal_auc", "ndcg", "map"}
+        The metric: the AUC or the partial AUC of the ranges; those of
+        :func:`ordinal_auc_score` and :func:`nominal_auc_score`, where scores of a model
+        are a matrix; with `qid`, the mean over queries of the AUC,
+        :func:`ndcg_score` or :func:`mean_average_precision`.
+    reference : str, optional
+        Name of the model that all others are compared with; by default, all pairs.
+    paired : bool
+        Whether all models have scores for the same rows. If not, `y_true`, the scores,
+        `sample_weight` and `groups` are lists with one array per model (scores may also
+        be a mapping), and the samples are independent.
+    null : float
+        The difference to test for.
+    margin : float, optional
+        Test for non-inferiority: the p-value is one-sided, of the hypothesis that the
+        model is worse than the other (or the reference) by the margin or more.
+    standardize : {"mean", "area", "mcclish"}
+        Scale of a partial AUC, as in :func:`partial_auc_score`.
+    method : {"auto", "delong"}
+        ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
+        term for few rows; for different rows Student's t with Welch's degrees of
+        freedom: the p-values of R's pROC.
+    sample_weight, groups : array-like of shape (n_rows,), optional
+        As in :func:`auc_interval`.
+    qid : array-like of shape (n_rows,), optional
+        The query of each row; queries are then the independent units.
+    **metric_options
+        Options of the metric: ``k``, ``gains``, ``multi_class``, ``average``.
+
+    Returns
+    -------
+    MetricDifference or MetricComparison
+        Of two arrays, the ``difference`` with its interval, ``z`` and ``p_value``. Of
+        several models, the ``p_value`` of the test that all are equal, and all
+        ``differences``.
+
+    Warns
+    -----
+    FewRowsWarning
+        As in :func:`auc_interval`.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson. Comparing the areas under
+       two or more correlated receiver operating characteristic curves: a nonparametric
+       approach. Biometrics 44(3), 1988.
+    .. [2] K. Krishnamoorthy, J. Yu. Modified Nel and Van der Merwe test for the
+       multivariate Behrens-Fisher problem. Statistics and Probability Letters 66, 2004.
+    .. [3] T. Hothorn, F. Bretz, P. Westfall. Simultaneous inference in general
+       parametric models. Biometrical Journal 50(3), 2008.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import compare_auc
+    >>> y, a, b = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3]
+    >>> print(compare_auc(y, a, b))  # doctest: +NORMALIZE_WHITESPACE
+    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
+    p = 0.428
+    >>> several = compare_auc(y * 9, {"a": a * 9, "b": b * 9, "c": y * 9})
+    >>> several.p_value < 0.001
+    True
+    >>> [(one.names, round(one.p_value, 4)) for one in several.differences]
+    [(('a', 'b'), 0.0005), (('a', 'c'), 0.0316), (('b', 'c'), 0.0001)]
+    """
+    check_confidence(confidence)
+    check_choice("metric", metric, _METRICS)
+    check_choice("method", method, ("auto", "delong"))
+    check_number("null", null, -1.0, 1.0)
+    if margin is not None:
+        check_number("margin", margin, 0.0, 1.0)
+    names, columns = _models(y_score_a, y_score_b)
+    pairs = _pairs(names, reference, null, margin)
+    if y_score_b is not None and reference is not None:
+        raise ValueError("reference needs models by name; give them as a mapping.")
+    box = check_box(fpr_range, tpr_range)
+    scale = area_scale(box, standardize)
+    rows = _Rows(y_true, sample_weight, groups, qid, box, pos_label, metric_options)
+    if paired:
+        found = _on_same_rows(rows.bind(metric), names, columns)
+    else:
+        bound = [one.bind(metric) for one in rows.of_models(len(names))]
+        found = _on_different_rows(bound, names, columns)
+    if found.has_areas:
+        warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
+    differences = tuple(
+        found.differences(
+            pairs,
+            confidence=confidence,
+            null=null,
+            margin=margin,
+            method=method,
+            scale=scale,
+            metric=metric if box == WHOLE_SQUARE else f"partial_{metric}",
+        )
+    )
+    if y_score_b is not None:
+        return replace(differences[0], names=None)
+    test = (differences[0].z ** 2, 1, differences[0].p_value)
+    if len(differences) > 1:
+        start = pairs[0][1] if reference is not None else 0
+        test = found.test_equality(start, null / scale[0], method)
+    return MetricComparison(
+        names,
+        tuple(scale[0] * value + scale[1] for value in found.values.tolist()),
+        scale[0] ** 2 * found.covariance(np.eye(len(names))),
+        *test,
+        differences,
+        confidence,
+        differences[0].metric,
+    )
+
+
+def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the names and the scores of all models."""
+    if second is not None:
+        return ("y_score_a", "y_score_b"), [first, second]
+    if isinstance(first, Mapping):
+        names, columns = list(first), list(first.values())
+    elif hasattr(first, "columns"):
+        names = list(first.columns)
+        columns = [first[name] for name in names]
+    elif isinstance(first, list | tuple) and np.ndim(first[0] if first else 0) > 0:
+        names, columns = [f"model {k}" for k in range(len(first))], list(first)
+    else:
+        matrix = np.asarray(first)
+        if matrix.ndim != 2:
+            raise ValueError(
+                "y_score_a must hold a column of scores per model if y_score_b is not "
+                f"given, got shape {matrix.shape}; use auc_interval for one model."
+            )
+        names, columns = [f"model {k}" for k in range(matrix.shape[1])], [*matrix.T]
+    texts = tuple(map(str, names))
+    if len(set(texts)) < len(texts) or len(texts) < 2:
+        raise ValueError(
+            f"y_score_a must hold two or more models with different names, got {texts}."
+        )
+    return texts, columns
+
+
+def _pairs(
+    names: Sequence[str], reference: Any, null: float, margin: float | None
+) -> list[tuple[int, int]]:
+    """Return which models are compared."""
+    if reference is not None:
+        if str(reference) not in names:
+            raise ValueError(f"reference must be one of {names}, got {reference!r}.")
+        start = names.index(str(reference))
+        return [(a, start) for a in range(len(names)) if a != start]
+    if len(names) > 2 and (null or margin is not None):
+        option = "null" if null else "margin"
+        raise ValueError(
+            f"{option} has a direction, but all pairs of {len(names)} models are "
+            "compared; name the reference model."
+        )
+    return list(combinations(range(len(names)), 2))
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A metric bound to rows: the units of its sample, and the value of any scores."""
+
+    sample: Sample
+    measure: Callable[[Any, str], Measured]  # of scores with a name for messages
+    has_areas: bool = True  # else means over queries
+
+
+@dataclass(frozen=True)
+class _Estimates:
+    """Values of several models, with what their contrasts need.
+
+    `products` are covariances by independent part, of the first model and of the
+    differences of all others to it if `is_relative`: models that rank alike differ by
+    exactly 0.
+    """
+
+    names: Sequence[str]
+    values: FloatArray
+    products: FloatArray
+    part_degrees: Sequence[float]
+    is_relative: bool
+    sizes: Sequence[tuple[Rows, float]]  # rows and degrees of freedom of each model
+    has_areas: bool
+
+    def covariance(self, contrasts: FloatArray) -> FloatArray:
+        """Return the covariance of linear combinations of the values."""
+        return np.asarray(self._by_part(contrasts).sum(axis=0))
+
+    def _by_part(self, contrasts: FloatArray) -> FloatArray:
+        if self.is_relative:
+            contrasts = contrasts.copy()
+            contrasts[:, 0] = contrasts.sum(axis=1)
+        found = contrasts @ self.products @ contrasts.T
+        spread = contrasts**2 @ self.products.sum(axis=0).diagonal()
+        lost = found.sum(axis=0).diagonal() <= _ROUNDING * spread
+        found[:, lost], found[:, :, lost] = 0.0, 0.0
+        return found
+
+    def differences(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        confidence: float,
+        null: float,
+        margin: float | None,
+        method: str,
+        scale: tuple[float, float],
+        metric: str,
+    ) -> Iterator[MetricDifference]:
+        """Yield the difference of each pair, with its interval and test."""
+        factor, shift = scale
+        covariance = self.covariance(_differences_of(pairs, len(self.names)))
+        quantile = None
+        if len(pairs) > 1:
+            degrees = inf if method == "delong" else min(d for _, d in self.sizes)
+            quantile = simultaneous_quantile(covariance, degrees, confidence)
+        errors = np.sqrt(covariance.diagonal()).tolist()
+        tests = []
+        for (a, b), error in zip(pairs, errors, strict=True):
+            rows, degrees = self._sizes_of(a, b)
+            areas = self.values[[a, b]].tolist() if self.has_areas else ()
+            if method == "delong":
+                areas, degrees = (), self._welch_degrees(a, b)
+            tests.append(
+                two_sided_test(
+                    float(self.values[a] - self.values[b]),
+                    error,
+                    confidence,
+                    rows,
+                    areas,
+                    degrees=degrees,
+                    quantile=quantile,
+                    null=null / factor,
+                    margin=None if margin is None else margin / factor,
+                )
+            )
+        adjusted = holm([test.p_value for test in tests])
+        for place, (a, b) in enumerate(pairs):
+            test = tests[place]
+            yield MetricDifference(
+                factor * float(self.values[a]) + shift,
+                factor * float(self.values[b]) + shift,
+                factor * test.difference,
+                factor * test.low,
+                factor * test.high,
+                test.z,
+                adjusted[place],
+                factor * errors[place],
+                confidence,
+                self._sizes_of(a, b)[0] if self.has_areas else None,
+                metric,
+                (self.names[a], self.names[b]),
+                null,
+                margin,
+                test.p_value if len(pairs) > 1 else None,
+            )
+
+    def _sizes_of(self, a: int, b: int) -> tuple[Rows, float]:
+        """Return the fewer rows and degrees of freedom of two models."""
+        (of_a, degrees_a), (of_b, degrees_b) = self.sizes[a], self.sizes[b]
+        rows = min(of_a[0], of_b[0]), min(of_a[1], of_b[1])
+        return rows, min(degrees_a, degrees_b)
+
+    def _welch_degrees(self, a: int, b: int) -> float:
+        """Return infinity for the same rows, else degrees by all rows of each model."""
+        if self.is_relative:
+            return inf
+        variances = self.covariance(np.eye(len(self.names))).diagonal()[[a, b]]
+        n_rows = np.array([sum(self.sizes[k][0]) for k in (a, b)])
+        spread = (variances**2 / (n_rows - 1.0)).sum()
+        return float(variances.sum() ** 2 / spread) if spread else inf
+
+    def test_equality(
+        self, start: int, null: float, method: str
+    ) -> tuple[float, int, float]:
+        """Return statistic, rank and p-value of the test that all models are equal."""
+        others = [k for k in range(len(self.names)) if k != start]
+        contrasts = _differences_of([(k, start) for k in others], len(self.names))
+        gaps = contrasts @ self.values - null
+        parts = self._by_part(contrasts)
+        few, degrees = min(min(rows) for rows, _ in self.sizes), self.part_degrees
+        error = error_with_unseen(
+            1.0, few, self.values.tolist() if self.has_areas else ()
+        )
+        if method == "auto" and error > 1.0:
+            # half of the variance of a difference for each model
+            unseen = (error**2 - 1.0) / 2.0 * contrasts @ contrasts.T
+            parts, degrees = np.concatenate((parts, unseen[None])), [*degrees, inf]
+        total = parts.sum(axis=0)
+        spreads, axes = np.linalg.eigh(total)
+        kept = spreads > _ROUNDING * spreads.max(initial=0.0)
+        rank = int(np.count_nonzero(kept))
+        if rank == 0:
+            return 0.0, 0, 1.0 if not gaps.any() else 0.0
+        roots = axes[:, kept] / np.sqrt(spreads[kept])
+        statistic = float(((gaps @ roots) ** 2).sum())
+        if method == "delong":
+            return statistic, rank, float(chdtrc(rank, statistic))
+        shares = roots.T @ parts @ roots
+        traces = np.einsum("pij,pji->p", shares, shares)
+        traces += np.einsum("pii->p", shares) ** 2
+        nu = (rank + rank**2) / float((traces / np.array(degrees)).sum())
+        rest = max(nu - rank + 1.0, 1.0)
+        return statistic, rank, float(fdtrc(rank, rest, statistic * rest / (nu * rank)))
+
+
+def _differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArray:
+    contrasts = np.zeros((len(pairs), n_models))
+    for row, (a, b) in zip(contrasts, pairs, strict=True):
+        row[a], row[b] = 1.0, -1.0
+    return contrasts
+
+
+def _on_same_rows(
+    bound: _Bound, names: Sequence[str], columns: Sequence[Any]
+) -> _Estimates:
+    """Measure all models on the rows of one sample."""
+    values, design_effects = np.empty(len(names)), [1.0]
+    first: FloatArray | None = None
+
+    def effects(model: int) -> FloatArray:
+        nonlocal first
+        found = bound.measure(columns[model], names[model])
+        values[model] = found.value
+        design_effects.append(found.design_effect)
+        if first is None:
+            first = found.effects
+            return first
+        return np.subtract(found.effects, first, out=found.effects)
+
+    parts, degrees = zip(*bound.sample.parts, strict=True)
+    products = effect_products(effects, len(names), parts)
+    sizes = [bound.sample.sizes(max(design_effects))] * len(names)
+    return _Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
+
+
+def _on_different_rows(
+    bound: Sequence[_Bound], names: Sequence[str], columns: Sequence[Any]
+) -> _Estimates:
+    """Measure each model on the rows of its own sample."""
+    values, sizes, degrees, products = np.empty(len(names)), [], [], []
+    for k, (one, name, column) in enumerate(zip(bound, names, columns, strict=True)):
+        found = one.measure(column, name)
+        values[k] = found.value
+        sizes.append(one.sample.sizes(found.design_effect))
+        for units, part_degrees in one.sample.parts:
+            product = np.zeros((len(names), len(names)))
+            product[k, k] = found.effects[units] @ found.effects[units]
+            products.append(product)
+            degrees.append(part_degrees)
+    return _Estimates(
+        names, values, np.array(products), degrees, False, sizes, bound[0].has_areas
+    )
+
+
+def simultaneous_quantile(
+    covariance: FloatArray, degrees: float, confidence: float
+) -> float:
+    """Return the quantile of the largest of several studentised contrasts."""
+    spreads = covariance.diagonal()
+    kept = spreads > 0.0
+    n_contrasts = int(np.count_nonzero(kept))
+    single = t_quantile(degrees, confidence)
+    if n_contrasts < 2:
+        return single
+    scales = np.sqrt(spreads[kept])
+    values, axes = np.linalg.eigh(
+        covariance[np.ix_(kept, kept)] / np.outer(scales, scales)
+    )
+    positive = values > _ROUNDING * values[-1]
+    roots = (axes[:, positive] * np.sqrt(values[positive])).T
+    rng = np.random.default_rng(0)
+    largest = np.empty(_N_DRAWS)
+    for start in range(0, _N_DRAWS, _DRAWS_AT_ONCE):
+        draws = rng.standard_normal((_DRAWS_AT_ONCE, len(roots))) @ roots
+        largest[start : start + _DRAWS_AT_ONCE] = np.abs(draws, out=draws).max(axis=1)
+    if degrees != inf:
+        largest /= np.sqrt(rng.chisquare(degrees, _N_DRAWS) / degrees)
+    # within the bounds of a single contrast and of Bonferroni, whatever the draws
+    most = t_quantile(degrees, 1.0 - (1.0 - confidence) / n_contrasts)
+    return float(np.clip(np.quantile(largest, confidence), single, most))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted by Holm's method."""
+    n, adjusted, largest = len(p_values), list(p_values), 0.0
+    for rank, place in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        largest = max(largest, min((n - rank) * p_values[place], 1.0))
+        adjusted[place] = largest
+    return adjusted
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Arguments of a comparison that describe the rows and their metric."""
+
+    y_true: Any
+    sample_weight: Any
+    groups: Any
+    qid: Any
+    box: Box
+    pos_label: Any
+    options: Mapping[str, Any]
+
+    def bind(self, metric: str) -> _Bound:
+        """Check what the metric supports, and bind it."""
+        bind, supported = _METRICS[metric]
+        for name, is_given in (
+            ("qid", self.qid is not None),
+            ("groups", self.groups is not None),
+            ("fpr_range or tpr_range", self.box != WHOLE_SQUARE),
+            *((name, True) for name in self.options),
+        ):
+            if is_given and name not in supported:
+                raise ValueError(f"{name} is not supported for metric={metric!r}.")
+        if self.qid is None and metric in ("ndcg", "map"):
+            raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
+        if self.qid is not None and self.groups is not None:
+            raise ValueError(
+                "groups cannot be given with qid: queries are the independent units."
+            )
+        return bind(self)
+
+    def of_models(self, n_models: int) -> list[_Rows]:
+        """Return the rows of each model, from lists with one array per model."""
+        split: dict[str, Any] = {}
+        for name in ("y_true", "sample_weight", "groups", "qid"):
+            arrays = getattr(self, name)
+            if isinstance(arrays, Mapping):
+                arrays = list(arrays.values())
+            elif arrays is None:
+                arrays = [None] * n_models
+            if not isinstance(arrays, list | tuple) or len(arrays) != n_models:
+                raise ValueError(
+                    f"paired=False needs {name} as a list of {n_models} arrays, one "
+                    "per model."
+                )
+            split[name] = arrays
+        return [
+            replace(self, **{name: arrays[k] for name, arrays in split.items()})
+            for k in range(n_models)
+        ]
+
+    def auc(self) -> _Bound:
+        if self.qid is not None:
+            a, b, c, d = self.box
+            return self.mean_over_queries(
+                partial_auc_score, fpr_range=(a, b), tpr_range=(c, d)
+            )
+        rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
+        codes = check_groups(self.groups, rows.is_positive.size)
+        weights = rows.sample_weight
+        sample = AreaSample(rows.is_positive, weights, self.box, codes).check()
+        return _of_scores(sample, rows.is_positive.size)
+
+    def ordinal_auc(self) -> _Bound:
+        if self.qid is not None:
+            return self.mean_over_queries(ordinal_auc_score)
+        rows = check_level_rows(self.y_true, self.sample_weight, None)
+        if rows.names.size == 2:
+            return self.auc()
+        codes = check_groups(self.groups, rows.levels.size)
+        sample = OrdinalSample(rows.levels, rows.sample_weight, codes)
+        return _of_scores(sample, rows.levels.size)
+
+    def nominal_auc(self) -> _Bound:
+        sample = NominalSample.of(
+            self.y_true, self.sample_weight, self.groups, **self.options
+        )
+        return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
+
+    def ndcg(self) -> _Bound:
+        return self.mean_over_queries(ndcg_score)
+
+    def map(self) -> _Bound:
+        return self.mean_over_queries(mean_average_precision)
+
+    def mean_over_queries(self, metric: Callable[..., Any], **options: Any) -> _Bound:
+        """Return the mean of a metric over the queries that have a value."""
+        if self.pos_label is not None:
+            options["pos_label"] = self.pos_label
+
+        def values(scores: Any) -> FloatArray:
+            found: FloatArray = metric(
+                self.y_true,
+                scores,
+                sample_weight=self.sample_weight,
+                qid=self.qid,
+                average=None,
+                **options,
+                **self.options,
+            )
+            return found[~np.isnan(found)]
+
+        n_queries = values(np.zeros(len(self.y_true))).size
+        if n_queries < 2:
+            raise ValueError(
+                f"qid has {n_queries} queries with a value of the metric; a variance "
+                "needs at least two."
+            )
+        sample = QuerySample(n_queries)
+        return _Bound(sample, lambda scores, _: sample.measure(values(scores)), False)
+
+
+#: how each metric is bound to rows, and the options that it supports
+_METRICS: dict[str, tuple[Callable[[_Rows], _Bound], set[str]]] = {
+    "auc": (_Rows.auc, {"qid", "groups", "fpr_range or tpr_range"}),
+    "ordinal_auc": (_Rows.ordinal_auc, {"qid", "groups"}),
+    "nominal_auc": (_Rows.nominal_auc, {"groups", "multi_class", "average", "labels"}),
+    "ndcg": (_Rows.ndcg, {"qid", "k", "gains"}),
+    "map": (_Rows.map, {"qid"}),
+}
+
+
+def _of_scores(sample: Any, n_rows: int) -> _Bound:
+    return _Bound(
+        sample, lambda scores, name: sample.measure(check_scores(scores, n_rows, name))
+    )

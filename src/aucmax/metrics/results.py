@@ -1,0 +1,239 @@
+"""Results of inference: an interval, a difference, a comparison of several models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from numbers import Real
+from typing import Any
+
+from aucmax._core.docstrings import documented
+from aucmax._core.validation import FloatArray
+
+_TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP"}
+
+
+def check_confidence(confidence: float) -> None:
+    """Reject a confidence that is not a probability between 0 and 1."""
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+
+
+def metric_title(metric: str) -> str:
+    """Write the name of a metric as text."""
+    return " ".join(_TITLES.get(word, word) for word in metric.split("_"))
+
+
+def with_interval(value: float, interval: Any, kind: str = "") -> str:
+    """Return a value with its confidence interval, for a sentence."""
+    percent = f"{kind}{100.0 * interval.confidence:g}%"
+    return f"{value:.4f} ({percent} interval {interval.low:.4f} to {interval.high:.4f})"
+
+
+def p_value_text(p_value: float) -> str:
+    """Write a p-value."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+class _Result:
+    """A result that prints as a sentence and converts to a frame."""
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [_record(self)]
+
+    def to_frame(self) -> Any:
+        """Return the numbers as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row, or one row per difference.
+        """
+        import polars as pl
+
+        return pl.DataFrame(self._records())
+
+
+def _record(result: Any) -> dict[str, Any]:
+    """Return the fields that have a value; pairs become two of them."""
+    fields = asdict(result)
+    for name, ends in (("rows", ("positives", "negatives")), ("names", ("a", "b"))):
+        pair = fields.pop(name, None)
+        if pair is not None:
+            fields = dict(zip(ends, pair, strict=True)) | fields
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+@documented
+@dataclass(frozen=True, repr=False)
+class MetricInterval(_Result):
+    """A metric with its confidence interval; it prints as a sentence.
+
+    Attributes
+    ----------
+    value : float
+        The metric; also under its name, such as ``.auc`` or ``.sensitivity``.
+    low, high : float
+        Ends of the interval.
+    standard_error, confidence : float
+        Standard error of the value, and the probability that the interval is meant to
+        cover.
+    rows : pair of float or None
+        Positive and negative rows behind an area: those within the ranges; with weights
+        or groups, the number of equally weighted, independent rows of the same
+        variance.
+    metric : str
+        Name of the metric.
+    p_value, null : float or None
+        Two-sided p-value of the hypothesis that the metric equals `null`.
+    target : str or None
+        What an interval from cross-validation is about.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    confidence: float
+    rows: tuple[float, float] | None = None
+    metric: str = "auc"
+    p_value: float | None = None
+    null: float | None = None
+    target: str | None = None
+
+    def __getattr__(self, name: str) -> float:
+        metric = self.__dict__.get("metric", "")
+        if name == metric or (name == "auc" and metric.endswith("_auc")):
+            return self.value
+        raise AttributeError(f"an interval of {metric!r} has no attribute {name!r}.")
+
+    def __repr__(self) -> str:
+        title = metric_title(self.metric)
+        text = f"{title} {with_interval(self.value, self)}".lstrip()
+        if self.p_value is not None:
+            text += f", {p_value_text(self.p_value)} for {title} {self.null:g}"
+        return text + (f", {self.target}" if self.target else "")
+
+
+@documented
+@dataclass(frozen=True, repr=False)
+class MetricDifference(_Result):
+    """The difference of a metric between two models, with its interval and test.
+
+    Attributes
+    ----------
+    value_a, value_b : float
+        The metric of both models; of areas also ``auc_a`` and ``auc_b``.
+    difference, low, high : float
+        The first less the second, with its interval.
+    z, p_value : float
+        The statistic and its p-value: two-sided against a difference of `null`, or with
+        a `margin` one-sided against a difference of minus the margin. Among several
+        differences, adjusted by Holm's method.
+    standard_error, confidence : float
+        Standard error of the difference, and the probability that the interval (or, of
+        several differences, all intervals at once) is meant to cover.
+    rows : pair of float or None
+        As in :class:`MetricInterval`; without, the units are queries.
+    metric : str
+        Name of the metric.
+    names : pair of str or None
+        Names of both models.
+    null : float
+        The difference that is tested.
+    margin : float or None
+        The largest loss that is no inferiority.
+    unadjusted_p_value : float or None
+        The p-value before Holm's adjustment.
+    """
+
+    value_a: float
+    value_b: float
+    difference: float
+    low: float
+    high: float
+    z: float
+    p_value: float
+    standard_error: float
+    confidence: float
+    rows: tuple[float, float] | None = None
+    metric: str = "auc"
+    names: tuple[str, str] | None = None
+    null: float = 0.0
+    margin: float | None = None
+    unadjusted_p_value: float | None = None
+
+    @property
+    def auc_a(self) -> float:
+        """Area of the first model."""
+        return self.value_a
+
+    @property
+    def auc_b(self) -> float:
+        """Area of the second model."""
+        return self.value_b
+
+    def __repr__(self) -> str:
+        name_a, name_b = (
+            ("", "") if self.names is None else (f"{n} " for n in self.names)
+        )
+        kind = "" if self.unadjusted_p_value is None else "simultaneous "
+        p = p_value_text(self.p_value)
+        if self.margin is not None:
+            p += f" that it is worse by {self.margin:g} or more"
+        elif self.null:
+            p += f" for a difference of {self.null:g}"
+        return (
+            f"{metric_title(self.metric)} {name_a}{self.value_a:.4f} against {name_b}"
+            f"{self.value_b:.4f}: difference "
+            f"{with_interval(self.difference, self, kind)}, {p}"
+        )
+
+
+@documented
+@dataclass(frozen=True, repr=False, eq=False)
+class MetricComparison(_Result):
+    """Several models compared: a test that all are equal, and their differences.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models.
+    values : tuple of float
+        The metric of each model.
+    covariance : ndarray of shape (n_models, n_models)
+        Covariance of the values.
+    statistic, rank, p_value : float, int, float
+        Test that all models are equal: Hotelling's statistic, the number of independent
+        differences and the p-value.
+    differences : tuple of MetricDifference
+        All pairs, or each model less the reference, with simultaneous intervals and
+        Holm's p-values.
+    confidence : float
+        Probability that all intervals are meant to cover at once.
+    metric : str
+        Name of the metric.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    covariance: FloatArray
+    statistic: float
+    rank: int
+    p_value: float
+    differences: tuple[MetricDifference, ...]
+    confidence: float
+    metric: str = "auc"
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [_record(one) for one in self.differences]
+
+    def __repr__(self) -> str:
+        models = zip(self.names, self.values, strict=True)
+        shown = ", ".join(f"{name} {value:.4f}" for name, value in models)
+        lines: Sequence[str] = [
+            f"{metric_title(self.metric)} of {len(self.names)} models: {shown}; all "
+            f"equal: {p_value_text(self.p_value)}",
+            *map(repr, self.differences),
+        ]
+        return "\n".join(lines)

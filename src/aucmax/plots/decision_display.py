@@ -1,0 +1,142 @@
+"""Decision curves: net benefit by threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
+from aucmax._core.docstrings import documented
+from aucmax.plots._display import (
+    GREY,
+    REFERENCE,
+    ScoredDisplay,
+    dress,
+    line_style,
+    measure_each,
+    plain,
+    probabilities_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+    from aucmax.decisions import NetBenefit
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class DecisionCurveDisplay(ScoredDisplay):
+    """Net benefit by threshold, compared with acting on all rows and on none.
+
+    Parameters
+    ----------
+    curves : sequence of (str or None, aucmax.decisions.NetBenefit)
+        Names, and the net benefit of each model; at least one.
+    standardised : bool, default=False
+        Whether to draw the net benefit as a share of the largest possible.
+
+    Attributes
+    ----------
+    line_ : list of matplotlib.lines.Line2D
+        The curve of each model.
+    bands_ : list of matplotlib.collections.PolyCollection
+        Their intervals.
+    treat_all_, treat_none_ : matplotlib.lines.Line2D
+        Acting on all rows, and on none.
+    """
+
+    curves: Sequence[tuple[str | None, NetBenefit]]
+    _: KW_ONLY
+    standardised: bool = False
+    _size = (6.0, 4.6)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        thresholds: ArrayLike | None = None,
+        standardised: bool = False,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the decision curves of probabilities, with 95% intervals.
+
+        Parameters
+        ----------
+        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+            Probabilities of the positive class, of one model or of several by name.
+        thresholds : array-like of shape (n_thresholds,), optional
+            Thresholds from 0 to below 1; by default 0.01, 0.02, ... up to the last one
+            that a row exceeds.
+        standardised : bool, default=False
+            Whether to draw the net benefit as a share of the largest possible.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from aucmax.plots import DecisionCurveDisplay
+        >>> display = DecisionCurveDisplay.from_predictions(
+        ...     [0, 1, 0, 1], [0.1, 0.3, 0.7, 0.9], ax=Figure().subplots()
+        ... )
+        >>> display.treat_all_.get_label()
+        'act on all rows'
+        """
+        # loads scikit-learn, which other pictures do without
+        from aucmax.decisions import net_benefit
+
+        rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
+
+        def measure(key: str | None, values: ArrayLike) -> tuple[Any, NetBenefit]:
+            return key, net_benefit(y_true, values, thresholds=thresholds, **rows)
+
+        found = measure_each(measure, y_scores, name)
+        return cls(found, standardised=standardised).plot(ax)
+
+    @classmethod
+    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
+        return probabilities_of(estimator, X, pos_label)
+
+    def _draw(self, ax: Axes) -> None:
+        first = self.curves[0][1]
+        unit = first.base_rate if self.standardised else 1.0
+        self.line_: list[Line2D] = []
+        self.bands_: list[PolyCollection] = []
+        for k, (name, one) in enumerate(self.curves):
+            value, low, high = one.net_benefit, one.low, one.high
+            if self.standardised:
+                value, low = one.standardised, one.standardised_low
+                high = one.standardised_high
+            style = line_style(k)
+            label = "the model" if name is None else plain(name)
+            self.line_ += ax.plot(one.threshold, value, label=label, zorder=3, **style)
+            band = ax.fill_between(
+                one.threshold, low, high, color=style["color"], alpha=0.15, linewidth=0
+            )
+            self.bands_.append(band)
+        (self.treat_all_,) = ax.plot(
+            first.threshold,
+            first.treat_all / unit,
+            label="act on all rows",
+            **{**REFERENCE, "linestyle": "solid", "color": GREY},
+        )
+        self.treat_none_ = ax.axhline(0.0, label="act on none", **REFERENCE)
+        from aucmax.decisions.net_benefit import shown_range
+
+        at, heights = shown_range([one for _, one in self.curves])
+        ax.set(
+            xlabel="threshold: act if the probability is above",
+            ylabel="standardised net benefit" if self.standardised else "net benefit",
+            xlim=at,
+            ylim=(heights[0] / unit, heights[1] / unit),
+            title=f"Decision curve, {first.base_rate:.1%} are positive",
+        )
+        dress(ax, "upper right")

@@ -1,0 +1,330 @@
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from scipy import stats
+
+import reference
+from aucmax.metrics import (
+    auc_interval,
+    compare_auc,
+    mean_average_precision,
+    ndcg_score,
+    nominal_auc_interval,
+    nominal_auc_score,
+    ordinal_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+)
+from aucmax.metrics._samples import AreaSample, OrdinalSample, effect_products
+from aucmax.metrics.contrasts import holm, simultaneous_quantile
+from drawing import fewer_examples
+from metrics.samples import samples
+
+RNG = np.random.default_rng(5)
+Y = np.arange(240) % 3 == 0
+MODELS = {
+    name: RNG.normal(size=240) + shift * Y
+    for name, shift in {"a": 0.4, "b": 1.0, "c": 1.2, "d": 0.8}.items()
+}
+GROUPS = np.arange(240) // 5
+
+
+@pytest.mark.kernel
+@fewer_examples
+@given(samples(max_rows=20, weights=True, of_each=2), samples(max_rows=20))
+def test_the_covariance_is_that_of_the_definition(sample, other):
+    y, first, weights, _ = sample
+    scores = [first + 0.0, np.resize(other[1], y.size) + 0.0, y * 1.0]
+    for weight in (None, weights):
+        rows = AreaSample(y == 1, weight)
+        found = [rows.measure(s) for s in scores]
+        effects = [reference.area_effects(y, s, weight) for s in scores]
+        for one, s in zip(found, scores, strict=True):
+            auc = roc_auc_score(y, s, sample_weight=weight)
+            assert one.value == pytest.approx(auc, abs=1e-12)
+        parts = [units for units, _ in rows.parts]
+        products = effect_products([one.effects for one in found].__getitem__, 3, parts)
+        expected = np.array([[a @ b for b in effects] for a in effects])
+        assert products.sum(axis=0) == pytest.approx(expected, abs=1e-12)
+
+
+def test_more_models_than_are_held_in_memory_have_the_same_covariance():
+    scores = np.random.default_rng(0).normal(size=(240, 13)) + Y[:, None]
+    found = compare_auc(Y, scores)
+    pairs = {one.names: one for one in found.differences}
+    assert len(pairs) == 78
+    assert found.covariance[[0, 3], [12, 4]] == pytest.approx(
+        [
+            reference.delong_covariance(Y, *scores.T[[a, b]])
+            for a, b in ((0, 12), (3, 4))
+        ]
+    )
+    for a, b in ((0, 12), (3, 4), (6, 11), (12, 5)):
+        expected = compare_auc(Y, scores[:, a], scores[:, b])
+        names = f"model {min(a, b)}", f"model {max(a, b)}"
+        one = pairs[names]
+        assert one.standard_error == pytest.approx(expected.standard_error)
+        assert one.unadjusted_p_value == pytest.approx(expected.p_value)
+        assert one.high - one.low > expected.high - expected.low
+
+
+def test_two_models_by_name_are_compared_as_two_arrays_are():
+    one = compare_auc(Y, MODELS["a"], MODELS["b"])
+    named = compare_auc(Y, {"a": MODELS["a"], "b": MODELS["b"]})
+    (difference,) = named.differences
+    assert difference.names == ("a", "b")
+    for name in ("difference", "low", "high", "z", "p_value", "standard_error"):
+        assert getattr(difference, name) == getattr(one, name)
+    assert named.p_value == one.p_value
+    assert named.rank == 1
+
+
+def test_frames_mappings_and_matrices_give_the_same_numbers():
+    expected = compare_auc(Y, MODELS)
+    matrix = np.column_stack(list(MODELS.values()))
+    for given_ in (pl.DataFrame(MODELS), pd.DataFrame(MODELS), matrix):
+        found = compare_auc(Y, given_)
+        assert found.p_value == expected.p_value
+        assert [one.low for one in found.differences] == [
+            one.low for one in expected.differences
+        ]
+    assert compare_auc(Y, pd.DataFrame(matrix)).names == ("0", "1", "2", "3")
+
+
+def test_the_global_test_is_hotellings_and_ignores_copies():
+    found = compare_auc(Y, MODELS)
+    contrasts = np.eye(4)[1:] - np.eye(4)[0]
+    gaps = contrasts @ found.values
+    covariance = contrasts @ found.covariance @ contrasts.T
+    statistic = gaps @ np.linalg.solve(covariance, gaps)
+    assert found.statistic == pytest.approx(statistic)
+    assert found.rank == 3
+    assert found.p_value > stats.chi2(3).sf(statistic)
+    normal = compare_auc(Y, MODELS, method="delong")
+    assert normal.p_value == pytest.approx(stats.chi2(3).sf(statistic))
+    # whichever model is first, and however many are copies
+    shuffled = compare_auc(Y, {name: MODELS[name] for name in "cadb"})
+    assert shuffled.p_value == pytest.approx(found.p_value)
+    copies = compare_auc(Y, MODELS | {"e": MODELS["b"] * 3, "f": MODELS["a"] + 1})
+    assert copies.rank == 3
+    assert copies.p_value == pytest.approx(found.p_value)
+    alike = compare_auc(Y, {name: MODELS["a"] * k for k, name in enumerate("abc", 1)})
+    assert (alike.rank, alike.p_value) == (0, 1.0)
+    assert {one.p_value for one in alike.differences} == {1.0}
+
+
+def test_the_simultaneous_quantile_is_that_of_independent_contrasts():
+    # of k independent contrasts the largest is below q with probability Phi^k
+    for k in (2, 5):
+        share = (1 + 0.95 ** (1 / k)) / 2
+        found = simultaneous_quantile(np.diag(np.arange(1.0, k + 1)), np.inf, 0.95)
+        assert found == pytest.approx(stats.norm.ppf(share), abs=0.02)
+    equal = np.full((3, 3), 2.0)
+    assert simultaneous_quantile(equal, 9.0, 0.95) == pytest.approx(
+        stats.t(9).ppf(0.975), abs=0.03
+    )
+    tukey = np.array([[2.0, 1, -1], [1, 2, 1], [-1, 1, 2]])  # three pairs of three
+    expected = stats.studentized_range(3, 20).ppf(0.95) / np.sqrt(2)
+    assert simultaneous_quantile(tukey, 20.0, 0.95) == pytest.approx(expected, abs=0.03)
+    assert simultaneous_quantile(tukey, 20.0, 0.95) == simultaneous_quantile(
+        tukey, 20.0, 0.95
+    )
+
+
+def test_p_values_are_adjusted_by_holms_method():
+    assert holm([0.01, 0.04, 0.03, 0.9]) == pytest.approx([0.04, 0.09, 0.09, 0.9])
+    assert holm([0.5]) == [0.5]
+
+
+def test_a_reference_is_subtracted_from_all_others():
+    found = compare_auc(Y, MODELS, reference="b")
+    assert [one.names for one in found.differences] == [
+        ("a", "b"),
+        ("c", "b"),
+        ("d", "b"),
+    ]
+    assert found.p_value == pytest.approx(compare_auc(Y, MODELS).p_value)
+    widths = [one.high - one.low for one in found.differences]
+    pairs = {one.names: one for one in compare_auc(Y, MODELS).differences}
+    assert widths[0] < pairs["a", "b"].high - pairs["a", "b"].low
+
+
+def test_null_and_margin_shift_the_difference():
+    a, b = MODELS["c"], MODELS["a"]
+    plain = compare_auc(Y, a, b)
+    at_end = compare_auc(Y, a, b, null=plain.low)
+    assert at_end.p_value == pytest.approx(0.05)
+    assert (at_end.low, at_end.high) == (plain.low, plain.high)
+    other = compare_auc(Y, b, a, margin=-plain.low if plain.low < 0 else 0.02)
+    degrees = min(np.bincount(Y)) - 1
+    expected = stats.t(degrees).sf(
+        (other.difference + other.margin) / other.standard_error
+    )
+    assert other.p_value == pytest.approx(expected)
+    assert "worse by 0.02 or more" in str(compare_auc(Y, a, b, margin=0.02))
+    for option in ({"null": 0.1}, {"margin": 0.1}):
+        with pytest.raises(ValueError, match="name the reference"):
+            compare_auc(Y, MODELS, **option)
+        assert len(compare_auc(Y, MODELS, reference="a", **option).differences) == 3
+
+
+def test_the_area_is_tested_against_a_constant_by_its_interval():
+    interval = auc_interval(Y, MODELS["b"])
+    for null in (interval.low, interval.high):
+        test = auc_interval(Y, MODELS["b"], null=null)
+        assert test.p_value == pytest.approx(0.05)
+        assert f"p = 0.050 for AUC {null:g}" in str(test)
+    assert auc_interval(Y, MODELS["b"], null=interval.auc).p_value == 1.0
+    assert auc_interval(Y, Y * 1.0, null=0.5).p_value < 1e-10
+
+
+def test_samples_of_different_rows_add_their_variances():
+    y, scores = [Y, ~Y[:100]], [MODELS["a"], MODELS["b"][:100]]
+    one, other = (auc_interval(*sample) for sample in zip(y, scores, strict=True))
+    found = compare_auc(y, *scores, paired=False)
+    assert found.difference == pytest.approx(one.auc - other.auc)
+    assert found.standard_error == pytest.approx(
+        np.hypot(one.standard_error, other.standard_error)
+    )
+    several = compare_auc(
+        [*y, Y], {"x": scores[0], "y": scores[1], "z": MODELS["c"]}, paired=False
+    )
+    assert np.count_nonzero(several.covariance) == 3
+    assert several.differences[0].unadjusted_p_value == pytest.approx(found.p_value)
+    with pytest.raises(ValueError, match="y_true as a list of 2 arrays"):
+        compare_auc(Y, *scores, paired=False)
+
+
+@pytest.mark.parametrize("box", [{"fpr_range": (0, 0.3)}, {"tpr_range": (0.4, 1)}])
+def test_a_standardised_partial_area_has_the_same_test(box):
+    a, b = MODELS["a"], MODELS["c"]
+    plain = compare_auc(Y, a, b, **box)
+    for standardize in ("area", "mcclish"):
+        found = compare_auc(Y, a, b, **box, standardize=standardize)
+        for scores, value in ((a, found.value_a), (b, found.value_b)):
+            expected = partial_auc_score(Y, scores, **box, standardize=standardize)
+            interval = auc_interval(Y, scores, **box, standardize=standardize)
+            assert value == pytest.approx(expected) == interval.auc
+            assert interval.low < expected < interval.high
+        assert found.difference == pytest.approx(found.value_a - found.value_b)
+        assert found.z == pytest.approx(plain.z)
+        assert found.p_value == pytest.approx(plain.p_value)
+        ratio = found.difference / plain.difference
+        assert found.low == pytest.approx(ratio * plain.low)
+        null = compare_auc(Y, a, b, **box, standardize=standardize, null=found.low)
+        assert null.p_value == pytest.approx(0.05)
+
+
+@pytest.mark.kernel
+@fewer_examples
+@given(samples(max_rows=14, levels=4, weights=True))
+def test_effects_on_the_ordinal_area_are_derivatives(sample):
+    levels, scores, weights, _ = sample
+    levels = np.unique(levels, return_inverse=True)[1]
+    for weight in (None, weights):
+        found = OrdinalSample(levels, weight).measure(scores + 0.0)
+        assert found.value == pytest.approx(
+            ordinal_auc_score(levels, scores, sample_weight=weight), abs=1e-12
+        )
+        expected = reference.ordinal_effects(levels, scores, weight)
+        assert found.effects == pytest.approx(expected, abs=1e-6)
+        grouped = OrdinalSample(levels, weight, np.arange(levels.size)).measure(scores)
+        assert grouped.effects == pytest.approx(found.effects)
+
+
+def test_levels_and_classes_are_compared():
+    levels = np.arange(240) % 4
+    scores = {name: one + 0.5 * levels for name, one in MODELS.items()}
+    found = compare_auc(levels, scores, metric="ordinal_auc")
+    assert found.values[1] == pytest.approx(ordinal_auc_score(levels, scores["b"]))
+    two = compare_auc(Y, MODELS["a"], MODELS["b"], metric="ordinal_auc")
+    plain = compare_auc(Y, MODELS["a"], MODELS["b"])
+    assert (two.low, two.p_value) == (plain.low, plain.p_value)
+
+    matrices = {
+        name: np.c_[one, -one, one**2] + np.eye(3)[levels % 3]
+        for name, one in MODELS.items()
+    }
+    kinds = levels % 3
+    found = compare_auc(kinds, matrices, metric="nominal_auc", multi_class="ovo")
+    for name, value, spread in zip(
+        matrices, found.values, found.covariance.diagonal(), strict=True
+    ):
+        interval = nominal_auc_interval(kinds, matrices[name], multi_class="ovo")
+        assert value == nominal_auc_score(kinds, matrices[name], multi_class="ovo")
+        assert np.sqrt(spread) == pytest.approx(interval.standard_error)
+
+
+@pytest.mark.parametrize("metric", ["auc", "ordinal_auc", "ndcg", "map"])
+def test_means_over_queries_are_compared_by_students_paired_test(metric):
+    qid = np.arange(240) // 12
+    score = {"auc": roc_auc_score, "ordinal_auc": ordinal_auc_score}.get(metric)
+    score = score or {"ndcg": ndcg_score, "map": mean_average_precision}[metric]
+    values = [
+        np.array([score(Y[qid == q], MODELS[name][qid == q]) for q in range(20)])
+        for name in "ab"
+    ]
+    found = compare_auc(Y, MODELS["a"], MODELS["b"], metric=metric, qid=qid)
+    expected = stats.ttest_rel(*values)
+    assert found.difference == pytest.approx((values[0] - values[1]).mean())
+    assert found.p_value == pytest.approx(expected.pvalue)
+    ends = expected.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+
+
+def test_results_convert_to_frames():
+    frame = compare_auc(Y, MODELS).to_frame()
+    assert frame.shape[0] == 6
+    assert {"a", "b", "difference", "low", "high", "p_value"} <= set(frame.columns)
+    one = auc_interval(Y, MODELS["a"], null=0.5).to_frame()
+    assert one.select("value", "null", "positives").row(0)[1:] == (0.5, 80.0)
+    assert compare_auc(Y, MODELS["a"], MODELS["b"]).to_frame().shape[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({"a": MODELS["a"]}, {}, "two or more models"),
+        (MODELS["a"], {}, "use auc_interval for one model"),
+        ({1: MODELS["a"], "1": MODELS["b"]}, {}, "different names"),
+        (MODELS, {"reference": 3}, "reference must be one of"),
+        ({"a": MODELS["a"], "b": MODELS["b"][1:]}, {}, "b has 239 rows"),
+        (MODELS, {"metric": "ndcg"}, "give qid"),
+        (MODELS, {"metric": "map", "qid": GROUPS, "k": 3}, "k is not supported"),
+        (MODELS, {"metric": "gini"}, "metric must be"),
+        (MODELS, {"qid": GROUPS, "groups": GROUPS}, "groups cannot be given with qid"),
+        (MODELS, {"qid": np.zeros(240)}, "1 queries with a value"),
+        (MODELS, {"margin": -1}, "margin must be"),
+        (MODELS, {"groups": np.zeros(240)}, "one group only"),
+        (MODELS, {"groups": np.where(Y, 1, GROUPS)}, "all positive rows in one group"),
+        (MODELS, {"groups": [*range(239), None]}, r"None in row 239 \(1 such rows\)"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_auc(Y, scores, **options)
+
+
+def test_names_need_not_be_strings():
+    found = compare_auc(Y, {1: MODELS["a"], 2.5: MODELS["b"]}, reference=1)
+    assert found.names == ("1", "2.5")
+    assert found.differences[0].names == ("2.5", "1")
+
+
+def test_memory_does_not_grow_with_the_number_of_models():
+    rng = np.random.default_rng(0)
+    y = rng.random(60_000) < 0.4
+    scores = np.asfortranarray(rng.normal(size=(60_000, 24)) + y[:, None])
+    compare_auc(y, scores[:, :3])  # compiles
+    tracemalloc.start()
+    try:
+        compare_auc(y, scores)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    draws = 10_000 * 276 * 8  # of the simultaneous quantile, whatever the rows
+    assert peak < max(0.6 * scores.nbytes, 2.5 * draws)
