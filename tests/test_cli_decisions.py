@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
-from aucmax.decisions import operating_point, reliability
+from aucmax.decisions import compare_groups, operating_point, reliability
 
 ROWS = 400
 
@@ -279,3 +279,28 @@ def test_a_scorecard_is_printed_in_the_units_of_the_table():
 def test_explain_refuses_a_row_that_is_not_there():
     words = run("explain", "plain.aucmax", "new.csv", "--row", 999, exit_code=2).stderr
     assert "there is no row 999: new.csv has 400 rows" in words
+
+
+def test_groups_of_people_are_compared_by_a_column():
+    labels, scores = scored()
+    new = visits(1).with_columns(ward=pl.when(pl.col("dose") < 2).then(pl.col("ward")))
+    new.write_csv("wards.csv")
+    known = new["ward"].is_not_null().to_numpy()
+    found = read_json("evaluate", "plain.aucmax", "wards.csv", "--by", "ward")
+    groups = found["groups"]
+    assert groups["n_missing"] == (~known).sum()
+    assert groups["threshold"] == found["operating_point"]["threshold"]
+    rows = known & (new["ward"] == "red").fill_null(False).to_numpy()
+    red = next(one for one in groups["groups"] if one["group"] == "red")
+    assert (red["n_rows"], red["n_positive"]) == (rows.sum(), labels[rows].sum())
+    text = run("evaluate", "plain.aucmax", "wards.csv", "--by", "ward").stdout
+    assert "By column 'ward':\ngroup" in text
+    run("report", "plain.aucmax", "wards.csv", "--by", "ward", "-o", "wards.md")
+    assert "## By ward" in Path("wards.md").read_text()
+    # a column that the model does not use, and one that is no group
+    expected = compare_groups(labels, scores, visits(1)["cost"])
+    found = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["groups"]
+    assert found["groups"][0]["auc"] == pytest.approx(expected.groups[0].auc)
+    ran = run(*EVALUATE, "--by", "dose", exit_code=2)
+    assert "by has 400 different values" in ran.stderr
+    assert "no column 'wart'" in run(*EVALUATE, "--by", "wart", exit_code=2).stderr

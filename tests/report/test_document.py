@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucmax.decisions import net_benefit, reliability
+from aucmax.decisions import compare_groups, net_benefit, reliability
 from aucmax.report import Report
 from aucmax.report.document import _markdown_text, check_report_path
 from aucmax.report.svg import Plane, Scale, nice_ticks
@@ -313,3 +313,25 @@ def test_without_probabilities_there_is_no_decision_curve():
     said = contents(n_rows=400, probabilities=None)
     assert "Decision curve" not in Report(said).html()
     assert "Net benefit" not in Report(said).markdown()
+
+
+def test_groups_of_people_have_a_table_with_differences_and_escaped_names():
+    said = contents(("linear",), n_rows=900)
+    names = np.array([EVIL, "men | women", None], dtype=object)
+    by = names[np.random.default_rng(5).choice(3, 900, p=[0.3, 0.6, 0.1])]
+    found = compare_groups(said.labels, said.rankings["linear"], by, threshold=1.0)
+    report = Report(contents(("linear",), n_rows=900, groups=("a <b>", found)))
+    page, text = report.html(), report.markdown()
+    assert "By <bdi>a &lt;b&gt;</bdi>" in page
+    assert "## By a &lt;b&gt;" in text
+    assert EVIL not in page.replace(read_template("page.js"), "")
+    one, two = found.groups[1], found.differences[0]
+    for written in (page, text):
+        assert f"{one.auc_low:.3f} to {one.auc_high:.3f}" in written
+        assert f"{two.low:+.3f} to {two.high:+.3f}" in written
+        assert f"{found.n_missing} rows without a group" in written
+        assert f"{found.between[0, 1]:.3f}" in written
+    only = compare_groups(said.labels, said.rankings["linear"], ["all"] * 900)
+    page = Report(contents(("linear",), n_rows=900, groups=(None, only))).html()
+    assert "By group" in page
+    assert "negatives of" not in page

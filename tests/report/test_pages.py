@@ -244,3 +244,18 @@ def test_a_model_that_ranks_nothing_is_rejected():
         model.fit(X, y)
     with pytest.raises(ValueError, match="the same score"):
         report_model(model, X, y)
+
+
+def test_groups_are_a_column_of_the_table_or_values():
+    rows, y = table(600)
+    model = TableModel(LogisticRegression()).fit(rows[:300], y[:300])
+    other, truth = rows[300:], y[300:]
+    by_name = report_model(model, other, truth, by="kind").contents.groups
+    values = other["kind"].to_list()
+    by_value = report_model(model, other, truth, by=values).contents.groups
+    assert by_name[0] == "kind"
+    assert by_value[0] is None
+    assert by_name[1].as_dict() == by_value[1].as_dict()
+    assert by_name[1].threshold == model.threshold_
+    with pytest.raises(ValueError, match="X has no column 'x'"):
+        report_model(model, other, truth, by="x")

@@ -10,6 +10,7 @@ import click
 from aucmax.cli.entry_point import Command, NothingRankedError
 from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
+    by_option,
     cut_options,
     data_argument,
     flag,
@@ -28,7 +29,13 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
+from aucmax.cli.reading import (
+    ColumnRoles,
+    Source,
+    drop_unknown,
+    split_known,
+    take_column,
+)
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
@@ -55,6 +62,7 @@ _MANY_KNOWN_ROWS = 0.2
 @metric_option
 @cut_options
 @prevalence_option
+@by_option
 @click.option("--figure", type=output_path, help="File for the ROC curve.")
 @force_option
 @disk_option
@@ -69,6 +77,7 @@ def evaluate(
     metric: str | None,
     cut: dict[str, float],
     prevalence: float | None,
+    by: str | None,
     figure: Path | None,
     force: bool,
     on_disk: bool | None,
@@ -117,6 +126,13 @@ def evaluate(
             "nothing there. Check that the columns are those of training."
         )
     point = _operating_point(fitted, truth, scores, cut)
+    groups = None
+    if by is not None:
+        from aucmax.model_selection.model_report import group_rows
+
+        column = take_column(test, by, data.path)
+        cutoff = None if point is None else point.threshold
+        groups = group_rows(truth, scores, column, cutoff)
     chances = None
     if hasattr(fitted, "predict_proba"):
         chances = reliability(
@@ -141,6 +157,7 @@ def evaluate(
         "operating_point": None if point is None else point.as_dict(),
         "probabilities": None if chances is None else chances.as_dict(),
         "known_rows": None if isnan(known) else known,
+        "groups": None if groups is None else groups.as_dict(),
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}
@@ -159,6 +176,8 @@ def evaluate(
         _print_point(point, is_own=not cut, console=console)
     if chances is not None:
         _print_chances(chances, console)
+    if groups is not None:
+        console.say(f"\nBy column {by!r}:\n{groups}")
     console.give(record)
 
 

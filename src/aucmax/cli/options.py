@@ -71,6 +71,12 @@ missing_target_option = click.option(
     show_default=True,
     help="Drop rows without a target, or raise an error.",
 )
+by_option = click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Column of groups of people to compare: AUC within and between groups, recall "
+    "and false positive rate.",
+)
 weight_option = click.option(
     "--weight",
     metavar="COLUMN",

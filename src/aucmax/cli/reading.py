@@ -351,6 +351,16 @@ def split_known(rows: Data, data: Source, model: Any, roles: ColumnRoles) -> Dat
     return split_target(rows, data, target, (), queries, row_columns)
 
 
+def take_column(data: Data, name: str | None, path: Path) -> Any:
+    """Return a column of the rows by its name; None without a name."""
+    if name is None:
+        return None
+    if data.target is None:
+        raise click.UsageError(f"{path} has no named columns; --by needs a table.")
+    require_column(name, data.rows.columns, path)
+    return data.rows[name]
+
+
 def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
     """Leave out rows without a target, with a note, unless they are an error."""
     if missing_target == "drop":

@@ -8,6 +8,7 @@ import click
 
 from aucmax.cli.entry_point import Command, typed_command
 from aucmax.cli.options import (
+    by_option,
     data_argument,
     force_option,
     metric_option,
@@ -23,7 +24,13 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
+from aucmax.cli.reading import (
+    ColumnRoles,
+    Source,
+    drop_unknown,
+    split_known,
+    take_column,
+)
 from aucmax.cli.score import known_columns, load_model
 
 
@@ -47,6 +54,7 @@ from aucmax.cli.score import known_columns, load_model
 @test_options
 @range_options
 @metric_option
+@by_option
 @force_option
 @data_argument
 @with_console
@@ -58,6 +66,7 @@ def report(
     roles: ColumnRoles,
     ranges: dict[str, Any],
     metric: str | None,
+    by: str | None,
     force: bool,
     console: Console,
 ) -> None:
@@ -82,6 +91,7 @@ def report(
         test.rows,
         test.match(fitted.grading_),
         metric=metric,
+        by=take_column(test, by, data.path),
         **ranges,
         name=fitted.name,
         title=title

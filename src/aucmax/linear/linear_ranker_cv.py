@@ -115,8 +115,7 @@ class LinearRankerCV(BinaryRanker):
         Its index in `cv_results_`.
     cv_results_ : dict of lists and ndarrays
         As scikit-learn has it: "params", "mean_test_score", "std_test_score",
-        "rank_test_score", "split0_test_score" and so on, "mean_fit_time",
-        "mean_n_passes".
+        "rank_test_score", "split0_test_score", ..., "mean_fit_time", "mean_n_passes".
     n_splits_ : int
         Number of folds that decided.
     n_passes_ : float

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
+from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
@@ -29,6 +30,16 @@ from aucmax.metrics.structured import (
     binned_auc_score,
     unnested_auc_score,
 )
+from aucmax.metrics.top_of_list import (
+    average_precision_score,
+    gini,
+    ks_statistic,
+    lift_at_k,
+    precision_at_recall,
+    recall_at_fpr,
+    recall_at_k,
+    recall_at_precision,
+)
 from aucmax.metrics.uncertainty import auc_interval
 
 if TYPE_CHECKING:
@@ -49,10 +60,14 @@ __all__ = [
     "ROCPoints",
     "auc_at_k_score",
     "auc_interval",
+    "average_precision_score",
     "binned_auc_score",
     "bootstrap_interval",
     "compare_auc",
     "concordance_index",
+    "gini",
+    "ks_statistic",
+    "lift_at_k",
     "make_query_scorer",
     "mean_average_precision",
     "multiclass_auc_score",
@@ -64,6 +79,10 @@ __all__ = [
     "partial_auc_scorer",
     "plan_auc",
     "precision_at_k",
+    "precision_at_recall",
+    "recall_at_fpr",
+    "recall_at_k",
+    "recall_at_precision",
     "roc_auc_score",
     "roc_auc_scorer",
     "roc_band",

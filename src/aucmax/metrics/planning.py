@@ -21,7 +21,7 @@ from aucmax._core.parameters import (
 )
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._influence import influences
-from aucmax.metrics._samples import AreaSample, Rows
+from aucmax.metrics._samples import Rows
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
 from aucmax.metrics.uncertainty import area_interval, two_sided_test
 
@@ -405,9 +405,10 @@ class _Study:
         areas, effects, box = [], [], self.scores.box
         for values in pilot[1:]:
             task = check_task(pilot[0], values, pos_label=pos_label)
+            if not 2 <= task.n_positive <= task.scores.size - 2:
+                raise ValueError("a pilot needs at least two rows of each class.")
             effects.append(influences(task, box))
-            sample = AreaSample(task.is_positive, None, box).check()
-            areas.append(sample.measure(task.scores).value)
+            areas.append(task.mean_area(box) / box_size(box))
             if not _EDGE < areas[-1] < 1.0 - _EDGE:
                 raise ValueError(
                     f"an area of the pilot is {areas[-1]:g}, from which no variance "

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from aucmax._core.docstrings import documented
+from aucmax.decisions import compare_groups
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import choose_goal
@@ -27,6 +28,7 @@ def report_model(
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
     qid: Any = None,
+    by: Any = None,
     name: str | None = None,
     title: str | None = None,
     notices: Sequence[str] = (),
@@ -49,6 +51,9 @@ def report_model(
         The part of the ROC curve that counts; by default that of the training.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
+    by : str or array-like of shape (rows,), optional
+        Groups of people to compare, as in :func:`aucmax.decisions.compare_groups`: the
+        name of a column of X, or one value per row.
     name : str, optional
         Name of the model in the report.
     title : str, optional
@@ -88,6 +93,15 @@ def report_model(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
             "nothing. Check that the columns are those of training."
         )
+    groups = None
+    if by is not None:
+        column = by if isinstance(by, str) else getattr(by, "name", None)
+        if isinstance(by, str) and by not in getattr(table, "columns", ()):
+            raise ValueError(f"X has no column {by!r} to group rows by.")
+        values = table[by] if isinstance(by, str) else by
+        has_threshold = getattr(model, "has_threshold_", False)
+        threshold = model.threshold_ if has_threshold else None
+        groups = column, group_rows(target, scores, values, threshold)
     return report_scores(
         replace(result, folds=()),
         model,
@@ -101,7 +115,19 @@ def report_model(
         notices=notices,
         found=[str(one) for one in find_notices(table, target)],
         reproduction=reproduction,
+        groups=groups,
     )
+
+
+def group_rows(target: Target, scores: Any, by: Any, threshold: float | None) -> Any:
+    """Compare groups of rows; reject levels and queries."""
+    if target.is_graded or target.queries is not None:
+        raise ValueError(
+            "groups are compared by two classes in one ranking; there are levels or "
+            "queries here."
+        )
+    rows: Any = {"threshold": threshold, "sample_weight": target.weights}
+    return compare_groups(target.relevant, scores, by, **rows)
 
 
 def _match(model: Any, y: Any, qid: Any) -> Target:

@@ -51,6 +51,8 @@ class ReportContents:
     certificates: Sequence[tuple[str, str]] = ()
     reproduction: Mapping[str, Any] = field(default_factory=dict)
     no_rankings: str = ""
+    # the name of a column, and an aucmax.decisions.GroupComparison by it
+    groups: tuple[str | None, Any] | None = None
     date: str = field(default_factory=lambda: date.today().isoformat())
 
     @property

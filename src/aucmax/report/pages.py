@@ -215,6 +215,7 @@ def report_scores(
     notices: Sequence[str] = (),
     found: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
+    groups: tuple[str | None, Any] | None = None,
 ) -> Report:
     """Make a report of one fitted model from its scores of held-out rows.
 
@@ -254,6 +255,7 @@ def report_scores(
             "versions": _versions(),
         },
         no_rankings=_IN_QUERIES,
+        groups=groups,
     )
     return Report(contents)
 

@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability, wilson_interval
 from aucmax.decisions.net_benefit import shown_range
+from aucmax.decisions.subgroups import TITLES
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,
@@ -34,6 +35,7 @@ _MAX_COLUMNS = 20  # in the table of importances
 _MAX_CHARACTERS = 900_000  # of all rankings together: keeps the page small
 _LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 _TENTHS = 10
+_MAX_MATRIX = 6  # groups whose areas between each other are shown
 _THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)  # of net benefits
 
 
@@ -66,6 +68,7 @@ def page_view(contents: ReportContents) -> dict[str, Any]:
         **_ranked_view(contents),
         **{name: getattr(contents, name) for name in as_given.split()},
         "version": __version__,
+        "groups": _group_view(contents),
         "importance": _importance_view(contents.importance),
         "folds": _fold_view(contents.models),
         "n_folds": max(len(row.folds) for row in contents.models),
@@ -223,6 +226,28 @@ def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
         "rows": [(*column, scale.strip(column[1], column[2:])) for column in shown],
         "n_more": importance.n_columns - len(shown),
         "note": importance.note,
+    }
+
+
+def _group_view(contents: ReportContents) -> dict[str, Any] | None:
+    """Return the tables of groups of people, with areas between a few groups."""
+    if contents.groups is None:
+        return None
+    column, found = contents.groups
+    names = [one.group for one in found.groups]
+    by_group: dict[str, dict[str, Any]] = {}
+    for one in found.differences:
+        by_group.setdefault(one.group, {})[one.measure] = one
+    matrix = zip(names, found.between.tolist(), strict=True)
+    return {
+        "column": column,
+        "rows": [(one, by_group.get(one.group, {})) for one in found.groups],
+        "reference": names[0],
+        "names": names,
+        "between": list(matrix) if 1 < len(names) <= _MAX_MATRIX else [],
+        "threshold": found.threshold,
+        "n_missing": found.n_missing,
+        "titles": TITLES if found.threshold is not None else {"auc": TITLES["auc"]},
     }
 
 

@@ -1,0 +1,412 @@
+"""What counts at the top of a list: average precision, and recall under a constraint.
+
+All come from the steps of the ROC curve: the thresholds are the distinct scores, and
+tied rows are above a threshold together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_number
+from aucmax._core.validation import FloatArray, IntArray, check_relevance
+from aucmax.metrics._steps import QueryValues, Steps, check_task
+from aucmax.metrics.retrieval import RELEVANT, precisions
+from aucmax.metrics.roc import roc_auc_score
+from aucmax.metrics.top_sets import check_k
+
+_POSITIVE = "a positive row"
+_ROUNDING = 1e-12  # of a rate that is compared with a given one
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """Counts above the thresholds of each query, by descending threshold."""
+
+    starts: IntArray  # the first threshold of each query
+    found: FloatArray  # weight of positives at or above each threshold
+    alarms: FloatArray  # weight of negatives at or above it
+    gained: FloatArray  # weight of positives at it
+    positives: FloatArray  # of the query of each threshold
+    negatives: FloatArray
+
+    @classmethod
+    def of(
+        cls, y_true: ArrayLike, y_score: ArrayLike, weight: Any, qid: Any, label: Any
+    ) -> _Thresholds:
+        """Check the arguments of a metric, and count."""
+        task = check_task(y_true, y_score, weight, qid, label)
+        is_rare = 2 * task.n_positive <= task.scores.size
+        if is_rare and task.queries is not None and task.queries.codes is None:
+            # a run of negatives may be one step, a run of positives may not
+            steps = task.steps()
+            held = steps.positive + steps.negative > 0.0
+            positive, negative = steps.positive[held], steps.negative[held]
+            steps = Steps(negative, positive, np.array([0, positive.size]))
+        else:
+            steps, _ = task.sorted_steps()
+        starts, sizes = steps.offsets[:-1], np.diff(steps.offsets)
+        sums = []
+        for masses in (steps.positive, steps.negative):
+            total = np.add.reduceat(masses, starts)
+            running = np.cumsum(masses)
+            before = np.concatenate([[0.0], running])[starts]
+            sums += [running - np.repeat(before, sizes), np.repeat(total, sizes)]
+        found, positives, alarms, negatives = sums
+        return cls(starts, found, alarms, steps.positive, positives, negatives)
+
+    @property
+    def recall(self) -> FloatArray:
+        """Share of the positives at or above each threshold; NaN without positives."""
+        with np.errstate(invalid="ignore"):
+            return self.found / self.positives
+
+    @property
+    def precision(self) -> FloatArray:
+        """Share of positives among the rows at or above each threshold."""
+        return self.found / (self.found + self.alarms)
+
+    def best(self, values: FloatArray, allowed: Any, parts: str) -> QueryValues:
+        """Return the largest allowed value of each query, 0 if there is none."""
+        kept = np.where(allowed | np.isnan(values), values, 0.0)
+        return self._of_queries(np.maximum.reduceat(kept, self.starts), parts)
+
+    def total(self, values: FloatArray, parts: str) -> QueryValues:
+        """Return the sum of the values of each query."""
+        return self._of_queries(np.add.reduceat(values, self.starts), parts)
+
+    def _of_queries(self, values: FloatArray, parts: str) -> QueryValues:
+        rows = (self.positives + self.negatives)[self.starts]
+        return QueryValues(values, rows, getattr(self, parts)[self.starts])
+
+
+@documented
+def average_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    r"""Average precision: the mean precision at the positives.
+
+    .. math:: \mathrm{AP} = \sum_t (R_t - R_{t-}) \, P_t
+
+    over the thresholds t from the highest, with recall :math:`R_t` and precision
+    :math:`P_t` of the rows at or above t; :math:`R_{t-}` is the recall just above t.
+    This is scikit-learn's definition: tied rows count as one block.
+    :func:`mean_average_precision` is the mean over all orders of tied rows instead.
+    Costs O(m log m).
+
+    Returns
+    -------
+    float
+        From the share of positives (random scores) to 1. NaN for a query without
+        positives, which the mean leaves out. With ``average=None`` an array with the
+        value of each query.
+
+    See Also
+    --------
+    mean_average_precision : The same with another rule for ties.
+    aucmax.risks.SmoothAveragePrecision : A risk to train with.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import average_precision_score
+    >>> average_precision_score([1, 0, 1, 0], [4, 3, 2, 1])
+    0.8333333333333333
+    """
+    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    with np.errstate(invalid="ignore"):
+        parts = thresholds.gained * thresholds.precision / thresholds.positives
+    return thresholds.total(parts, "positives").average(average, _POSITIVE)
+
+
+@documented
+def recall_at_fpr(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Highest recall (sensitivity) at a false positive rate of at most `fpr`.
+
+    Over all thresholds at which the share of negatives at or above them is at most
+    `fpr`, without interpolation. With 1% as `fpr`, this is the true positive rate at 1%
+    false positives. Costs O(m log m).
+
+    Parameters
+    ----------
+    fpr : float
+        The largest false positive rate (1 - specificity), from 0 to 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 if the rate of every threshold is higher. With
+        ``average=None`` an array with the value of each query.
+
+    See Also
+    --------
+    aucmax.decisions.operating_point : The threshold itself, with intervals.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import recall_at_fpr
+    >>> recall_at_fpr([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], fpr=0.1)
+    0.6666666666666666
+    """
+    check_number("fpr", fpr, 0.0, 1.0)
+    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    allowed = thresholds.alarms <= fpr * thresholds.negatives * (1.0 + _ROUNDING)
+    recall = np.where(thresholds.negatives > 0.0, thresholds.recall, np.nan)
+    return thresholds.best(recall, allowed, "positives").average(average)
+
+
+@documented
+def recall_at_precision(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    precision: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Highest recall (sensitivity) at a precision of at least `precision`.
+
+    Costs O(m log m).
+
+    Parameters
+    ----------
+    precision : float
+        The lowest precision (positive predictive value), from 0 to 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 if no threshold has this precision. With ``average=None`` an
+        array with the value of each query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import recall_at_precision
+    >>> recall_at_precision([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], precision=0.7)
+    1.0
+    """
+    check_number("precision", precision, 0.0, 1.0)
+    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    allowed = thresholds.precision >= precision * (1.0 - _ROUNDING)
+    best = thresholds.best(thresholds.recall, allowed, "positives")
+    return best.average(average, _POSITIVE)
+
+
+@documented
+def precision_at_recall(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    recall: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Highest precision at a recall (sensitivity) of at least `recall`.
+
+    Costs O(m log m).
+
+    Parameters
+    ----------
+    recall : float
+        The lowest recall, from 0 to 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. NaN for a query without positives, which the mean leaves out.
+        With ``average=None`` an array with the value of each query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import precision_at_recall
+    >>> precision_at_recall([0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6], recall=0.8)
+    0.75
+    """
+    check_number("recall", recall, 0.0, 1.0)
+    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    allowed = thresholds.recall >= recall * (1.0 - _ROUNDING)
+    precision = np.where(thresholds.positives > 0.0, thresholds.precision, np.nan)
+    best = thresholds.best(precision, allowed, "positives")
+    return best.average(average, _POSITIVE)
+
+
+@documented
+def ks_statistic(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Largest distance of true and false positive rate (Kolmogorov-Smirnov).
+
+    That of the score distributions of both classes, if positives score higher; also the
+    largest value of Youden's J. Costs O(m log m).
+
+    Returns
+    -------
+    float
+        Between 0 and 1. With ``average=None`` an array with the value of each query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import ks_statistic
+    >>> ks_statistic([0, 0, 1, 1], [1, 3, 2, 4])
+    0.5
+    """
+    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    with np.errstate(invalid="ignore"):
+        gap = thresholds.recall - thresholds.alarms / thresholds.negatives
+    return thresholds.best(gap, gap > 0.0, "positives").average(average)
+
+
+@documented
+def gini(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Gini coefficient of a ranking: 2 AUC - 1.
+
+    Also known as Somers' D of the scores; 1 for a perfect ranking, 0 for random scores.
+
+    Returns
+    -------
+    float
+        Between -1 and 1. With ``average=None`` an array with the value of each query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import gini
+    >>> gini([0, 0, 1, 1], [1, 3, 2, 4])
+    0.5
+    """
+    area = roc_auc_score(
+        y_true,
+        y_score,
+        sample_weight=sample_weight,
+        qid=qid,
+        pos_label=pos_label,
+        average=average,
+    )
+    return 2.0 * area - 1.0
+
+
+@documented
+def recall_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """Share of the relevant rows that are among the top k of each query.
+
+    Rows that tie at rank k count in equal parts. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Relevance, as in :func:`precision_at_k`.
+    k : int
+        Number of top rows, at least 1; all rows if there are fewer.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. NaN for a query without relevant rows, which the mean leaves
+        out. With ``average=None`` an array with the value of each query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import recall_at_k
+    >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
+    0.5
+    """
+    found, relevant, _ = _top_rows(y_true, y_score, k, sample_weight, qid, pos_label)
+    with np.errstate(invalid="ignore"):
+        values = found.values * found.parts / relevant
+    return found._replace(values=values, parts=relevant).average(average, RELEVANT)
+
+
+@documented
+def lift_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    average: str | None = "macro",
+) -> Any:
+    """How many times the base rate the precision of the top k of each query is.
+
+    Rows that tie at rank k count in equal parts. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Relevance, as in :func:`precision_at_k`.
+    k : int
+        Number of top rows, at least 1; all rows if there are fewer.
+
+    Returns
+    -------
+    float
+        At least 0; 1 for random scores. NaN for a query without relevant rows, which
+        the mean leaves out. With ``average=None`` an array with the value of each
+        query.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import lift_at_k
+    >>> lift_at_k([1, 0, 0, 0], [4, 3, 2, 1], k=2)
+    2.0
+    """
+    found, relevant, rows = _top_rows(y_true, y_score, k, sample_weight, qid, pos_label)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(relevant > 0.0, found.values * rows / relevant, np.nan)
+    return found._replace(values=values).average(average, RELEVANT)
+
+
+def _top_rows(
+    y_true: ArrayLike, y_score: ArrayLike, k: int, weight: Any, qid: Any, label: Any
+) -> tuple[QueryValues, FloatArray, FloatArray]:
+    """Return precision at k, and the weights of relevant and of all rows, by query."""
+    is_relevant = check_relevance(y_true, pos_label=label)
+    found = precisions(is_relevant, y_score, weight, qid, check_k(k))
+    everything = precisions(is_relevant, y_score, weight, qid, is_relevant.size)
+    return found, everything.values * found.rows, found.rows

@@ -1,0 +1,149 @@
+"""Groups of people: each number by hand, and what is left out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aucmax.decisions import compare_groups, operating_point, wilson_interval
+from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+
+RNG = np.random.default_rng(0)
+Y = RNG.random(600) < 0.4
+BY = RNG.choice(["b", "a", "c", None], 600, p=[0.5, 0.3, 0.1, 0.1])
+SCORES = (RNG.normal(size=600) + Y * np.where(BY == "a", 0.3, 1.5)).round(1)
+WEIGHTS = RNG.choice([1.0, 2.0], 600)
+
+
+def compare(**options):
+    return compare_groups(Y, SCORES, BY, threshold=0.7, **options)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_each_group_has_its_area_and_rates(weights):
+    found = compare(sample_weight=weights)
+    assert [one.group for one in found.groups] == ["b", "a", "c"]
+    for one in found.groups:
+        rows = one.group == BY
+        own = None if weights is None else weights[rows]
+        area = auc_interval(Y[rows], SCORES[rows], sample_weight=own)
+        assert one.ends("auc") == pytest.approx((area.auc, area.low, area.high))
+        point = operating_point(Y[rows], SCORES[rows], threshold=0.7, sample_weight=own)
+        assert one.ends("recall") == pytest.approx(
+            (point.recall, *point.intervals["recall"])
+        )
+        assert one.ends("fpr") == pytest.approx((point.fpr, *point.intervals["fpr"]))
+        assert (one.n_rows, one.n_positive) == (rows.sum(), (rows & Y).sum())
+    assert found.n_missing == sum(value is None for value in BY)
+
+
+def test_areas_between_groups_pair_positives_of_one_with_negatives_of_another():
+    found = compare()
+    for g, one in enumerate(found.groups):
+        for h, two in enumerate(found.groups):
+            rows = (Y & (one.group == BY)) | (~Y & (two.group == BY))
+            expected = roc_auc_score(Y[rows], SCORES[rows])
+            assert found.between[g, h] == pytest.approx(expected)
+            assert found.between_low[g, h] < expected < found.between_high[g, h]
+
+
+def test_differences_of_areas_are_those_of_unpaired_samples():
+    rows = [name == BY for name in ("b", "a", "c")]
+    names = dict(zip("bac", (SCORES[one] for one in rows), strict=True))
+    labels = [Y[one] for one in rows]
+    for options, asked in (({}, {"reference": "b"}), ({"all_pairs": True}, {})):
+        expected = compare_auc(labels, names, paired=False, **asked).differences
+        found = [one for one in compare(**options).differences if one.measure == "auc"]
+        assert len(found) == len(expected)
+        for one, two in zip(found, expected, strict=True):
+            assert (one.group, one.other) == two.names
+            assert one.difference == pytest.approx(two.difference)
+            assert (one.low, one.high) == pytest.approx((two.low, two.high))
+            assert one.p_value == pytest.approx(two.p_value)
+
+
+def test_one_difference_of_rates_has_newcombes_interval():
+    kept = BY != "c"
+    found = compare_groups(Y[kept], SCORES[kept], BY[kept], threshold=0.7)
+    one = next(one for one in found.differences if one.measure == "recall")
+    shares = []
+    for name in ("a", "b"):
+        rows = Y & (name == BY)
+        share = float((SCORES[rows] > 0.7).mean())
+        shares.append((share, *wilson_interval(share, rows.sum())))
+    (p, l1, u1), (q, l2, u2) = shares
+    assert (one.group, one.other) == ("a", "b")
+    assert one.difference == pytest.approx(p - q)
+    assert one.low == pytest.approx(p - q - np.hypot(p - l1, u2 - q))
+    assert one.high == pytest.approx(p - q + np.hypot(u1 - p, q - l2))
+    assert one.p_value < 0.01
+
+
+def test_intervals_of_more_groups_are_wider():
+    few = [one for one in compare().differences if one.measure == "fpr"]
+    many = [one for one in compare(all_pairs=True).differences if one.measure == "fpr"]
+    assert few[0].high - few[0].low < many[0].high - many[0].low
+    by_c = compare(reference="c").differences
+    assert {one.other for one in by_c} == {"c"}
+
+
+def test_a_group_of_one_class_has_no_area_and_is_not_compared():
+    by = np.where(np.arange(600) < 5, "tiny", "rest")
+    y = Y.copy()
+    y[:5] = True
+    found = compare_groups(y, SCORES, by, threshold=0.7)
+    tiny = found.groups[1]
+    assert np.isnan(tiny.ends("auc")).all()
+    assert np.isnan(tiny.fpr)
+    assert tiny.recall == (SCORES[:5] > 0.7).mean()
+    assert [one.measure for one in found.differences] == ["recall"]
+    assert np.isfinite(found.between[1, 0])
+    assert json.loads(json.dumps(found.as_dict()))["groups"][1]["auc"] is None
+
+
+def test_without_a_threshold_only_areas_are_compared():
+    found = compare_groups(Y, SCORES, BY)
+    assert {one.measure for one in found.differences} == {"auc"}
+    assert np.isnan(found.groups[0].recall)
+    assert "recall" not in repr(found)
+
+
+def test_equal_groups_do_not_differ():
+    y, scores = np.tile(Y, 2), np.tile(SCORES, 2)
+    found = compare_groups(y, scores, np.repeat([1, 2], 600), threshold=0.7)
+    assert [one.difference for one in found.differences] == pytest.approx([0, 0, 0])
+    assert [one.p_value for one in found.differences] == [1, 1, 1]
+
+
+def test_it_prints_a_table_with_differences_and_missing_groups():
+    lines = repr(compare()).splitlines()
+    assert lines[0].split()[:3] == ["group", "rows", "positive"]
+    assert [line.split()[0] for line in lines[1:4]] == ["b", "a", "c"]
+    assert lines[4].startswith("AUC of a less that of b: -0.")
+    assert lines[-1] == f"{compare().n_missing} rows without a group are left out."
+    assert compare().to_frame()["group"].to_list() == ["b", "a", "c"]
+
+
+def test_names_that_are_not_strings_are_groups_too():
+    by = np.where(np.arange(600) % 3 == 0, 1.5, np.nan)
+    found = compare_groups(Y, SCORES, by)
+    assert [one.group for one in found.groups] == ["1.5"]
+    assert found.n_missing == 400
+    assert not found.differences
+    by = ["" if k % 2 else k % 4 for k in range(600)]
+    assert [one.group for one in compare_groups(Y, SCORES, by).groups] == ["0", "2"]
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "message"),
+    [
+        (np.arange(600), {}, "by has 600 different values"),
+        ([None] * 600, {}, "by has no values"),
+        (["a"] * 599, {}, "one group per row, 600 in all"),
+        (BY, {"reference": "z"}, "the groups are b, a, c"),
+        (BY, {"threshold": "high"}, "threshold must be a finite number"),
+    ],
+)
+def test_bad_input_is_explained(by, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_groups(Y, SCORES, by, **options)
