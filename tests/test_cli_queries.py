@@ -11,7 +11,11 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
-from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.metrics import (
+    multiclass_auc_score,
+    ordinal_auc_score,
+    roc_auc_score,
+)
 
 # files of these tests have columns that are neither features nor the target
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
@@ -272,8 +276,24 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
     message = refuse(*command)
     assert "the label has 3 different values (0: " in message
     assert "Use --positive VALUE to rank one value above all others" in message
-    assert "have lambdarank or lambdamart-mauc or lambdamart-ordinal learn" in message
-    assert "3 different values" in refuse("fit", folder / "known.svm", "-o", "m.aucmax")
+    assert "name a model that learns them: auto, lambdarank, lambdamart-mauc" in message
+    alone = ["fit", folder / "known-stars.csv", "--target", "stars", "--drop", "search"]
+    assert "3 different values" in refuse(*alone, "-o", "m.aucmax")
+
+
+def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
+    fit = ["fit", folder / "known.svm", "-o", "auto.aucmax"]
+    text = run(*fit, "--set", "folds=2", "--set", "max_fits=4").stdout
+    assert "NDCG@10 of new rows: 0." in text
+    record = read_json("evaluate", "auto.aucmax", folder / "new.svm")
+    low, high = record["ndcg@10_interval"]
+    assert 0.6 < low < record["ndcg@10"] < high
+    assert record["metric"] == "ndcg@10"
+    assert "score" in run("score", "auto.aucmax", folder / "new.svm").stdout
+    message = refuse(*fit, "--force", "--metric", "partial_auc")
+    assert "does not apply to levels of relevance in queries" in message
+    message = refuse(*fit, "--force", "--model", "lambdarank", "--metric", "map")
+    assert "--metric applies to the model auto" in message
 
 
 @pytest.mark.parametrize(
@@ -325,7 +345,7 @@ def test_levels_that_are_none(inside):
 
 def test_auto_has_no_probabilities_within_queries(folder, inside):
     fit = ["fit", folder / "known.csv", *CSV, "--time-limit", 1, "-o", "m.aucmax"]
-    assert "are ranked within queries only" in refuse(
+    assert "rows are ranked within queries" in refuse(
         *fit, "--calibrate", "sigmoid", "-q"
     )
     assert read_json(*fit)["calibrate"] is None

@@ -68,8 +68,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            Mean true positive rate over the range of false positive rates: 1 for a
-            perfect ranking.
+            Mean true positive rate over the false positive rates; 1 is perfect.
         """
         check_is_fitted(self)
         labels = labels_among(self.classes_, y, "y")

@@ -26,4 +26,4 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
             logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
     weight, queries = more.get("weight"), more.get("queries")
     target = Target(labels.astype(int), Grading((0, 1), (0, 1)), queries, weight)
-    return LogitRows(logits, target, folds, part)
+    return LogitRows(logits, target, folds, part, more.get("metric", "partial_auc"))

@@ -50,10 +50,10 @@ def test_the_error_states_why_there_are_none():
     with pytest.raises(AttributeError, match='calibrate=None; set calibrate="auto"'):
         model.predict_proba(X)
     model = AutoRanker(models=["logistic"], folds=2).fit(X, y, qid=np.arange(200) // 20)
-    with pytest.raises(AttributeError, match="fitted with queries or with calibrate"):
+    with pytest.raises(AttributeError, match="fitted with queries, levels or cal"):
         model.predict_proba(X)
     model = AutoRanker(models=["logistic"], folds=2, calibrate=None).fit(X, y)
-    with pytest.raises(AttributeError, match="fitted with queries or with calibrate"):
+    with pytest.raises(AttributeError, match="fitted with queries, levels or cal"):
         model.set_params(calibrate="auto").predict_proba(X)
     with pytest.raises(ValueError, match="calibrate must be one of"):
         AutoRanker(calibrate="yes").fit(X, y)
@@ -63,5 +63,5 @@ def test_the_error_states_why_there_are_none():
 def test_an_explicit_calibration_is_rejected_with_queries(kind):
     X, y = made_up(200, 0)
     model = AutoRanker(models=["logistic"], folds=2, calibrate=kind)
-    with pytest.raises(ValueError, match="are ranked within queries only"):
+    with pytest.raises(ValueError, match="rows are ranked within queries"):
         model.fit(X, y, qid=np.arange(200) // 20)

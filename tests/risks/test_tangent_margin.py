@@ -34,6 +34,11 @@ def parameters(weight, share, place, labels=LABELS):
     return nu, min(first + place * (positive - first), positive)
 
 
+def inner_nu_pos(risk, scores, weight=None):
+    bound = risk.bind(LABELS, weight)
+    return bound._inner_nu_pos(*bound._lowest(scores)[1])
+
+
 @given(any_scores, weights, shares, st.floats(0.0, 1.0))
 def test_value_is_the_optimum_of_the_linear_program(scores, weight, share, place):
     nu, center = parameters(weight, share, place)
@@ -55,7 +60,7 @@ def test_inner_nu_pos_is_the_worst_in_its_interval(scores, weight, share, place)
         nus = spread, min(nu / nu_pos, negative)
         return -reference.instance_margin(scores, LABELS, *nus, weight)[0]
 
-    inner = risk.bind(LABELS, weight).inner_nu_pos(scores)
+    inner = inner_nu_pos(risk, scores, weight)
     slack = 1e-12 * (1.0 + np.abs(scores).max())
     assert first * (1.0 - 1e-12) <= inner <= last * (1.0 + 1e-12)
     assert -risk.bind(LABELS, weight).value(scores) == pytest.approx(
@@ -74,13 +79,13 @@ def test_risk_is_between_the_centre_and_the_worst_of_all(scores, weight, share, 
     at_center = InstanceMargin(center, min(nu / center, negative))
     assert value >= at_center.bind(LABELS, weight).value(scores) - slack
     # where the tangent found its margin, the curve has at least that risk
-    nu_pos = TangentMargin(nu, center).bind(LABELS, weight).inner_nu_pos(scores)
+    nu_pos = inner_nu_pos(TangentMargin(nu, center), scores, weight)
     curve = InstanceMargin(min(nu_pos, positive), min(nu / nu_pos, negative))
     assert value <= curve.bind(LABELS, weight).value(scores) + slack
 
 
 def test_of_equally_good_nu_pos_the_centre_is_kept():
-    assert TangentMargin(3.0, 1.25).bind(LABELS).inner_nu_pos(np.ones(SIZE)) == 1.25
+    assert inner_nu_pos(TangentMargin(3.0, 1.25), np.ones(SIZE)) == 1.25
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -109,4 +114,4 @@ def test_nu_beyond_the_pairs_is_rejected(nu):
 @pytest.mark.parametrize("nu_center", [1.9, 4.1, np.nan])
 def test_a_centre_outside_is_rejected(nu_center):
     with pytest.raises(ValueError, match=r"at least .* 2, and at most .* 4, got"):
-        TangentMargin(10.0, nu_center).bind(LABELS).inner_nu_pos(np.zeros(SIZE))
+        inner_nu_pos(TangentMargin(10.0, nu_center), np.zeros(SIZE))

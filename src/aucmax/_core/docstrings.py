@@ -131,9 +131,8 @@ def _complete(
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
     sections["Returns"] = _SELF if target.__name__ == "fit" else returns
     if isgeneratorfunction(target):
-        sections["Yields"] = ", ".join(
-            map(_type_name, get_args(shape.return_annotation))
-        )
+        yielded = get_args(shape.return_annotation)
+        sections["Yields"] = ", ".join(map(_type_name, yielded))
     elif isfunction(target) and not sections["Returns"]:
         sections["Returns"] = _type_name(shape.return_annotation)
     sections |= found

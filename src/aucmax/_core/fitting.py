@@ -19,8 +19,7 @@ def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     except BaseException as error:
         state.clear()
         state.update(before)
-        # Ctrl-C while a compiled function returns is a SystemError, caused by a
-        # KeyboardInterrupt
+        # Ctrl-C in a compiled function is a SystemError caused by a KeyboardInterrupt
         cause: BaseException | None = error
         while isinstance(cause, SystemError):
             cause = cause.__cause__

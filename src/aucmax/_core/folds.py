@@ -137,7 +137,7 @@ def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Fo
         return _first_usable(rows, n_folds, random_state)
     n_folds = _check_number(rows, n_folds)
     if rows.queries is not None:
-        return _query_folds(rows, unit, n_folds, random_state)
+        return _query_folds(unit, is_usable(rows), n_folds, random_state)
     return class_folds(rows.labels, n_folds, random_state)
 
 
@@ -212,18 +212,18 @@ def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
     if np.unique(rows.groups).size < n_folds:
         return []
     if rows.queries is not None:
-        return _query_folds(rows, rows.groups, n_folds, random_state)
+        return _query_folds(rows.groups, is_usable(rows), n_folds, random_state)
     return unit_folds(rows.labels, rows.groups, n_folds, random_state)
 
 
 def _query_folds(
-    rows: RowsToDivide, unit: IntArray, n_folds: int, random_state: int
+    unit: IntArray, usable: BoolArray, n_folds: int, random_state: int
 ) -> Folds:
     """Return folds of queries, or groups, whose numbers of usable ones differ by 1."""
     rng = np.random.default_rng(random_state)
-    usable = np.unique(unit[is_usable(rows)])
-    others = np.setdiff1d(unit, usable)
-    dealt = np.concatenate([rng.permutation(usable), rng.permutation(others)])
+    known = np.unique(unit[usable])
+    others = np.setdiff1d(unit, known)
+    dealt = np.concatenate([rng.permutation(known), rng.permutation(others)])
     fold_of_unit = np.empty(int(unit.max()) + 1, dtype=np.intp)
     fold_of_unit[dealt] = np.arange(dealt.size) % n_folds
     return _folds_of(fold_of_unit[unit], n_folds)
@@ -259,6 +259,7 @@ def plan_folds(
     queries: IntArray | None = None,
     groups: IntArray | None = None,
     times: FloatArray | None = None,
+    usable: BoolArray | None = None,
 ) -> FoldPlan:
     """Return at most N folds with both classes on either side, and their blocks."""
     # large tables have two folds or one, whose test rows suffice to compare models
@@ -279,7 +280,9 @@ def plan_folds(
                 f"all rows belong to one of the {name}, but at least two are needed to "
                 f"hold some out. Leave out {name} to divide rows."
             )
-        if n_units == labels.size:
+        if groups is None and queries is not None and usable is not None:
+            folds = _dealt_queries(queries, usable, n_folds, random_state, notices)
+        elif n_units == labels.size:
             folds = class_folds(labels, n_folds, random_state)
         else:
             folds = unit_folds(labels, unit, min(n_folds, n_units), random_state)
@@ -309,6 +312,29 @@ def plan_folds(
     scoring = list(range(len(folds)))[0 if times is None else -1 :]
     refits = labels.size <= _MAX_ROWS_FOR_ALL_FOLDS
     return FoldPlan(folds, rows, fold_of_row, blocks, scoring, refits, notices)
+
+
+def _dealt_queries(
+    queries: IntArray,
+    usable: BoolArray,
+    n_folds: int,
+    random_state: int,
+    notices: list[str],
+) -> Folds:
+    """Return folds of whole queries that share those with rows of two levels."""
+    known, n_queries = np.unique(queries[usable]), np.unique(queries).size
+    if known.size < 2:
+        raise NotEnoughClassesError(
+            f"queries with rows of two levels: {known.size} of {n_queries}, but two "
+            "are needed, one to learn from and one to check with. Add queries, and "
+            "check that qid is not the number of a row."
+        )
+    if known.size < n_queries:
+        notices.append(
+            f"{n_queries - known.size} of the {n_queries} queries have rows of one "
+            "level only; they do not count"
+        )
+    return _query_folds(queries, usable, min(n_folds, known.size), random_state)
 
 
 def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:

@@ -128,10 +128,6 @@ def can_score(model: Any) -> bool:
     return any(hasattr(model, name) for name in ("decision_function", "predict_proba"))
 
 
-def _is_fitted(model: Any) -> bool:
-    return can_score(model) and "n_features_in_" in vars(model)
-
-
 def _field(is_right: Callable[[Any], bool], expected: str) -> SavedField:
     return SavedField(lambda value, state: None if is_right(value) else expected)
 
@@ -141,7 +137,9 @@ count = _field(_is_count, "a count")
 number = _field(_is_number, "a number")
 finite = _field(_is_finite, "a finite number")
 column_numbers = _field(_is_list_of_columns, "a list of different columns")
-fitted_model = _field(_is_fitted, "a fitted model")
+fitted_model = _field(
+    lambda model: can_score(model) and "n_features_in_" in vars(model), "a fitted model"
+)
 
 
 def between(low: float, high: float) -> SavedField:

@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -129,24 +129,18 @@ class HeldOutRows:
         return float(roc_auc_score(self._labels, self._scores, sample_weight=weight))
 
 
+@dataclass
 class BoostingRounds:
     """The hypotheses added, one per round, with their weights `steps` and `edges`."""
 
-    def __init__(
-        self,
-        watch: RoundMonitor,
-        learner: WeakLearner,
-        min_edge: float,
-        validation: HeldOutRows | None = None,
-    ) -> None:
-        self.watch = watch
-        self.learner = learner
-        self.min_edge = min_edge
-        self.validation = validation
-        self.hypotheses: list[Hypothesis] = []
-        self.steps: list[float] = []
-        self.edges: list[float] = []
-        self.reason = ""  # to stop
+    watch: RoundMonitor
+    learner: WeakLearner
+    min_edge: float
+    validation: HeldOutRows | None = None
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    reason: str = ""  # to stop
 
     def run(self, X: Any, reweighting: Reweighting) -> None:
         """Add hypotheses on the rows X until there is a reason to stop."""

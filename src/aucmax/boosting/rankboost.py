@@ -20,11 +20,9 @@ class ExponentialReweighting(Reweighting):
     # a product of exp(-score / 2) of its positive and exp(score / 2) of its negative
     recorded = ("loss",)
 
-    def __init__(
-        self, labels: BoolArray, weight: FloatArray, learning_rate: float
-    ) -> None:
+    def __init__(self, labels: BoolArray, weight: FloatArray, rate: float) -> None:
         super().__init__(labels, weight)
-        self._learning_rate = learning_rate
+        self._learning_rate = rate
         self._reweigh()
 
     def advance(self, values: FloatArray, edge: float) -> float:
@@ -91,8 +89,7 @@ class RankBoost(BoostedRanker):
         Stop after this many rounds without a better AUC on the validation rows: those
         of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
-        Share of the rows of each class that `n_iter_no_change` holds out without an
-        `eval_set`.
+        Share of each class that `n_iter_no_change` holds out without an `eval_set`.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of held-out rows.
     callback : callable, default=None

@@ -136,8 +136,7 @@ class SoftRankBoost(BoostedRanker):
         "edge" of each hypothesis; after each round "loss", "margin", "nu_pos",
         "nu_neg", and "validation_auc" if there were validation rows.
     columns_, directions_, thresholds_, threshold_, coef_, intercept_ : object
-        As in :class:`RankBoost`, and so are `low_`, `high_`, `n_iter_` and
-        `best_iteration_`.
+        As in :class:`RankBoost`, like `low_`, `high_`, `n_iter_`, `best_iteration_`.
 
     See Also
     --------

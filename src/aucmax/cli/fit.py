@@ -12,6 +12,7 @@ from aucmax.cli.options import (
     flag,
     force_option,
     limit_parameters,
+    metric_option,
     missing_target_option,
     output_path,
     query_options,
@@ -49,6 +50,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
         "aucmax fit patients.csv --target outcome --positive died -o m.aucmax",
         "aucmax fit a9a.svm.gz --fpr-range 0 0.05 --output a9a.aucmax",
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
+        "aucmax fit judged.svm --metric ndcg@5 -o search.aucmax",
         "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
         "aucmax fit a.csv --target y --model lightgbm --calibrate sigmoid -o m.aucmax",
         "aucmax fit large.csv --target y --checkpoint large.part -o large.aucmax",
@@ -75,6 +77,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
     help="Parameter of the model, such as n_estimators=500; may be repeated.",
 )
 @range_options
+@metric_option
 @click.option(
     "--calibrate",
     type=click.Choice(["auto", "sigmoid", "isotonic", "none"]),
@@ -109,6 +112,7 @@ def fit(
     time_limit: float | None,
     settings: tuple[str, ...],
     ranges: dict[str, Any],
+    metric: str | None,
     calibrate: str | None,
     checkpoint: Path | None,
     output: Path,
@@ -129,7 +133,7 @@ def fit(
     auto, linear, svm-pauc and lambdamart-pauc can be trained for a range of the ROC
     curve (lambdamart-pauc with --fpr-range only). With queries, linear, svm and
     lambdamart models learn to rank the rows of each query; other models learn from all
-    rows together.
+    rows together. Levels of relevance (0, 1, 2, ...) in queries are ranked for NDCG@10.
     """
     from sklearn.utils.validation import has_fit_parameter
 
@@ -170,7 +174,11 @@ def fit(
     )
     training = drop_unknown(training, missing_target, console)
     labels = training.encode([model], positive)
-    goal = choose_goal(labels, **ranges)
+    goal = choose_goal(labels, metric, **ranges)
+    if metric is not None and model != "auto":
+        raise click.UsageError(
+            f"--metric applies to the model auto; {model} has its own loss."
+        )
     if unused := goal.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
         options = " and ".join(map(flag, sorted(unused)))
         raise click.UsageError(

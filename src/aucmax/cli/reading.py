@@ -92,7 +92,7 @@ class Data:
 
     def encode(self, models: Sequence[str], positive: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
-        from aucmax.model_selection.models import LEVEL_MODELS
+        from aucmax.model_selection.models import LEVEL_MODELS, learns_levels
         from aucmax.tables import encode_target
 
         try:
@@ -100,16 +100,17 @@ class Data:
                 self.labels,
                 positive,
                 name=self.target_name,
-                allow_levels=not set(LEVEL_MODELS).isdisjoint(models),
+                allow_levels=learns_levels(models, self.queries is not None),
                 qid=self.queries,
                 qid_name=self.query_name,
             )
         except TooManyValuesError as error:
             advice = "Use --positive VALUE to rank one value above all others"
             if error.may_be_levels:
-                learners = " or ".join(LEVEL_MODELS)
+                learners = ", ".join(LEVEL_MODELS)
                 advice += (
-                    f"; if they are levels of relevance, have {learners} learn them"
+                    "; if they are levels of relevance, name a model that learns them: "
+                    f"{learners} (auto with queries only)"
                 )
             raise click.ClickException(f"{error.problem}. {advice}.") from error
         return self._describe_rows(target)

@@ -26,6 +26,7 @@ def fit_model(
     """Fit a model by name, or raise an error if it ranks nothing."""
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
     from aucmax.model_selection import table_model
+    from aucmax.model_selection.models import aim_auto
     from aucmax.tables import TableEncoder
     from aucmax.tables.target import has_constant_scores
 
@@ -41,6 +42,8 @@ def fit_model(
         encoder=TableEncoder(decimals=dict(training.decimals)),
         calibrate=None if calibrate == "none" or labels.is_graded else calibrate,
     )
+    if name == "auto":
+        aim_auto(model, goal.metric, labels)
     on_workers = getattr(training.rows, "on_workers", False)
     if on_workers:  # trees of XGBoost know no codes of categories
         model.set_params(view="linear")

@@ -26,9 +26,7 @@ def _fit_trees(*args: Any) -> dict[str, Any]:
 
 
 IMPLEMENTATIONS |= {
-    **{
-        name: getattr(distributed_metrics, name) for name in distributed_metrics.__all__
-    },
+    **{n: getattr(distributed_metrics, n) for n in distributed_metrics.__all__},
     "check_features": check_parted_features,
     "collect": collect,
     "map_rows": map_rows,

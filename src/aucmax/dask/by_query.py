@@ -57,9 +57,7 @@ def _areas(rows: PartitionRows, classes: Classes, box: Sequence[float]) -> Value
     return task.areas_by_query(box)
 
 
-def _class_reference_aucs(
-    rows: PartitionRows, names: NDArray[Any], classes: str
-) -> Values:
+def _reference_aucs(rows: PartitionRows, names: NDArray[Any], classes: str) -> Values:
     first = first_counted_level(names, classes)
     level_rows = _level_rows(rows, names)
     return (level_rows.class_reference_aucs(rows.scores["y_score"], first),)
@@ -172,7 +170,7 @@ def _check_whole(ids_of_parts: dict[int, Any]) -> None:
 
 #: the metric of the queries of a part, and what all parts must agree on first
 _METRICS: dict[str, tuple[Callable[..., Values], Callable[..., Any] | None]] = {
-    "class_reference_auc": (_class_reference_aucs, _agree_on_levels),
+    "class_reference_auc": (_reference_aucs, _agree_on_levels),
     "ordered_pairs": (_ordered_pairs, _agree_on_levels),
     "average_precision": (_average_precisions, _agree_on_relevance),
     "precision": (_precisions, _agree_on_relevance),

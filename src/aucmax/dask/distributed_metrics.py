@@ -136,16 +136,12 @@ def compare_auc(
     rankings = Rankings(columns, list(scores), pos_label)
     tasks = rankings.tasks
     grids = [rankings.grid(name) for name in scores]
-    steps = [
-        rankings.steps(name, grid) for name, grid in zip(scores, grids, strict=True)
-    ]
+    steps = [rankings.steps(one, grid) for one, grid in zip(scores, grids, strict=True)]
     moved = [
         tasks.add(_Moved, grid, both, name=name, box=box)
         for name, grid, both in zip(scores, grids, steps, strict=True)
     ]
-    squares = [
-        tasks.add(_squares_of_differences, rows, moved) for rows in rankings.rows
-    ]
+    squares = [tasks.add(_squares_of_differences, one, moved) for one in rankings.rows]
     is_weighted = sample_weight is not None
     auc_a, auc_b, error, n_rows = rankings.compute(
         tasks.add(

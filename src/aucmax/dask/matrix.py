@@ -47,7 +47,7 @@ class PartedMatrix(RowMatrix):
 
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return ``X @ weights``."""
-        return self.map_rows(_forward, weights=weights)
+        return self.map_rows(product, vector=weights)
 
     def rmatvec(self, of_rows: NDArray[Any]) -> NDArray[Any]:
         """Return ``X.T @ of_rows``, added up in the order of the parts."""
@@ -185,10 +185,6 @@ def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> An
 
 def _n_rows(part: Any) -> int:
     return int(part.shape[0])
-
-
-def _forward(part: Any, weights: NDArray[Any]) -> NDArray[Any]:
-    return product(part, weights)
 
 
 def _backward(part: Any, of_rows: NDArray[Any]) -> NDArray[Any]:

@@ -56,7 +56,9 @@ class Decimals:
                 continue
             cells = _without_missing(frame.select(name), missing)[name].drop_nulls()
             fits = [
-                mark for mark in _NUMBERS if cells.str.contains(_NUMBERS[mark]).all()
+                mark
+                for mark, form in _NUMBERS.items()
+                if cells.str.contains(form).all()
             ]
             marked = cells.filter(cells.str.contains("[.,]"))
             if not fits or not marked.len():

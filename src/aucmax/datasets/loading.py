@@ -73,8 +73,7 @@ def load_table(
     columns : sequence of str, optional
         The columns to read, in this order. By default all.
     optional : collection of str
-        Those among `columns` that may be absent from the file, such as the target of
-        new rows.
+        Those among `columns` that the file may lack, such as the target of new rows.
     text_columns : collection of str
         Columns to keep as strings even if they look like numbers, such as codes with
         leading zeros. Unknown names are ignored.
@@ -86,8 +85,7 @@ def load_table(
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
         "auto" goes by the file name, see `FORMATS`.
     compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd", "zip"}
-        "auto" goes by the file name, see `COMPRESSIONS`. A zip archive must hold one
-        file.
+        "auto" goes by the file name, see `COMPRESSIONS`. A zip archive has one file.
     separator : str, optional
         One ASCII character; by default a tab for TSV, and for CSV the one of comma,
         semicolon, tab and bar that gives all of the first rows as many fields.

@@ -250,8 +250,7 @@ class TableOnDisk:
     def mapped(self) -> NDArray[Any]:
         """Write all columns to a temporary file, and return it as a memory map.
 
-        The file is removed with the matrix. The environment variable ``TMPDIR`` sets
-        its folder.
+        The file is removed with the matrix; the variable ``TMPDIR`` sets its folder.
 
         Returns
         -------

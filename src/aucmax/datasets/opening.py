@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from aucmax._core.memory import require_memory
@@ -199,7 +199,7 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
             f"{path}: the {kind} data end too early; the file is truncated or empty, "
             "fetch or write it again."
         ) from error
-    except _decompression_errors(path, kind) as error:
+    except _errors_of(path, kind) as error:
         raise _damaged(path, kind, error) from error
     except OSError as error:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
@@ -277,11 +277,6 @@ def _only_member(archive: ZipFile) -> ZipInfo:
     )
 
 
-def _open_member(raw: BinaryIO) -> IO[bytes]:
-    archive = ZipFile(raw)
-    return archive.open(_only_member(archive))
-
-
 class _ZstdStream:
     """Decompressed zstd data; unlike zstandard's reader it detects truncated files."""
 
@@ -317,9 +312,7 @@ def _zstandard(path: PathLike) -> Any:
         ) from error
 
 
-def _decompression_errors(
-    path: PathLike, kind: str | None
-) -> tuple[type[Exception], ...]:
+def _errors_of(path: PathLike, kind: str | None) -> tuple[type[Exception], ...]:
     if kind is None:
         return ()
     if kind == "zstd":
@@ -333,5 +326,5 @@ _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Any]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": _ZstdStream,
-    "zip": _open_member,
+    "zip": lambda raw: (archive := ZipFile(raw)).open(_only_member(archive)),
 }

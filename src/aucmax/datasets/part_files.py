@@ -36,9 +36,7 @@ def find_files(path: str | Path) -> list[Path]:
 
 def _files_in(folder: Path) -> list[Path]:
     entries = sorted(folder.iterdir())
-    files = [
-        one for one in entries if one.is_file() and not one.name.startswith(_LITTER)
-    ]
+    files = [p for p in entries if p.is_file() and not p.name.startswith(_LITTER)]
     if files:
         return files
     if any(one.is_dir() for one in entries):

@@ -104,13 +104,13 @@ def load_svmlight(
 
     parser = _Parser(path, n_features, zero_based)
     values, indices, ends = _Growing(np.float64), _Growing(np.int32), _Growing(np.int64)
-    for block in parser.read(compression):
+    for more_values, more_indices, row_ends in parser.read(compression):
         if parser.largest > _MAX_INT32 and indices.dtype == np.int32:
             narrow, indices = indices.finish(), _Growing(np.int64)
             indices.extend(narrow)
-        ends.extend(block.row_ends + values.size)
-        values.extend(block.values)
-        indices.extend(block.indices)
+        ends.extend(row_ends + values.size)
+        values.extend(more_values)
+        indices.extend(more_indices)
     n_columns = parser.n_columns()
     dtype: Any = np.int32 if max(n_columns, values.size) <= _MAX_INT32 else np.int64
     indptr = np.zeros(ends.size + 1, dtype=dtype)
@@ -148,8 +148,7 @@ def load_letor(
     Returns
     -------
     SvmlightData
-        A named tuple ``X, y, qid``; X is an ndarray. Features that a line does not name
-        are 0.
+        A named tuple ``X, y, qid``; X is an ndarray, 0 where a line has no feature.
 
     Raises
     ------
@@ -160,9 +159,9 @@ def load_letor(
     parser = _Parser(path, n_features, zero_based, needs_queries=True)
     blocks: list[NDArray[np.float64]] = []
     n_rows = n_values = 0
-    for block in parser.read(compression):
-        n_rows += block.row_ends.size
-        n_values += block.values.size
+    for values, indices, row_ends in parser.read(compression):
+        n_rows += row_ends.size
+        n_values += values.size
         n_cells = n_rows * parser.n_columns()
         if n_cells * 8 > _LARGE_DENSE_BYTES and n_values < _SPARSE_SHARE * n_cells:
             raise DataFileError(
@@ -170,25 +169,15 @@ def load_letor(
                 f"dense array of {n_cells * 8 / 2**30:.1f} GiB, nearly all zero; use "
                 "load_svmlight."
             )
-        rows = np.repeat(
-            np.arange(block.row_ends.size), np.diff(block.row_ends, prepend=0)
-        )
-        blocks.append(np.zeros((block.row_ends.size, parser.largest + 1)))
-        blocks[-1][rows, block.indices] = block.values
+        rows = np.repeat(np.arange(row_ends.size), np.diff(row_ends, prepend=0))
+        blocks.append(np.zeros((row_ends.size, parser.largest + 1)))
+        blocks[-1][rows, indices] = values
     X = np.zeros((n_rows, parser.n_columns()))
     while blocks:  # the memory of each is free before the next is copied
         last = blocks.pop()[:, parser.offset :]
         X[n_rows - last.shape[0] : n_rows, : last.shape[1]] = last
         n_rows -= last.shape[0]
     return SvmlightData(X, *parser.labels_and_queries())
-
-
-class _Block(NamedTuple):
-    """The values of some rows; row r ends at row_ends[r]."""
-
-    values: NDArray[np.float64]
-    indices: NDArray[np.int64]
-    row_ends: NDArray[np.int64]
 
 
 class _Growing:
@@ -245,19 +234,14 @@ class _Parser:
         self.zero_based = zero_based
         self.smallest, self.largest = _MAX_INDEX, -1
         self.labels, self.queries = _Growing(np.float64), _Growing(np.int64)
-        highest = (
-            _MAX_INDEX if n_features is None else n_features - (zero_based is True)
-        )
-        self.state = np.array(
-            [
-                kernels.PRESENT if needs_queries else kernels.UNKNOWN,
-                zero_based is False,
-                highest,
-            ]
-        )
+        queries = kernels.PRESENT if needs_queries else kernels.UNKNOWN
+        highest = _MAX_INDEX
+        if n_features is not None:
+            highest = n_features - (zero_based is True)
+        self.state = np.array([queries, zero_based is False, highest])
 
-    def read(self, compression: str) -> Iterator[_Block]:
-        """Yield the blocks of the file."""
+    def read(self, compression: str) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield the values, indices and ends of the rows of each block."""
         n_lines = 0
         for text in _whole_lines(self.path, compression):
             status, position, rows, values, indices, hard = kernels.parse_svmlight(
@@ -280,7 +264,7 @@ class _Parser:
             self.queries.extend(queries)
             self.smallest = int(indices.min(initial=self.smallest))
             self.largest = int(indices.max(initial=self.largest))
-            yield _Block(values, indices, row_ends)
+            yield values, indices, row_ends
         if not self.labels.size:
             raise DataFileError(f"{self.path}: the file holds no rows.")
 
@@ -303,9 +287,7 @@ class _Parser:
             )
         return found if self.n_features is None else self.n_features
 
-    def labels_and_queries(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    def labels_and_queries(self) -> tuple[Any, Any]:
         """Return the labels, and the queries if the rows have them."""
         has_queries = self.state[kernels.QUERIES] == kernels.PRESENT
         return self.labels.finish(), self.queries.finish() if has_queries else None

@@ -51,11 +51,13 @@ class _OfCalibrated:
         reason = ""
         if model.calibrate is None:
             reason = 'calibrate=None; set calibrate="auto" and fit again'
-        elif hasattr(model, "classes_") and not hasattr(model, "calibration_"):
+        elif not hasattr(model, "calibration_") and any(
+            hasattr(model, name) for name in ("classes_", "levels_")
+        ):
             # scores of different queries are not on one scale
             reason = (
-                "it was fitted with queries or with calibrate=None; fit again without "
-                'queries and with calibrate="auto", or use decision_function'
+                "it was fitted with queries, levels or calibrate=None; fit again "
+                'without these and with calibrate="auto", or use decision_function'
             )
         if reason:
             raise AttributeError(

@@ -203,7 +203,6 @@ def split_into_blocks(offsets, state, notes, todo, solution):
     # Segments, from one offset to before the next in the first half of the state, are
     # not joined by edges. notes = (label, queue, waits, part, place of nodes; moved, of
     # arcs); todo, of shape (64, 3), lists blocks, and whether to cut at the middle
-    # value.
     value, begin = state[1], state[2]
     label, queue, waits, part, place, moved = notes
     n, n_arcs = offsets[offsets.size - 1], moved.size // 2

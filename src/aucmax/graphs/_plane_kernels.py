@@ -74,14 +74,12 @@ def _compare(heights, shares, m, n_planes):
 
 
 @njit(cache=True, nogil=True)
-def ascend(
-    slopes, offsets, shares, counts, slope, C, first_bounded, enough, max_sweeps
-):
+def ascend(slopes, offsets, shares, counts, slope, C, first_bounded, enough, n_sweeps):
     """Move shares from the lowest plane in use to the highest, graph by graph."""
     # until the mean difference between the highest plane and the mixture is enough
     n_graphs, capacity, n = slopes.shape
     heights, turn, weights = np.empty(capacity), np.empty(n), np.empty(n)
-    for _ in range(max_sweeps):
+    for _ in range(n_sweeps):
         missing = 0.0
         for m in range(n_graphs):
             _set_weights(weights, slope, C, first_bounded)

@@ -85,9 +85,8 @@ class ChainFinder:
         starts = np.flatnonzero(is_start)
         blocks = np.append(starts, order.size)
         node_counts = np.empty(unary.size)
-        node_counts[order] = np.repeat(
-            self._block_counts(order, blocks), np.diff(blocks)
-        )
+        counts = self._block_counts(order, blocks)
+        node_counts[order] = np.repeat(counts, np.diff(blocks))
         edge_counts = np.minimum(
             node_counts[self.edges[:, 0]], node_counts[self.edges[:, 1]]
         )

@@ -36,8 +36,7 @@ class Graph:
     edges : array-like of int of shape (n_edges, 2)
         The two nodes of each edge, numbered from 0. By default there are no edges.
     edge_features : array-like of shape (n_edges, n_edge_features), optional
-        Finite numbers. By default each edge has the one feature 1, however often it
-        is given.
+        Finite numbers. By default each edge, also a repeated one, has the feature 1.
 
     Attributes
     ----------

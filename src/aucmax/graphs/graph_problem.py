@@ -138,8 +138,7 @@ class GraphProblem:
 
     def chains(self, scores: GraphScores, task: str) -> Counts:
         """Return the counts of the chains that score highest."""
-        # "predicted": of all; "augmented": with their loss; "consistent": positives
-        # first
+        # "predicted": of all; "augmented": with loss; "consistent": positives first
         self.n_passes += 1.0
         unary, pairs = scores
         if task == "augmented":

@@ -79,8 +79,7 @@ class GraphRanker(BaseEstimator):
     metric : {"auc", "binned", "at_k", "unnested"}, default="auc"
         The metric to maximise: over all pairs; over pairs of different `bins`, where
         those within one count half; over the top `k`; or over sets of every size that
-        need not be nested, which differs from "auc" only where pair weights are
-        negative.
+        need not be nested, which differs from "auc" where pair weights are negative.
     bins : int or sequence, default=10
         For "binned": the number of equal bins; or the rows that the first bin, the
         first two, ... hold, as numbers or as shares of the nodes.
@@ -89,8 +88,7 @@ class GraphRanker(BaseEstimator):
     pair_weights : {"nonnegative", "free"}, default="nonnegative"
         Whether neighbours only attract each other. "nonnegative" needs edge features
         that are not negative, and is exact and fast. "free" solves one linear program
-        per graph with a negative pair weight, in training and prediction: for small
-        graphs.
+        per graph with a negative pair weight, in fit and prediction: for small graphs.
     loss : {"consistent", "fixed", "ramp"}, default="consistent"
         The ranking that the best one with its loss is compared with: the best one with
         all positives first; the same, chosen once at the start, which makes the problem
@@ -103,8 +101,7 @@ class GraphRanker(BaseEstimator):
     metric_tol : float or None, default=5e-3
         Once `tol` is reached, training repeats with a fourfold tighter one until the
         metric of the training graphs changes by at most this on average, or until
-        `max_rounds`, `max_iter` or `max_time` is reached. None stops as soon as `tol`
-        is reached.
+        `max_rounds`, `max_iter` or `max_time` is reached. None stops at `tol`.
     max_iter : int, default=1000
         Maximum number of iterations of all rounds together.
 
@@ -252,8 +249,7 @@ class GraphRanker(BaseEstimator):
         -------
         list of ndarray of shape (n_nodes,)
             Smoothed scores of each graph's nodes, positive where `predict` returns the
-            positive class. Tied nodes differ by a millionth, in the order of their own
-            scores.
+            positive class. Tied nodes differ by a millionth, by their own scores.
         """
         batch, scores = self._scored(X)
         return batch.split(scores)

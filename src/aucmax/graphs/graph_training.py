@@ -176,8 +176,7 @@ class FrankWolfe:
     which gives the value, and then takes block-coordinate steps over all known planes:
     graph by graph, from the lowest plane in use to the highest, with exact line search.
     The shares of the planes bound the optimum from below. The next weights are halfway
-    from the best ones to the optimum over the known planes; those from `first_bounded`
-    on are >= 0.
+    from the best ones to the optimum over these; from `first_bounded` on they are >= 0.
     """
 
     def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:

@@ -52,8 +52,7 @@ class ProgramSolution:
         Whether every membership is 0 or 1. Then the sets are optimal themselves.
     order : ndarray of int64 of shape (n_nodes,)
         The nodes, best first: by `node_counts`, then by unary score (with the loss, if
-        the task has one), then by number. For the consistent task positives come
-        before negatives.
+        the task has one), then by number. For "consistent" positives come first.
     rounded_value : float
         What the ranking `order` itself is worth; `value` if the program is nested and
         its solution integral, else at most that.
@@ -103,8 +102,7 @@ def solve_program(
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the program has more than 2,000,000
-        variables.
+        If an argument is out of its range, or there are over 2,000,000 variables.
     NotEnoughClassesError
         If all labels are the same.
     TimeoutError
@@ -130,7 +128,7 @@ def solve_program(
             f"of {n_variables:,} variables; the limit is {_MAX_VARIABLES:,}. {_ADVICE}"
         )
     model = model.for_task(task, labels)
-    memberships = _optimum(model, nested, time_limit)
+    memberships = _solve(model, nested, time_limit)
     distances = np.abs(memberships - np.rint(memberships))
     is_integral = bool((distances <= _MAX_FRACTION).all())
     if is_integral:
@@ -149,9 +147,7 @@ def solve_program(
     )
 
 
-def _optimum(
-    model: PairwiseModel, nested: bool, time_limit: float | None
-) -> FloatArray:
+def _solve(model: PairwiseModel, nested: bool, time_limit: float | None) -> FloatArray:
     """Return optimal memberships of the relaxation, of shape (n_sets, n_nodes)."""
     shape = (model.top_sets.sizes.size, model.unary.size)
     if shape[0] == 0:

@@ -154,8 +154,7 @@ class EdgeNetwork:
         self, x: FloatArray, values: FloatArray, weights: FloatArray
     ) -> FloatArray:
         """Return what the best flow for x leaves of the values, less x."""
-        # largest from higher to lower values of x; among equal ones it evens the rest
-        # out
+        # largest from higher to lower x; among equal ones it evens the rest out
         excess = _excess(x, values, weights)
         x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
         weights = np.ldexp(weights, -excess)

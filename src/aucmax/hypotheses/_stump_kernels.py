@@ -16,8 +16,7 @@ def best_places(row_weights, total, order, starts, middles, places, edges):
     ``order[starts[c]:middles[c]]`` and those above it in ``order[middles[c]: starts[c +
     1]]``, both ascending. A row is stored as ``~row`` where a threshold follows on the
     side of the zeros. Fills `places` with places in `order`, -1 for none, and `edges`
-    with the edge of direction +1. Of edges equal up to rounding the lowest threshold
-    wins.
+    with the edge of direction +1. Of edges equal up to rounding the lowest one wins.
     """
     for c in range(starts.size - 1):
         place = -1
@@ -80,8 +79,7 @@ def dot_rows(values, weights, products):
 @njit(cache=True, nogil=True)
 def edges_of_grid(places, ends, row_weights, total, edges):
     """Fill `edges` with those of all stumps, column by column."""
-    # places[c, r] is the number of the first stump of column c not below row r, or
-    # ends[c]
+    # places[c, r] = number of the first stump of column c not below row r, or ends[c]
     edges[:] = 0.0
     start = 0
     for c in range(ends.size):
@@ -138,8 +136,7 @@ def products_of_grid(places, ends, row_weights, total, tables, products):
     """Fill the upper half of `products` with sums of ``weight * h * h'`` over rows."""
     # Rows are added up by their places in two columns, then from the last threshold to
     # the first: sums[i, j] is the weight of the rows above i thresholds of one column
-    # and j of the other. tables is the room for that: a column's stumps plus two,
-    # squared.
+    # and j of the other. tables is the room for that: (stumps per column + 2)^2.
     width = tables.shape[1]
     start = 0
     for c in range(ends.size):

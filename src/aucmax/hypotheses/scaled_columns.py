@@ -35,8 +35,7 @@ class ScaledColumns:
 
     Where b is large, these two terms cancel: time stamps in seconds since 1970 have b
     of about 1e6. Columns with b above 1e3 half ranges, or a scale beyond 1e250, are
-    formed from the first formula, block by block, which gives -1 and 1 exactly at the
-    ends.
+    formed from the first formula, block by block: exactly -1 and 1 at the ends.
     """
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:

@@ -32,11 +32,9 @@ class StumpColumns:
         """Add the stumps that are new; return how many there were."""
         known = set(zip(self.column.tolist(), self.threshold.tolist(), strict=True))
         fresh = np.zeros(column.size, dtype=bool)
-        for k, stump in enumerate(
-            zip(column.tolist(), threshold.tolist(), strict=True)
-        ):
-            fresh[k] = stump not in known
-            known.add(stump)
+        for k, one in enumerate(zip(column.tolist(), threshold.tolist(), strict=True)):
+            fresh[k] = one not in known
+            known.add(one)
         column = column[fresh]
         # float64: compared with a narrower threshold, float32 data may change sides
         threshold = threshold[fresh].astype(np.float64)
@@ -180,8 +178,7 @@ class StumpGrid:
 
     def peaks(self, edges: FloatArray, least: float, most: int) -> IntArray:
         """Return the strongest stumps of each column, no two of one peak."""
-        # a peak is a run of neighbouring stumps whose edges are above least, of one
-        # sign
+        # a peak is a run of neighbouring stumps of one sign with edges above least
         size = np.abs(edges)
         strong = np.flatnonzero(size > least)
         if strong.size == 0:

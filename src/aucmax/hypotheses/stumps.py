@@ -139,14 +139,12 @@ def _sort_columns(X: Any) -> _SortedColumns:
         has_zeros = own.size < n_rows
         middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else own.size
         middles[column] = starts[column] + middle
-        marks = _beside_thresholds(ascending, middle, has_zeros)
+        marks = _near_thresholds(ascending, middle, has_zeros)
         own[marks] = ~own[marks]
     return _SortedColumns(order, starts, middles)
 
 
-def _beside_thresholds(
-    ascending: FloatArray, middle: int, has_zeros: bool
-) -> BoolArray:
+def _near_thresholds(ascending: FloatArray, middle: int, has_zeros: bool) -> BoolArray:
     """Return which values have a threshold next to them, on the side of the zeros."""
     changes = np.empty(ascending.size + 1, dtype=bool)
     np.not_equal(ascending[1:], ascending[:-1], out=changes[1:-1])

@@ -101,8 +101,7 @@ def contributions(
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         The rows to explain; sampling takes `n_orders` x (columns + 1) scores for each.
     background : like X, default=None
-        Rows to compare with, of the same columns, such as a sample of all rows. Needed
-        for sampling.
+        Rows of the same columns to compare with, as a sample. Needed for sampling.
     n_orders : int, default=50
         Orders in which columns are switched, each second one the reverse of another.
     random_state : int, default=0

@@ -103,8 +103,7 @@ class AUCSVC(BinaryRanker):
     ----------
     C : float, default=10.0
         Weight of the risk, a mean over pairs. Larger values fit the training pairs
-        more closely; search from 1 to 1000, cheaply by `fit_path`. Unused with a
-        `radius`.
+        more closely; search from 1 to 1000, by `fit_path`. Unused with a `radius`.
     loss : {"hinge", "logistic", "sigmoid"}, default="hinge"
         Loss of a pair. Use "sigmoid" for a narrow range, or classes that overlap much.
     radius : float, default=None
@@ -165,8 +164,7 @@ class AUCSVC(BinaryRanker):
     dual_gap_ : float
         `objective_` minus a certified lower bound of the optimum; NaN for "sigmoid".
     history_ : dict of str to ndarray of shape (n_iter\_,)
-        After each iteration: "objective" (the best value), "dual_gap", "n_passes" and
-        "seconds".
+        After each iteration: the best "objective", "dual_gap", "n_passes", "seconds".
 
     See Also
     --------

@@ -93,8 +93,7 @@ class LevelSumRanker(BaseEstimator):
         y : array-like of shape (n_rows,)
             Levels: integers from 0, the higher the more relevant.
         sample_weight : array-like of shape (n_rows,), default=None
-            Row weights, passed to the estimator only if given. A level without weight
-            is left out.
+            Row weights, passed on only if given. A level without weight is left out.
         qid : array-like of shape (n_rows,), default=None
             The query of each row, passed to the estimator only if given. A pipeline
             needs scikit-learn's metadata routing.

@@ -308,10 +308,8 @@ class ColumnProblem(MarginProblem):
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        is_served = self.signed and objective.risk.can_be_smoothed
-        if is_served and suits_column_steps(
-            self.hypotheses.X, self.limits.stopping.tol
-        ):
+        is_fit = self.signed and objective.risk.can_be_smoothed
+        if is_fit and suits_column_steps(self.hypotheses.X, self.limits.stopping.tol):
             steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
             newton = ColumnNewtonSolver(steps, keep_row_weights)
             solution = newton.minimize(objective, L1Ball(), first)

@@ -84,8 +84,7 @@ class MarginRanker(HypothesisRanker):
         Certified gap at which to stop, relative to the margin, or to a hundredth of the
         best hypothesis' mean margin if that is larger.
     max_iter : int, default=1000
-        Maximum number of iterations per solve; "adaptive" and "global" solve several
-        problems.
+        Maximum number of iterations per solve; "adaptive" and "global" solve several.
     curve_points : int, default=0
         With "global": number of additional points of `curve_`, for plots.
     callback : callable, default=None
@@ -126,8 +125,7 @@ class MarginRanker(HypothesisRanker):
     n_passes_ : float
         Passes over the data: one product forward and one back.
     history_ : dict of str to ndarray of shape (n_steps,)
-        For "adaptive" and "global": "nu_pos" and "margin" after each step of the
-        heuristic.
+        For "adaptive" and "global": "nu_pos" and "margin" after each of their steps.
     curve_ : MarginCurve
         For "global": the margin as a function of nu_pos.
 

@@ -47,8 +47,7 @@ class Scorecard:
     all. With P the sum of a case's points, its combination of hypotheses is
     :math:`\text{scale} (2 P / \text{total} - 1)`, exactly, before points are rounded.
     Rounding a card of k rows moves P by less than k units of the last decimal. Made by
-    :meth:`aucmax.MarginRanker.scorecard`; stumps on the same feature and threshold
-    become one row.
+    :meth:`aucmax.MarginRanker.scorecard`; equal stumps become one row.
 
     Attributes
     ----------

@@ -41,8 +41,7 @@ class StumpProblem(MarginProblem):
     """Every threshold of every column, in both directions, by column generation."""
 
     # the dual solution weighs the rows; the largest edge of all stumps under these
-    # weights certifies the gap, and each column's best stump joins if its edge is above
-    # the margin
+    # weights certifies the gap, and each column's best stump joins if above the margin
     hypotheses: StumpColumns  # the stumps chosen so far, by any solve
 
     def __init__(

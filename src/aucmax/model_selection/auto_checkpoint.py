@@ -78,9 +78,10 @@ def _fit(
         "the version of aucmax": __version__,
         "the version of LightGBM": lightgbm.__version__,
         "the version of scikit-learn": sklearn.__version__,
-        "the digest of the rows": digest_rows(given.table, (given.labels, *described)),
+        "the digest of the rows": digest_rows(given.table, (target.labels, *described)),
         "the digest of the folds": digest_rows(rows.plan.rows, folds),
         "the part of the ROC curve": str(setting.part),
+        "the metric": setting.metric,
         "random_state": str(setting.random_state),
         **{
             f"the model {candidate.name!r}": _settings(candidate)

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.folds import plan_folds
-from aucmax._core.parameters import check_choice, check_integer, check_range
+from aucmax._core.folds import is_usable, plan_folds
+from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
@@ -27,6 +28,7 @@ from aucmax.decisions.calibration import (
     learn_calibration,
 )
 from aucmax.exceptions import ModelFileError
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 from aucmax.model_selection.auto_search import (
     AutoProgress,
@@ -36,20 +38,35 @@ from aucmax.model_selection.auto_search import (
     with_bar,
 )
 from aucmax.model_selection.fitted_candidates import SearchRows
-from aucmax.model_selection.fold_estimates import ignore_few_rows
-from aucmax.model_selection.input_table import read_rows, read_table
+from aucmax.model_selection.fold_estimates import ignore_few_rows, mean_interval
+from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
+from aucmax.model_selection.input_table import read_rows, read_table, read_target
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
+from aucmax.model_selection.stacking import (
+    COMBINERS,
+    LogitRows,
+    StackedModels,
+    combine,
+)
 from aucmax.tables import TableEncoder, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 from aucmax.tables.target import has_constant_scores
 
-METRICS = ("auc", "partial_auc")
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
+_AREAS = ("auc", "partial_auc")  # of two classes; other metrics have other candidates
+
+
+def _has_two_classes(estimator: Any) -> bool:
+    if hasattr(estimator, "levels_"):
+        raise AttributeError(
+            "it was fitted to levels of relevance and does not predict classes; use "
+            "decision_function."
+        )
+    return True
 
 
 @documented
@@ -70,14 +87,20 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     block of rows is scored by a combination that was chosen, and whose weights were
     learned, on the other blocks.
 
-    The second of the two labels in sorted order is the positive class.
+    The second of the two labels in sorted order is the positive class. With `qid`, more
+    than two labels are levels of relevance: whole numbers from 0. For levels, and for
+    metrics of the top of queries, the candidates learn to rank within queries, and the
+    weights maximise the metric itself on held-out queries.
 
     Parameters
     ----------
-    metric : {None, "auc", "partial_auc"}, default=None
-        The metric to maximise. By default the partial AUC of the ranges if there are
-        any, else the AUC (c-statistic; Gini is 2 AUC - 1). "partial_auc" without a
-        range covers false positive rates up to 0.1, that is specificities from 0.9.
+    metric : str, default=None
+        The metric to maximise: "auc", "partial_auc"; with queries "ndcg", "ndcg@10" (or
+        another number of top rows), "map"; for levels "mauc", "ordinal_auc". By default
+        the partial AUC of the ranges if there are any, else the AUC (c-statistic; Gini
+        is 2 AUC - 1); for levels in queries "ndcg@10". "partial_auc" without a range
+        covers false positive rates up to 0.1, that is specificities from 0.9. Queries
+        whose rows have all the same label do not count.
     time_limit : float or None, default=60.0
         Seconds for a fit. The first candidate always runs; others are left out if they
         do not finish in time. None tries all of them.
@@ -119,11 +142,16 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     ----------
     weights_ : dict of str to float
         The models of the combination with their shares, the largest first.
-    combiner_ : {"stack", "best single model"}
-        The combination that was chosen.
+    combiner_ : {"stack", "best single model", "search"}
+        The combination that was chosen; "search" for levels and the top of queries.
+    metric_ : str
+        The metric that decided.
+    levels_ : ndarray of int64 of shape (n_levels,)
+        The levels of relevance, in place of `classes_`, if there are more than two.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
-        95% interval; NaN where there is none.
+        95% interval; NaN where there is none. For levels and the top of queries the
+        metric and others, such as "ndcg@10" and "map", by Student's t over queries.
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -167,6 +195,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         encoders_=saved.list_of(TableEncoder),
         threshold_=saved.finite,
         **saved.optional(
+            classes_=saved.array(saved.LABEL_KINDS, 2),
+            levels_=saved.array("iu", None),
+            metric_=saved.instance_of(str),
             weights_=saved.instance_of(dict),
             combiner_=saved.instance_of(str),
             estimate_=saved.instance_of(dict),
@@ -245,27 +276,40 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         clock = SearchClock(self._time_limit)
         with unchanged_on_failure(self):
             self._check_parameters()
+            named = None if self.metric is None else parse_metric(self.metric)
             given = read_rows(
-                self, X, y, sample_weight, qid=qid, groups=groups, times=times
+                self,
+                X,
+                y,
+                sample_weight,
+                qid=qid,
+                groups=groups,
+                times=times,
+                may_be_levels=named is not None and named.kind.uses_levels,
             )
+            is_graded, queries = given.target.is_graded, given.target.queries
+            ranges = self._part_of_the_curve()
+            goal = choose_goal(given.target, self.metric, **ranges)
             is_explicit = self.calibrate not in (None, "auto")
-            if is_explicit and given.target.queries is not None:
+            if is_explicit and (queries is not None or is_graded):
                 raise ValueError(
-                    f"calibrate={self.calibrate!r} is not possible with queries: rows "
-                    "are ranked within queries only, so there are no probabilities. "
-                    'Use calibrate=None or "auto".'
+                    f"calibrate={self.calibrate!r} is not possible with queries or "
+                    "levels: rows are ranked within queries, or by more than two "
+                    "levels, so there are no probabilities. Use calibrate=None or "
+                    '"auto".'
                 )
             plan = plan_folds(
                 given.labels,
                 self.folds,
                 self.random_state,
-                queries=given.target.queries,
+                queries=queries,
                 groups=given.target.groups,
                 times=given.target.times,
+                usable=None if queries is None else is_usable(given.target),
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = SearchRows(given, plan)
-            setting = self._setting(given.table)
+            setting = self._setting(given.table, goal, is_graded)
             candidates = [
                 one._replace(model=for_frame(one.model, X))
                 for one in choose_candidates(self.models, setting)
@@ -285,7 +329,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             search = AutoSearch(rows, setting, clock, report, done)
             search.run(candidates)
             ranked = rows.ranked(
-                np.column_stack([one.logits for one in search.fitted]), setting.part
+                np.column_stack([one.logits for one in search.fitted]), setting
             )
             ranked = replace(ranked, share=_COMPACT_SHARE if self.compact else 1.0)
             ensemble = combine(
@@ -297,7 +341,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             replace_state(
                 self,
                 {
-                    "classes_": given.classes,
+                    "levels_" if is_graded else "classes_": given.classes,
+                    "metric_": goal.metric,
                     "members_": members.records,
                     "encoders_": members.encoders,
                     "weights_": {one["name"]: one["weight"] for one in members.records},
@@ -332,6 +377,32 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         scores = self._combined([table] * len(self.encoders_))
         return scores - float(self.threshold_)
 
+    predict = available_if(_has_two_classes)(BinaryRanker.predict)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Return the metric that the fit has maximised; the mean over queries.
+
+        Returns
+        -------
+        float
+            Higher is better.
+        """
+        check_is_fitted(self, "members_")
+        metric = getattr(self, "metric_", "auc")
+        if metric in _AREAS and not hasattr(self, "levels_"):
+            return super().score(X, y, sample_weight, qid=qid)
+        target = read_target(self, y, sample_weight, qid)
+        choose_goal(target, metric)  # or an error
+        values = by_query(metric, target, self.decision_function(X), Goal(metric))
+        return float(np.nanmean(values))
+
     def leaderboard(self) -> Any:
         """Return the metric of every candidate on the folds, the best first.
 
@@ -360,11 +431,14 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             fpr_range = (0.0, 0.1)
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
-    def _setting(self, table: Any) -> SearchSetting:
+    def _setting(self, table: Any, goal: Goal, is_graded: bool) -> SearchSetting:
+        is_ranking = is_graded or goal.metric not in _AREAS
         return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
-            part=self._part_of_the_curve(),
+            part=goal.ranges or WHOLE_CURVE,
+            metric=goal.metric if is_ranking else "partial_auc",
+            is_ranking=is_ranking,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             is_limited=self._time_limit is not None,
@@ -378,6 +452,13 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
         record: dict[str, float] = {}
+        if ranked.combiners is not COMBINERS:
+            for name in dict.fromkeys([ranked.metric, *measures_of(ranked.target)]):
+                goal = replace(ranked, metric=name, part=part)
+                found = mean_interval(goal.values(scores))
+                ends = (name, f"{name}_low", f"{name}_high")
+                record |= dict(zip(ends, found, strict=True))
+            return record
         for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
             # the other metric is a side figure
             is_goal = ranges == ranked.part
@@ -393,6 +474,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
         """Learn the threshold and, of one ranking of all rows, the calibration."""
         labels, weight = ranked.labels, ranked.target.weights
+        if ranked.target.is_graded:
+            return {"threshold_": 0.0}
         threshold = balanced_threshold(ensemble.scores, labels, weight)
         if self.calibrate is None or ranked.target.queries is not None:
             return {"threshold_": threshold}
@@ -406,12 +489,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         check_calibrate(self.calibrate)
         part = self._part_of_the_curve()
         if self.metric is not None:
-            check_choice("metric", self.metric, METRICS)
-        if self.metric == "auc" and part != WHOLE_CURVE:
+            parse_metric(self.metric)
+        if self.metric not in (None, "partial_auc") and part != WHOLE_CURVE:
             raise ValueError(
-                f"metric='auc' covers the whole curve, which contradicts fpr_range="
-                f"{self.fpr_range!r} and tpr_range={self.tpr_range!r}. Leave out "
-                "metric, or the ranges."
+                f"metric={self.metric!r} has no part of the curve, which contradicts "
+                f"fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r}. Leave "
+                "out metric, or the ranges."
             )
         limit = self.time_limit
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool)

@@ -246,7 +246,7 @@ class AutoSearch:
 
     def _keep(self, found: FittedCandidate) -> None:
         self.fitted.append(found)
-        ranked = self._rows.ranked(found.logits[:, None], self._setting.part)
+        ranked = self._rows.ranked(found.logits[:, None], self._setting)
         value = ranked.measure(found.logits)
         if not value <= self._score:
             self._best, self._score = found.candidate.name, value

@@ -67,6 +67,7 @@ from aucmax.model_selection.fold_estimates import (
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.models import (
     BASELINES,
+    aim_auto,
     compared_models,
     learns_levels,
     name_models,
@@ -187,11 +188,12 @@ def compare_models(
     >>> comparison
     Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
     """
+    has_queries = qid is not None or getattr(y, "queries", None) is not None
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
-        has_queries = qid is not None or getattr(y, "queries", None) is not None
         models = compared_models(metric == "partial_auc" or has_range, has_queries)
-    target = encode_target(y, allow_levels=learns_levels(models), qid=qid)
+    may_be_levels = learns_levels(models, has_queries)
+    target = encode_target(y, allow_levels=may_be_levels, qid=qid)
     target = describe_rows(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
@@ -246,6 +248,7 @@ class PlannedComparison:
         if any(isinstance(model, str) and model == "auto" for model in models):
             share = None if time_limit is None else time_limit / len(splits.folds)
             named["auto"].estimator.set_params(time_limit=share)
+            aim_auto(named["auto"], goal.metric, target)
         baselines = _choose_baselines(baselines, named)
         return cls(named, baselines, splits, goal, random_state)
 

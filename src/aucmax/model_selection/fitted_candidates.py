@@ -72,10 +72,11 @@ class SearchRows:
         seconds = self.folded.seconds + sum(one.seconds for one in fitted)
         return _LONGER_WITH_MORE_ROWS * self.given.n_rows / n_trained * seconds
 
-    def ranked(self, logits: FloatArray, part: dict[str, Any]) -> LogitRows:
+    def ranked(self, logits: FloatArray, setting: SearchSetting) -> LogitRows:
         """Return the test rows with their logits, one column per model."""
         tested = self.given.target.take(self.plan.rows)
-        return LogitRows(logits, tested, self.plan.fold_of_row, part)
+        folds, part = self.plan.fold_of_row, setting.part
+        return LogitRows(logits, tested, folds, part, setting.metric)
 
 
 def fit_out_of_fold(

@@ -9,10 +9,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from aucmax._core.features import check_features, check_two_labels, explain_non_finite
+from aucmax._core.features import (
+    check_features,
+    check_relevance_levels,
+    check_row_count,
+    check_two_labels,
+    explain_non_finite,
+    levels_with_weight,
+)
 from aucmax._core.validation import (
     BoolArray,
+    TooManyClassesError,
     check_qid,
+    check_sample_weight,
+    labels_among,
     reject_negligible_weights,
     reject_unreadable,
 )
@@ -27,7 +37,7 @@ class GivenRows:
     """The checked rows of a fit, without those of weight 0."""
 
     table: Any
-    classes: NDArray[Any]  # negative and positive label
+    classes: NDArray[Any]  # negative and positive label, or the levels
     target: Target
 
     @property
@@ -38,7 +48,7 @@ class GivenRows:
     @cached_property
     def labels(self) -> BoolArray:
         """Which rows are positive."""
-        return np.asarray(self.target.labels == 1)
+        return np.asarray(self.target.relevant > 0)
 
 
 def read_rows(
@@ -50,17 +60,32 @@ def read_rows(
     qid: Any = None,
     groups: Any = None,
     times: Any = None,
+    may_be_levels: bool = False,
 ) -> GivenRows:
-    """Check the arguments of a fit."""
+    """Check the arguments of a fit; levels are allowed with queries, or on request."""
     table = read_table(estimator, X, fitting=True)
     n_rows = table.shape[0]
-    classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
+    grading = Grading((0, 1), (0, 1))
+    labels: NDArray[Any]
+    try:
+        classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
+    except TooManyClassesError as error:
+        if qid is None and not may_be_levels:
+            raise ValueError(
+                f"{error} Levels of relevance need qid, or a metric of levels such as "
+                "'mauc'."
+            ) from None
+        labels = check_relevance_levels(estimator, y)
+        check_row_count(labels, n_rows)
+        weight = check_sample_weight(sample_weight, n_rows)
+        classes = levels_with_weight(labels, weight)
+        grading = Grading(tuple(classes.tolist()), tuple(classes.tolist()))
     times = None if times is None else read_moments(times)
     if times is not None and times.size != n_rows:
         raise ValueError(f"times has {times.size} rows, but X has {n_rows}.")
     target = Target(
         labels.astype(np.int64),
-        Grading((0, 1), (0, 1)),
+        grading,
         None if qid is None else check_qid(qid, n_rows).codes,
         weight,
         None if groups is None else check_qid(groups, n_rows, "groups").codes,
@@ -72,6 +97,24 @@ def read_rows(
             kept = np.flatnonzero(weight)
             table, target = table[kept], target.take(kept)
     return GivenRows(table, classes, target)
+
+
+def read_target(estimator: Any, y: Any, sample_weight: Any, qid: Any) -> Target:
+    """Check the labels of new rows, as a fitted model knows them."""
+    levels = getattr(estimator, "levels_", None)
+    if levels is None:
+        labels = labels_among(estimator.classes_, y, "y").astype(np.int64)
+        levels = np.array([0, 1])
+    else:
+        labels = check_relevance_levels(estimator, y)
+        levels = np.union1d(levels, labels)
+    values = tuple(levels.tolist())
+    queries = None if qid is None else check_qid(qid, labels.size).codes
+    weight = check_sample_weight(sample_weight, labels.size)
+    target = Target(labels, Grading(values, values), queries, weight)
+    if weight is None or weight.all():
+        return target
+    raise ValueError("sample_weight must be above 0 in every row.")
 
 
 def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:

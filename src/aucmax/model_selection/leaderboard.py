@@ -25,6 +25,7 @@ from aucmax.model_selection.fold_estimates import (
     pool_aucs,
     pool_differences,
 )
+from aucmax.model_selection.goals import title_of
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 from aucmax.tables import Target
 
@@ -116,10 +117,10 @@ def board(
 
 def summarise(model: Any) -> str:
     """Return sentences on a fitted AutoRanker."""
-    part = model._part_of_the_curve()
-    is_whole = set(part.values()) == {(0.0, 1.0)}
-    key = "auc" if is_whole else "partial_auc"
-    name = "AUC" if is_whole else f"Partial AUC ({_in_words(part)})"
+    key = getattr(model, "metric_", "auc")
+    name = title_of(key)
+    if key == "partial_auc":
+        name = f"Partial AUC ({_in_words(model._part_of_the_curve())})"
     value, low, high = (model.estimate_[key + end] for end in ("", "_low", "_high"))
     interval = "" if np.isnan(low) else f", 95% interval {low:.4f} to {high:.4f}"
     names = model.board_["model"][1:]
@@ -129,7 +130,8 @@ def summarise(model: Any) -> str:
         reason = "no combination was better" if len(names) > 1 else "no other was tried"
         chosen = f"Selected: {next(iter(model.weights_))} ({reason})."
     lines = [
-        f"{model.n_rows_} rows, {model.n_positive_} of them positive; {len(names)} "
+        f"{model.n_rows_} rows, {model.n_positive_} of them "
+        f"{'relevant' if hasattr(model, 'levels_') else 'positive'}; {len(names)} "
         f"model{'s' * (len(names) > 1)} tried on {model.n_folds_} folds.",
         chosen,
         f"{name} of new rows: {value:.4f}{interval}.",

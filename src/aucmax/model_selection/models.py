@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from aucmax._core.docstrings import documented
@@ -26,6 +27,8 @@ class SearchSetting(NamedTuple):
     random_state: int
     is_limited: bool = False  # whether there is a time limit
     stores_rows: bool = True  # whether a model may hold training rows
+    metric: str = "partial_auc"  # the metric that counts, by its name
+    is_ranking: bool = False  # whether it is one of levels, or of the top of queries
 
     @property
     def is_partial(self) -> bool:
@@ -111,6 +114,25 @@ def _strong_logistic(C: float) -> NamedModel:
     )
 
 
+# of rankers within AutoRanker, unlike LightGBM's defaults
+_SMALL_TREES = {
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_data_in_leaf": 5,
+    "lambda_l2": 3.0,
+    "feature_fraction": 0.7,
+}
+
+
+def _ranker(**params: Any) -> NamedModel:
+    return NamedModel(
+        "aucmax.trees:LambdaRankBaseline",
+        {"n_estimators": 200, "params": {**_SMALL_TREES, **params}},
+        view="trees",
+        learns_levels=True,
+    )
+
+
 def _kernel(C: float, width: float) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.kernel_logistic:KernelLogistic",
@@ -126,7 +148,10 @@ def _kernel(C: float, width: float) -> NamedModel:
 #: trees, forests, kernels and curves at the end, chosen to differ from each other.
 MODELS: dict[str, NamedModel] = {
     "auto": NamedModel(
-        "aucmax.model_selection.auto_ranker:AutoRanker", view="raw", ranges=_RANGES
+        "aucmax.model_selection.auto_ranker:AutoRanker",
+        view="raw",
+        ranges=_RANGES,
+        learns_levels=True,
     ),
     "linear": NamedModel(
         "aucmax.linear:LinearRankerCV",
@@ -156,13 +181,13 @@ MODELS: dict[str, NamedModel] = {
         is_baseline=True,
         compared="queries",
         learns_levels=True,
+        search_settings={"n_estimators": 200, "params": _SMALL_TREES},
     ),
     "lambdamart": _LAMBDAMART(
         {"objective": "logistic"},
         compared="always",
         suits=lambda setting: (
-            setting.is_partial
-            and not setting.is_early
+            (setting.is_ranking or (setting.is_partial and not setting.is_early))
             and setting.n_columns <= _MAX_COLUMNS_OF_TREES
         ),
     ),
@@ -177,6 +202,17 @@ MODELS: dict[str, NamedModel] = {
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
+    "lambdamart-ndcg": _LAMBDAMART({"objective": "ndcg"}, learns_levels=True),
+    "xendcg": _ranker(objective="rank_xendcg"),
+    "lightgbm-levels": _ranker(objective="regression"),
+    "xgboost-ndcg": NamedModel(
+        "aucmax.trees:XGBoostRanker",
+        {"n_estimators": 200},
+        view="trees",
+        learns_levels=True,
+        search_settings={"params": {"max_depth": 4, "eta": 0.08, "subsample": 0.8}},
+        suits=lambda _: find_spec("xgboost") is not None,
+    ),
     "svm-auc": _AUCSVC(),
     "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
     "margin": NamedModel("aucmax.margin:MarginRanker", {"hypotheses": "stumps"}),
@@ -238,6 +274,18 @@ MODELS: dict[str, NamedModel] = {
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
 #: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
+#: Names of those that AutoRanker tries for levels, and for the top of queries.
+RANKING_CANDIDATES = (
+    "xendcg",
+    "lambdamart-ordinal",
+    "xgboost-ndcg",
+    "lightgbm-levels",
+    "lambdarank",
+    "svm-auc",
+    "lambdamart-ndcg",
+    "lambdamart-mauc",
+    "lambdamart",
+)
 #: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (
     "logistic",
@@ -335,15 +383,26 @@ def trained_ranges(model: Any) -> dict[str, Any]:
     return {name: ends for name, ends in ranges.items() if ends != _WHOLE}
 
 
-def learns_levels(models: Sequence[Any]) -> bool:
-    """Return whether one of some models learns more than two levels of relevance."""
+def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
+    """Return whether one of some models learns more than two levels of relevance.
+
+    AutoRanker does within queries; several values alone may be classes of no order.
+    """
     choices = [m[1] if isinstance(m, tuple) and len(m) == 2 else m for m in models]
     return any(
-        choice in LEVEL_MODELS
+        choice in LEVEL_MODELS and (has_queries or choice != "auto")
         if isinstance(choice, str)
         else getattr(choice, "levels", None) == "learn"
         for choice in choices
     )
+
+
+def aim_auto(model: Any, metric: str, target: Any) -> None:
+    """Have an unfitted AutoRanker maximise the metric that decides."""
+    if target.is_graded and target.queries is None and metric == "auc":
+        model.set_params(levels="relevant")
+    elif target.is_graded or metric not in ("auc", "partial_auc"):
+        model.estimator.set_params(metric=metric)
 
 
 def name_models(
@@ -410,7 +469,12 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"models must be 'default' or a list of names and estimators, got "
                 f"{models!r}; write models=[{models!r}] for a single model."
             )
-        models = [name for name in CANDIDATES if MODELS[name].is_tried(setting)]
+        names: Sequence[str] = CANDIDATES
+        if setting.is_ranking:
+            names = RANKING_CANDIDATES
+        if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
+            names = ("lightgbm-levels", "svm-auc")
+        models = [name for name in names if MODELS[name].is_tried(setting)]
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))

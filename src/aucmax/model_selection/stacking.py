@@ -29,6 +29,11 @@ _SPREAD_OF_LOGITS = np.pi / np.sqrt(3.0)
 _SHRINKAGE = 3e-4
 # Models with a smaller share than this are left out of a stack.
 _MIN_SHARE = 0.02
+# The search for weights considers this many of the best models, changes their shares by
+# these steps, and ignores gains of at most this.
+_MAX_MEMBERS = 7
+_STEPS = (0.25, 0.1)
+_MIN_GAIN = 1e-3
 # Another combination must be better than the stack by this many standard errors. Five
 # folds are so few that a smaller number costs accuracy on real tables.
 _STANDARD_ERRORS = 2.0
@@ -89,6 +94,12 @@ class LogitRows:
     def has_units(self) -> bool:
         """Whether the metric is a mean over queries, or of levels over folds."""
         return self.target.queries is not None or self.target.is_graded
+
+    @property
+    def combiners(self) -> "dict[str, Combiner]":
+        """The combinations to choose from, the preferred one first."""
+        is_ranking = self.target.is_graded or self.metric != "partial_auc"
+        return _RANKING_COMBINERS if is_ranking else COMBINERS
 
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
@@ -197,8 +208,37 @@ def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
     return weights
 
 
+def searched(ranked: LogitRows) -> FloatArray:
+    """Return non-negative weights that maximise the metric, changed one at a time.
+
+    The search starts from the mean of the best models. A change must gain more than a
+    little, so that weights do not follow the noise of few queries.
+    """
+    n_models = ranked.logits.shape[1]
+    singles = [ranked.measure(ranked.logits[:, k]) for k in range(n_models)]
+    order = np.argsort(-np.array(singles), kind="stable")[:_MAX_MEMBERS]
+    weights = np.zeros(n_models)
+    weights[order] = 1.0 / order.size
+    best = ranked.measure(ranked.logits @ weights)
+    for step in _STEPS:
+        for model in order:
+            for change in (step, -step):
+                changed = weights.copy()
+                changed[model] = max(changed[model] + change, 0.0)
+                if changed.sum() == 0.0:
+                    continue
+                changed /= changed.sum()
+                value = ranked.measure(ranked.logits @ changed)
+                if value > best + _MIN_GAIN:
+                    best, weights = value, changed
+    weights = np.where(weights < _MIN_SHARE, 0.0, weights)
+    return _compacted(weights / weights.sum(), ranked.share)
+
+
 #: The combinations that are compared, the preferred one first.
 COMBINERS: dict[str, Combiner] = {"stack": stacked, "best single model": best_single}
+# of levels, and of metrics per query
+_RANKING_COMBINERS: dict[str, Combiner] = {"search": searched}
 
 
 @dataclass(frozen=True)
@@ -220,7 +260,7 @@ def combine(
     weights.
     """
     name = _choose(ranked, blocks)
-    weights = COMBINERS[name](ranked)
+    weights = ranked.combiners[name](ranked)
     honest = np.zeros(ranked.labels.size)
     for k, block in enumerate(blocks):
         others = [*blocks[:k], *([] if is_forward else blocks[k + 1 :])]
@@ -228,18 +268,20 @@ def combine(
             honest[block] = ranked.logits[block].mean(axis=1)
             continue
         known = ranked.take(np.concatenate(others))
-        honest[block] = ranked.logits[block] @ COMBINERS[_choose(ranked, others)](known)
+        learn = ranked.combiners[_choose(ranked, others)]
+        honest[block] = ranked.logits[block] @ learn(known)
     return StackedModels(name, weights, ranked.logits @ weights, honest)
 
 
 def _choose(ranked: LogitRows, blocks: Sequence[IntArray]) -> str:
     """Return the preferred combination, unless another is clearly better."""
-    preferred, *others = COMBINERS
-    if ranked.logits.shape[1] == 1 or len(blocks) < 2:
+    combiners = ranked.combiners
+    preferred, *others = combiners
+    if not others or ranked.logits.shape[1] == 1 or len(blocks) < 2:
         return preferred
-    standard = _by_block(ranked, COMBINERS[preferred], blocks)
+    standard = _by_block(ranked, combiners[preferred], blocks)
     for name in others:
-        gain = _by_block(ranked, COMBINERS[name], blocks) - standard
+        gain = _by_block(ranked, combiners[name], blocks) - standard
         error = gain.std(ddof=1) / np.sqrt(gain.size)
         if gain.mean() > _STANDARD_ERRORS * error:
             return name

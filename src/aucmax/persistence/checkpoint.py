@@ -19,8 +19,7 @@ class Checkpoint:
 
     # It is always replaced as a whole, first at the start, so that a folder that is not
     # writable fails before the fit. fit has parameters, digests and versions: another
-    # finished fit is overwritten, for an unfinished one a CheckpointError names the
-    # change.
+    # finished fit is overwritten; for an unfinished one an error names the change.
     def __init__(self, path: str | os.PathLike[str], fit: Mapping[str, str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(

@@ -68,13 +68,9 @@ def counted(number: float, noun: str) -> str:
 
 def plain(name: str) -> str:
     """Escape a name, so that matplotlib does not read a formula."""
-    _check_name(name)
-    return name.replace("$", r"\$")
-
-
-def _check_name(name: Any) -> None:
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}.")
+    return name.replace("$", r"\$")
 
 
 class Drawing:
@@ -172,7 +168,7 @@ def measure_each(
     """Measure one model, or several by name; errors state the name."""
     if not isinstance(y_scores, Mapping):
         if name is not None:
-            _check_name(name)
+            plain(name)  # or an error
         return [measure(name, y_scores)]
     if not y_scores:
         raise ValueError("y_scores is an empty mapping: there is no curve to draw.")

@@ -70,8 +70,7 @@ class ImportanceDisplay(ScoredDisplay):
         Parameters
         ----------
         **options
-            Options of :func:`aucmax.inspection.permutation_importance`, such as
-            ``fpr_range``.
+            Options of :func:`aucmax.inspection.permutation_importance`.
         """
         # loads tables and models, which other pictures do without
         from aucmax.inspection import permutation_importance

@@ -262,9 +262,7 @@ def _zoom_window(
     curves: Sequence[ROCPoints], fpr_range: Sequence[float] | None
 ) -> Window | None:
     """Return a narrow range, the corner or the widest spread to enlarge; else None."""
-    heights = np.array(
-        [np.interp(_ZOOM_GRID, curve.fpr, curve.tpr) for curve in curves]
-    )
+    heights = np.array([np.interp(_ZOOM_GRID, one.fpr, one.tpr) for one in curves])
     if fpr_range is not None and fpr_range[1] - fpr_range[0] < 1.0:
         low, high = fpr_range
         return _around(curves, low, high) if high - low <= _MAX_RANGE else None

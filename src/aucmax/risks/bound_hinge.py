@@ -1,6 +1,5 @@
 """The hinge over all pairs, or those of a part of the ROC curve, of given rows."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from aucmax.risks._pairs.hinge_sums import (
     shifted,
 )
 from aucmax.risks._pairs.rank_box import RankBox
-from aucmax.risks.contract import BoundRisk, Risk, Support
+from aucmax.risks.contract import BoundRisk, Form, Risk, Support
 
 # Width of the slope from chosen to not chosen, in widths of the hinge's. Measured: from
 # 2 to 6 solvers need the fewest passes.
@@ -91,13 +90,10 @@ class BoundHinge(BoundRisk):
         positives, lifted, _ = shifted(positive.exactly, negative.exactly, self._margin)
         return Support(mean_hinge(lifted, positives), slopes, self._margin * total)
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         # The Laplacian of the pairs near the kink, plus the scatter of rows near the
-        # threshold of the choice, which trade places; its weight is the slope at the
-        # threshold.
+        # threshold of the choice, which trade places; its weight is the slope there.
         self.require_smooth()
         positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, self._margin)

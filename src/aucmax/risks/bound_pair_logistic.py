@@ -82,7 +82,7 @@ class BoundPairLogistic(BoundRisk):
         )
         self._outside = float(risk.outside_weight)
         numbers = None if self.n_queries == 1 or queries is None else queries.codes
-        largest = _largest_weights(numbers, weights)
+        largest = _heaviest(numbers, weights)
         if weights is not None:  # so that no product of two overflows or vanishes
             unit = np.where(largest > 0.0, largest, 1.0)
             weights = weights / (unit[0] if numbers is None else unit[numbers])
@@ -407,9 +407,7 @@ def _pair_weights(
     return mauc_numbers(counted, np.arange(levels.size) >= first)
 
 
-def _largest_weights(
-    queries: IntArray | None, weights: FloatArray | None
-) -> FloatArray:
+def _heaviest(queries: IntArray | None, weights: FloatArray | None) -> FloatArray:
     n_queries = 1 if queries is None else int(queries.max()) + 1
     if weights is None:
         return np.ones(n_queries)

@@ -15,7 +15,7 @@ structured models. The tests of each risk check this contract:
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from numpy.typing import ArrayLike
 from aucmax._core import validation
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+
+#: a quadratic form, V -> V^T L V
+Form: TypeAlias = Callable[[Any], FloatArray]
 
 
 class Support(NamedTuple):
@@ -127,9 +130,7 @@ class BoundRisk(ABC):
         self.require_smooth()
         raise NotImplementedError  # by a risk that can be smoothed
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V.
 
         V has one row per score and any number of columns, dense or sparse.
@@ -151,15 +152,13 @@ class BoundRisk(ABC):
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         return self.risk.bind(self.labels[rows], weight, queries)
 
-    def draw_rows(
-        self, rows_per_class: int, generator: np.random.Generator
-    ) -> IntArray:
+    def draw_rows(self, rows_per_class: int, rng: np.random.Generator) -> IntArray:
         """Draw rows of both classes with any weight, up to `rows_per_class` of each."""
         members = [self.labels, ~self.labels]
         if self.sample_weight is not None:
             members = [rows & (self.sample_weight > 0.0) for rows in members]
         drawn = [
-            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
+            rng.choice(rows, min(rows_per_class, rows.size), replace=False)
             for rows in map(np.flatnonzero, members)
         ]
         return np.sort(np.concatenate(drawn))

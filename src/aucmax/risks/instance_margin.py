@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import margin_rows
 from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice
 from aucmax.risks._pairs.margin_rows import MAX_EXCESS, BoundMargin, Lowest, MarginRisk
-from aucmax.risks.contract import Support
+from aucmax.risks.contract import Form, Support
 
 
 class InstanceMargin(MarginRisk):
@@ -23,8 +22,7 @@ class InstanceMargin(MarginRisk):
     over the worst rows of each class, of weights :math:`\nu_-` and :math:`\nu_+`; ties
     at the end share by weight. At most :class:`PairMargin` with :math:`\nu = \nu_+
     \nu_-`, its reduction to instances: problems (7) and (8) of Suehiro, Hatano,
-    Takimoto, ALT 2011. Convex and positively homogeneous. Costs two selections,
-    O(n_rows).
+    Takimoto, ALT 2011. Convex and positively homogeneous. Two selections, O(n_rows).
     """
 
     def __init__(self, nu_pos: float, nu_neg: float) -> None:
@@ -63,9 +61,7 @@ class BoundInstanceMargin(BoundMargin):
             subgradient[chosen.rows] = shares
         return Support(value, subgradient, 0.0)
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         positive, negative = self._smooth_choices(scores, width)
         nu_pos, nu_neg = self._nus
@@ -100,8 +96,7 @@ class TangentMargin(MarginRisk):
     2011. The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i /
     \nu_+`, so the risk is at least that of ``InstanceMargin(nu_center, nu /
     nu_center)``, and at most the largest over :math:`\nu_+`. For fixed scores the rest
-    is convex and piecewise linear in :math:`\nu_+`: bisection finds its minimum
-    exactly.
+    is convex and piecewise linear in :math:`\nu_+`: bisection finds the minimum.
     """
 
     def __init__(self, nu: float, nu_center: float) -> None:
@@ -131,10 +126,6 @@ class BoundTangentMargin(BoundMargin):
         )
         return margin_rows.half_difference_of_means(classes, nus, scores.size)
 
-    def inner_nu_pos(self, scores: FloatArray) -> float:
-        """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
-        return self._inner_nu_pos(*self._lowest(scores)[1])
-
     def _lowest(
         self, scores: FloatArray
     ) -> tuple[tuple[ClassRows, ClassRows], tuple[Lowest, Lowest]]:
@@ -142,6 +133,7 @@ class BoundTangentMargin(BoundMargin):
         return (positive, negative), (Lowest.of(positive), Lowest.of(negative))
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
+        """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
         first, last = self._interval
         left, right = (
             min(max(self._first_ascent(positive, negative, strict), first), last)
@@ -151,8 +143,7 @@ class BoundTangentMargin(BoundMargin):
 
     def _first_ascent(self, positive: Lowest, negative: Lowest, strict: bool) -> float:
         """Return the first nu_pos from which on the margin does not fall, or rises."""
-        # it is linear between points where the mean takes in a positive, or loses a
-        # negative
+        # linear between points where the mean takes in a positive, or loses a negative
         p, n = positive.values.size, negative.values.size
         # only the ratio of the slopes matters; this keeps them within float64
         unit = max(positive.height(p - 1), negative.height(n - 1)) or 1.0

@@ -8,7 +8,7 @@ from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.bound_hinge import BoundHinge
 from aucmax.risks.per_query import BoundPerQuery
 
-_ALL_PAIRS = RankBox.of((0.0, 1.0), (0.0, 1.0))
+_ALL = RankBox.of((0.0, 1.0), (0.0, 1.0))
 
 
 class PairHinge(BaseEstimator):
@@ -61,12 +61,8 @@ class PairHinge(BaseEstimator):
         check_positive("margin", self.margin)
         margin = self.margin
         if queries is None:
-            return BoundPairHinge(
-                self, _ALL_PAIRS, labels, sample_weight, margin=margin
-            )
-        return BoundPerQuery(
-            self, _ALL_PAIRS, labels, sample_weight, queries, margin=margin
-        )
+            return BoundPairHinge(self, _ALL, labels, sample_weight, margin=margin)
+        return BoundPerQuery(self, _ALL, labels, sample_weight, queries, margin=margin)
 
 
 class BoundPairHinge(BoundHinge):

@@ -50,8 +50,7 @@ class PairLogistic(BaseEstimator):
     Ties have ranks in the order of the rows. A row of weight 2 counts as two equal
     neighbours: its rank is the weight of the rows above it and half its own.
 
-    With queries, the mean over those that have rows of two levels; the others
-    contribute nothing.
+    With queries, the mean over those that have rows of two levels.
 
     Parameters
     ----------
@@ -70,8 +69,7 @@ class PairLogistic(BaseEstimator):
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
     tpr_range : pair of float, default=(0.0, 1.0)
-        Range of true-positive rates, for two levels without `rank_weighted`: the same
-        for positives.
+        Range of true-positive rates: the same for positives, without `rank_weighted`.
     outside_weight : float, default=0.0
         Weight of a row, or of an advance in rank, outside of its range, compared with
         inside: from 0 to 1, where 1 is the whole range. Models that could rank rows

@@ -1,7 +1,6 @@
 """The mean of the smallest pair margins: the risk of the soft margin over pairs."""
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from aucmax.risks._pairs.sorted_pairs import (
     difference_of_rank,
     sorted_pairs,
 )
-from aucmax.risks.contract import Support
+from aucmax.risks.contract import Form, Support
 
 
 class PairMargin(MarginRisk):
@@ -67,9 +66,7 @@ class BoundPairMargin(BoundMargin):
         subgradient[pairs.negative.rows] = 0.5 / nu * ramp.negative_shares
         return Support(smallest.risk, subgradient, 0.0)
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         pairs, nu = self._sorted_pairs(scores)
         ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))

@@ -27,14 +27,12 @@ class PairSigmoid(BaseEstimator):
     the risk tends to 1 - AUC. Over ranges of the false and the true positive rate the
     mean is over the pairs of the negatives with ranks in `fpr_range` and the positives
     with ranks in `tpr_range`, by descending score, rows at the ends in part; then it
-    tends to 1 - partial AUC. With queries it is the mean over those with rows of both
-    classes.
+    tends to 1 - partial AUC. With queries it is the mean over those with both classes.
 
     The derivative of the logistic loss is a sigmoid, so this is minus the sum of the
     gradient of :class:`PairLogistic` over the positives, and its gradient is the second
     derivative there, in O(m) for m rows: over a grid if many rows are within few
-    widths, else after a sort. The ranks at the ends of a range are held fixed in the
-    gradient.
+    widths, else after a sort. Ranks at the ends of a range are held fixed.
 
     Parameters
     ----------

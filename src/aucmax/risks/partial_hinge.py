@@ -102,8 +102,7 @@ class PartialHinge(BaseEstimator):
     ) -> BoundHinge | BoundPerQuery:
         """Return the risk of these rows: see :meth:`Risk.bind`.
 
-        A range that covers less than one row of a query uses that part of its first
-        row.
+        A range that covers less than one row of a query uses part of its first row.
         """
         box = self.rank_box()
         if queries is None:

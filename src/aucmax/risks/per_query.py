@@ -1,7 +1,7 @@
 """The mean over queries of the hinge over a part of the pairs of each."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from aucmax.risks._pairs import box_kernels, hinge_kernels
 from aucmax.risks._pairs.forms import window_laplacian
 from aucmax.risks._pairs.hinge_sums import MAX_KINK_DISTANCE
 from aucmax.risks._pairs.rank_box import RankBox
-from aucmax.risks.contract import BoundRisk, Risk, Support
+from aucmax.risks.contract import BoundRisk, Form, Risk, Support
 
 _MARGIN = 1.0  # of the kernels
 _ROWS_OF_A_QUERY = 30  # of each class, at most, where a sample can have more queries
@@ -25,8 +25,7 @@ class BoundPerQuery(BoundRisk):
     .. math:: R(s) = \frac{1}{|Q|} \sum_{q \in Q} R_q(s_q)
 
     where :math:`Q` are the queries with both classes, of equal weight; the other
-    `n_skipped` contribute nothing. Kernels have margin 1: scores are divided by
-    `margin`.
+    `n_skipped` add nothing. Kernels have margin 1: scores are divided by `margin`.
     """
 
     least_value = 0.0
@@ -75,17 +74,13 @@ class BoundPerQuery(BoundRisk):
         value, slope, offset = self._first_rows(scores).support(width / self._margin)
         return Support(self._margin * value, slope, self._margin * offset)
 
-    def curvature(
-        self, scores: FloatArray, width: float
-    ) -> Callable[[Any], FloatArray]:
+    def curvature(self, scores: FloatArray, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         self.require_smooth()
         form = self._first_rows(scores).laplacian(width / self._margin)
         return lambda columns: form(columns) / self._margin
 
-    def draw_rows(
-        self, rows_per_class: int, generator: np.random.Generator
-    ) -> IntArray:
+    def draw_rows(self, rows_per_class: int, rng: np.random.Generator) -> IntArray:
         """Draw rows of some queries, about `rows_per_class` of each class."""
         # all rows of few queries have more pairs than few rows of each; large ones are
         # thinned
@@ -94,13 +89,13 @@ class BoundPerQuery(BoundRisk):
             counted = np.flatnonzero(self.sample_weight > 0.0)
         groups = self._groups[counted]
         sizes = np.bincount(groups, minlength=2 * self.n_queries).reshape(-1, 2)
-        queries = generator.permutation(np.flatnonzero(sizes.min(axis=1) > 0))
+        queries = rng.permutation(np.flatnonzero(sizes.min(axis=1) > 0))
         most = max(_ROWS_OF_A_QUERY, rows_per_class // queries.size)
         drawn = np.minimum(sizes[queries], most).cumsum(axis=0).min(axis=1)
         queries = queries[: 1 + int(np.searchsorted(drawn, rows_per_class))]
         is_drawn = np.zeros(self.n_queries, dtype=bool)
         is_drawn[queries] = True
-        kept = generator.permutation(np.flatnonzero(is_drawn[groups // 2]))
+        kept = rng.permutation(np.flatnonzero(is_drawn[groups // 2]))
         kept = kept[np.argsort(groups[kept], kind="stable")]
         # places within each group, of which there are as many as it has rows
         starts = np.flatnonzero(np.diff(groups[kept], prepend=-1))

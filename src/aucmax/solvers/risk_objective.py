@@ -214,9 +214,8 @@ class LinearObjective(RiskObjective):
 
     def threshold(self, point: Point) -> float:
         """Return where `predict` cuts the scores."""
-        return balanced_threshold(
-            point.scores, self.risk.labels, self.risk.sample_weight
-        )
+        risk = self.risk
+        return balanced_threshold(point.scores, risk.labels, risk.sample_weight)
 
     def _scores_of_rows(
         self, point: Point, rows: IntArray, X: FloatArray

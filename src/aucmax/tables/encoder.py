@@ -79,8 +79,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int, default=50
-        Maximum number of indicator columns per text column, without "other" and
-        "missing".
+        Maximum number of indicators per text column, without "other" and "missing".
     min_frequency : int, default=2
         Number of rows in which a string must occur to be a category of its own.
     decimals : dict of str to str, optional

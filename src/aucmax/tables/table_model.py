@@ -141,8 +141,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         qid : array-like of shape (rows,), optional
             The query of each row, for an estimator that can learn within queries.
         checkpoint : path, optional
-            A file from which a killed fit resumes, if the estimator's `fit` has this
-            parameter.
+            A file from which a killed fit resumes, if the estimator's `fit` takes it.
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")

@@ -49,8 +49,7 @@ def encode_target(
     name : str, default="target"
         Name of the column, for messages.
     allow_levels : bool, default=False
-        Whether more than two whole numbers, 0 or above, are taken for levels of
-        relevance.
+        Whether more than two whole numbers from 0 are taken for levels of relevance.
     qid : polars.Series or array-like of shape (rows,), optional
         The query of each row: numbers or strings.
     qid_name : str, default="qid"

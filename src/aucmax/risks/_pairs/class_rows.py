@@ -172,8 +172,7 @@ def _soft_shares(
 ) -> tuple[float, FloatArray]:
     """Find the threshold at which soft shares weigh the amount, and the shares."""
     # The total falls with the threshold and is piecewise linear: Newton's steps find it
-    # to the resolution of float64; then the shares at the two nearest thresholds are
-    # mixed.
+    # to the resolution of float64; then the two nearest thresholds' shares are mixed.
 
     def shares_at(threshold: float) -> FloatArray:
         shares: FloatArray = np.clip((keys - threshold) / width + 0.5, 0.0, 1.0)

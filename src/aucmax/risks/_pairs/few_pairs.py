@@ -143,8 +143,7 @@ def find_ranks(layout, groups, scores, order, ranks):
 @njit(cache=True, nogil=True)
 def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
     """Fill in both derivatives for some groups."""
-    # odds = exp(sign * score) and their inverses; buffers = five numbers per row of a
-    # group
+    # odds = exp(sign * score) and inverses; buffers = five numbers per row of a group
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
         slopes, curvatures = buffers[0, : end - first], buffers[1, : end - first]

@@ -29,9 +29,7 @@ def beside(columns: Any, column: FloatArray) -> Any:
     return np.column_stack([columns, column])
 
 
-def _sums_of_windows(
-    own: Any, others: Any, first: IntArray, last: IntArray
-) -> FloatArray:
+def _window_sums(own: Any, others: Any, first: IntArray, last: IntArray) -> FloatArray:
     """Return the sum over rows of own row times the sum of a window of other rows."""
     # Windows go from first to before last; their sums are differences of prefix sums.
     # Both matrices are sparse. O(rows * columns), some columns at a time.
@@ -90,7 +88,7 @@ def window_laplacian(
     def _sparse_form(ordered: Any) -> FloatArray:
         own = sparse.diags_array(mass_positive) @ ordered[:n_positive]
         others = sparse.diags_array(mass_lifted) @ ordered[n_positive:]
-        crossed = _sums_of_windows(own, others, first, last)
+        crossed = _window_sums(own, others, first, last)
         return gram(ordered, degrees) - crossed - crossed.T
 
     return form

@@ -129,8 +129,7 @@ def cell_masses(scores, labels, weights, low, scale, masses, moments):
 def cell_shares(masses, lift, reach, shares):
     """For each cell: the weight of the other class that a row there is paired with."""
     # A negative lift cells up meets a positive d cells below it by the share clip((d +
-    # reach) / (2 reach), 0, 1): the mean over 2 reach cells, so one running sum serves
-    # all.
+    # reach) / (2 reach), 0, 1): the mean over 2 reach cells, so one sum serves all.
     n = masses.shape[1]
     for side in range(2):
         # from the far end, negatives above a positive look like positives below

@@ -132,8 +132,7 @@ class HingeGrid(NamedTuple):
         choice_width: float = 1.0,
     ) -> Support:
         """Evaluate the smoothed risk over the first rows, cell by cell."""
-        # the slope chooses rows smoothly, over choice_width times the width; the value
-        # exactly
+        # the slope chooses rows smoothly, over choice_width widths; the value exactly
         weights = np.empty(0) if sample_weight is None else sample_weight
         masses, moments, shares = np.zeros((3, 2, self.n_cells))
         place = self.low, self.scale

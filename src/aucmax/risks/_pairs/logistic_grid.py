@@ -209,8 +209,7 @@ def _meet(
     weights: FloatArray, places: FloatArray, table: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return sums over the nodes below each node, or at its place, and above it."""
-    # over weights[class, cell, node], of the functions in table, sums of powers of
-    # exp(-distance)
+    # over weights[class, cell, node], of table's functions, powers of exp(-distance)
     powers = np.arange(1, table.shape[1] + 1)
     to_low = np.exp(-np.outer(places, powers))  # to the lower end of a node's cell
     to_high = np.exp(-np.outer(_CELL - places, powers))

@@ -76,8 +76,7 @@ def find_range(scores, levels, weights, starts, limits, shares):
     """Fill in the share of each row within a range of false-positive rates."""
     # Negatives, by descending score, cover stretches of their weight; limits[group] are
     # the ends of the range on it, and the share of positives after the last negative.
-    # Tied negatives share equally; positives get the share of the next negative, or a
-    # tied one.
+    # Tied negatives share equally; positives get the share of the next, or tied, one.
     for group in range(starts.size - 1):
         low, high = limits[group, 0], limits[group, 1]
         first, end = starts[group], starts[group + 1]

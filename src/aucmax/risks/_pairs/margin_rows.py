@@ -113,10 +113,9 @@ class Lowest(NamedTuple):
         sample_weight: FloatArray | None = None,
     ) -> "tuple[Lowest, Lowest]":
         """Sort the positives and the negatives."""
-        positive, negative = split_classes(labels, sample_weight)
-        return cls.of(positive.with_scores(scores)), cls.of(
-            negative.with_scores(scores)
-        )
+        classes = split_classes(labels, sample_weight)
+        positive, negative = (cls.of(own.with_scores(scores)) for own in classes)
+        return positive, negative
 
     @property
     def total_weight(self) -> float:

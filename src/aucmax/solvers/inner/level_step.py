@@ -1,8 +1,7 @@
 """Cuts against the vertices of a hull: a bound, and a point on a level set.
 
 The hull is that of the origin and the unit vectors of either or of one sign, times a
-radius. A price for a unit of weight is one more number in the table of cuts at
-vertices.
+radius. A price for a unit of weight is one more number in the table of cuts.
 """
 
 from typing import NamedTuple

@@ -9,8 +9,8 @@ find these. Each step lowers the function.
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.solvers.inner import _coordinate_kernels
 
 _SWEEPS_PER_ROUND = 12
 _MAX_ROUNDS = 100  # of sweeps and a Newton step
@@ -32,9 +32,7 @@ class _Program:
     def solve(self, price: float, tol: float) -> None:
         """Minimise, until slopes miss the price by a share of it."""
         for _ in range(_MAX_ROUNDS):
-            _coordinate_kernels.sweep(
-                self.H, self._diagonal, self.x, self.slope, price, _SWEEPS_PER_ROUND
-            )
+            sweep(self.H, self._diagonal, self.x, self.slope, price, _SWEEPS_PER_ROUND)
             used = np.flatnonzero(self.x)
             if used.size == 0:
                 return
@@ -98,8 +96,7 @@ def minimize_at_norm(
     tol: float,
 ) -> FloatArray:
     """Minimise over weights of about a norm: begin at a price, and correct it."""
-    # the norm falls as the price grows, piecewise linearly; the caller scales the
-    # result
+    # the norm falls as the price grows, piecewise linearly; callers scale the result
     program = _Program(H, c, start)
     for left in range(_MAX_PRICES - 1, -1, -1):
         program.solve(price, tol)
@@ -112,3 +109,23 @@ def minimize_at_norm(
             break
         price = max(price + miss / program.growth, 0.5 * price)
     return program.x
+
+
+@njit(cache=True, nogil=True)
+def sweep(H, diagonal, x, slope, price, n_sweeps):  # type: ignore[no-untyped-def]
+    """Minimise a priced quadratic along each coordinate, keeping its `slope`."""
+    n = x.size
+    for _ in range(n_sweeps):
+        for j in range(n):
+            pull = diagonal[j] * x[j] - slope[j]
+            if pull > price:
+                new = (pull - price) / diagonal[j]
+            elif pull < -price:
+                new = (pull + price) / diagonal[j]
+            else:
+                new = 0.0
+            move = new - x[j]
+            if move != 0.0:
+                x[j] = new
+                for i in range(n):
+                    slope[i] += move * H[j, i]

@@ -10,8 +10,7 @@ Both are the equations
     z = c (w - center) + A' mu - lam,      s = v - A w,      sum(w) = 1
 
 with c = 0 and v free, so that sum(mu) = 1, for the game; with v the target for the
-projection. A step solves a system as large as the number of cuts, O(n_cuts^2
-n_vertices).
+projection. A step solves a system of the size of the cuts, O(n_cuts^2 n_vertices).
 
 Legend: w, z = shares of the vertices and their reduced costs; mu, s = multipliers of
 the cuts and their slacks; lam = the multiplier of sum(w) = 1; K cuts, N vertices.

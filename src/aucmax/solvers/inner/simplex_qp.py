@@ -31,8 +31,7 @@ def minimize_on_simplex(
     semidefinite Q and a nearly optimal start: minimise over the coordinates in use,
     step there until one reaches zero and leaves, then admit the coordinate of the
     lowest slope. A coordinate whose curvature is lost in rounding, as of equal cuts,
-    stays out of the Cholesky factor: a step without curvature ends with one coordinate
-    less.
+    stays out of the Cholesky factor: a step without curvature drops one coordinate.
     """
     x: FloatArray = np.array(start, dtype=np.float64)
     heights = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= height i * height j
@@ -54,7 +53,7 @@ def minimize_on_simplex(
                 used = np.append(used, best)
         elif used.size == 0:
             used = _above_zero(x)
-            factor = _factorize(matrix, largest, used)
+            factor = _factored(matrix, largest, used)
         factor, column = _extended(matrix, largest, used, factor)
         way = _aim(factor, column, slope[used])
         longest = 1.0 if column is None else np.inf
@@ -68,7 +67,7 @@ def minimize_on_simplex(
             used = used[stays] if stays[0] else used[:0]
             if used.size > 0 and not stays[: factor.shape[0] + 1].all():
                 kept = used[: np.count_nonzero(stays[: factor.shape[0] + 1])]
-                factor = _factorize(matrix, largest, kept)
+                factor = _factored(matrix, largest, kept)
     total: float = x.sum()
     return x / total
 
@@ -81,9 +80,7 @@ def _above_zero(x: FloatArray) -> NDArray[np.intp]:
     return used
 
 
-def _factorize(
-    matrix: FloatArray, largest: float, used: NDArray[np.intp]
-) -> FloatArray:
+def _factored(matrix: FloatArray, largest: float, used: NDArray[np.intp]) -> FloatArray:
     """Return the factor of all that are used, or of none if some depend on others."""
     p, others = used[0], used[1:]
     among = matrix[np.ix_(others, others)]
