@@ -1,6 +1,13 @@
 import numpy as np
 
-from aucmax.linear.loss_search import Candidate, choose
+from aucmax.linear.loss_search import (
+    Candidate,
+    Rows,
+    choose,
+    measure_fold,
+    search_results,
+    survivors,
+)
 
 WHOLE = (0.0, 1.0)
 
@@ -14,3 +21,66 @@ def test_another_loss_must_be_clearly_better_than_logistic_regression():
     assert choose(clear, [simple, other], 1 / 3) == 1
     assert choose(clear[:, 1:], [other], 1 / 3) == 0
     assert choose(clear[:1], [simple, other], 1 / 3) == 0  # one fold tells little
+
+
+def candidates(n_regressions, n_sigmoids):
+    return [
+        Candidate(loss, WHOLE, WHOLE, 10.0**k)
+        for loss, n in (("logistic regression", n_regressions), ("sigmoid", n_sigmoids))
+        for k in range(n)
+    ]
+
+
+def test_the_better_half_stays_and_losses_ahead_of_logistic_regression():
+    some = candidates(4, 3)
+    scores = np.array([[0.1, 0.8, 0.7, 0.2, 0.9, 0.3, 0.6]])
+    assert survivors(scores, some) == [1, 2, 4]
+    scores[0, 4] = 0.75  # behind the best regression
+    assert survivors(scores, some) == [1, 2]
+    early = [*some[:4], *(c._replace(fpr_range=(0.0, 0.1)) for c in some[4:])]
+    assert survivors(scores, early) == [1, 2, 4]
+    assert survivors(scores[:, 4:], some[4:]) == [0]
+    assert survivors(scores[:, :1], some[:1]) == [0]
+
+
+def test_candidates_that_were_left_out_are_never_chosen():
+    scores = np.array([[0.9, 0.8, 0.7], [np.nan, 0.8, 0.7]])
+    some = candidates(2, 1)
+    assert choose(scores, some, 1 / 3) == 1
+    generator = np.random.default_rng(0)
+    X, labels = generator.normal(size=(90, 2)), np.arange(90) % 2 == 0
+    part = {"fpr_range": WHOLE, "tpr_range": WHOLE}
+    fold = np.arange(60), np.arange(60, 90)
+    found = [
+        measure_fold(Rows(X, labels), some, kept, part, *fold)
+        for kept in ([0, 1, 2], [1])
+    ]
+    assert np.isnan(found[1].scores).tolist() == [True, False, True]
+    results = search_results(found, some)
+    assert results["rank_test_score"].tolist() == [2, 1, 2]
+    assert np.isnan(results["mean_test_score"]).tolist() == [True, False, True]
+    assert np.isfinite(results["mean_fit_time"]).all()
+
+
+def test_a_fold_of_many_rows_learns_from_some_of_either_class():
+    generator = np.random.default_rng(0)
+    labels = generator.random(30_000) < 0.05
+    X = generator.normal(size=(30_000, 3)) + 0.5 * labels[:, None]
+    some = candidates(2, 1)
+    part = {"fpr_range": WHOLE, "tpr_range": WHOLE}
+    fold = np.arange(20_000), np.arange(20_000, 30_000)
+    seen = []
+
+    class Seen(Rows):
+        def take(self, rows):
+            seen.append(rows)
+            return super().take(rows)
+
+    found = measure_fold(Seen(X, labels), some, [0, 1, 2], part, *fold)
+    train, test = seen
+    assert test.size == 10_000
+    assert np.isin(train, fold[0]).all()
+    assert np.unique(train).size == train.size < 5000
+    assert labels[train].sum() == min(labels[:20_000].sum(), 1000)
+    assert found.share == 0.5
+    assert found.scores.min() > 0.65

@@ -22,6 +22,7 @@ from aucmax.model_selection import auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
 from aucmax.tables import TableModel
 from aucmax.trees import LightGBMBaseline
+from aucmax.trees.forest import Forest
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -123,6 +124,26 @@ def test_forests_and_columns_of_odd_magnitude():
     np.testing.assert_allclose(run(to_onnx(model), {"X": tiny}), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("thresholds", ["random", "best"])
+def test_forests_of_single_precision(thresholds):
+    X, y = rows()
+    model = Forest(15, thresholds, min_samples_leaf=2).fit(with_gaps(X), y)
+    new = with_gaps(rows(1, 2000)[0])
+    new[:2, 0] = 1e200, -1e200
+    # values at the thresholds and next to them, as far as doubles are apart
+    for j in range(X.shape[1]):
+        at = model.thresholds_[model.features_ == j].astype(float)[:100]
+        new[10 : 10 + at.size, j] = np.nextafter(at, np.inf)
+        new[200 : 200 + at.size, j] = at
+    found = run(to_onnx(model), {"X": new})
+    expected = model.decision_function(new)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    lone = Forest(3, min_samples_leaf=300).fit(X, y)
+    assert (lone.roots_ < 0).all()
+    found = run(to_onnx(lone), {"X": X})
+    np.testing.assert_allclose(found, lone.decision_function(X), rtol=0, atol=1e-12)
+
+
 def test_a_tree_without_a_split():
     X, y = rows(n_rows=12)
     model = LightGBMBaseline(3).fit(X, y)  # too few rows for a split
@@ -178,6 +199,7 @@ MEMBERS = [
     "additive",
     ("linear", LinearRankerCV(C_values=(1.0,), losses=["logistic regression"], cv=2)),
     ("trees", LightGBMBaseline(20)),
+    ("forest", Forest(10)),
     ("pairs", LambdaMART("auc", n_estimators=20, categorical_features=[])),
 ]
 

@@ -1,7 +1,6 @@
 """The candidates of a linear model, their scores on folds, and the choice of one."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
@@ -35,6 +32,8 @@ _MIN_GAIN = 3e-5  # share of the value; a step that gains less ends a descent
 _MAX_ITERATIONS = 300  # of a logistic regression or a hinge
 # scikit-learn's defaults for its logistic regression
 _LBFGS_OPTIONS = {"maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(np.float64).eps}
+_MAX_ROWS = 4000  # that a fold compares candidates by
+_ENOUGH_OF_A_CLASS = 1000  # rows, even if these are more than a share of _MAX_ROWS
 _MIN_STANDARD_ERRORS = 0.5  # by which another loss must beat logistic regression
 
 
@@ -102,9 +101,7 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
 def _regressions(
     rows: Rows, candidates: Sequence[Candidate]
 ) -> dict[Candidate, Fitted]:
-    on_workers = as_row_matrix(rows.X).on_workers
-    fit = _regression_on_workers(rows) if on_workers else _regression_in_memory(rows)
-    found = {}
+    fit, found = _regression(rows), {}
     for candidate in candidates:
         start = time.perf_counter()
         weights, n_iter = fit(candidate.C)
@@ -113,19 +110,7 @@ def _regressions(
     return found
 
 
-def _regression_in_memory(rows: Rows) -> Regression:
-    model = LogisticRegression(warm_start=True, max_iter=_MAX_ITERATIONS)
-
-    def fit(C: float) -> tuple[FloatArray, int]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.set_params(C=C).fit(rows.X, rows.labels, rows.sample_weight)
-        return model.coef_[0].copy(), int(model.n_iter_[0])
-
-    return fit
-
-
-def _regression_on_workers(rows: Rows) -> Regression:
+def _regression(rows: Rows) -> Regression:
     """Return a logistic regression with loss and steps of scikit-learn's lbfgs."""
     # 1/W sum_r v_r log(1 + exp(-y_r (x_r w + b))) + |w|^2 / (2 C W), y of -1 and 1
     matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
@@ -204,7 +189,7 @@ def _sigmoids(
 class SearchFold(NamedTuple):
     """The metric, the seconds and the passes of each candidate on one fold."""
 
-    scores: FloatArray
+    scores: FloatArray  # NaN, as the others, for candidates that were not fitted
     seconds: FloatArray
     n_passes: FloatArray
     share: float  # of test rows to training rows
@@ -216,46 +201,75 @@ def search_results(
     """Return the table that scikit-learn's searches have."""
     scores, seconds, n_passes, _ = map(np.array, zip(*folds, strict=True))
     mean = scores.mean(axis=0)
+    ranked = np.nan_to_num(mean, nan=-np.inf)
     return {
         "params": [candidate._asdict() for candidate in candidates],
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
-        "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
-        "mean_fit_time": seconds.mean(axis=0),
-        "mean_n_passes": n_passes.mean(axis=0),
+        "rank_test_score": (ranked[:, None] < ranked[None, :]).sum(axis=1) + 1,
+        "mean_fit_time": np.nanmean(seconds, axis=0),
+        "mean_n_passes": np.nanmean(n_passes, axis=0),
     }
 
 
 def measure_fold(
     rows: Rows,
     candidates: Sequence[Candidate],
+    kept: Sequence[int],
     part: dict[str, Any],
     train: IntArray,
     test: IntArray,
 ) -> SearchFold:
-    """Fit all candidates to the training rows of a fold; measure them on the others."""
-    fitted = fit_candidates(rows.take(train), candidates)
+    """Fit the candidates that are kept to rows of a fold; measure them on others."""
+    share = test.size / train.size
+    if rows.queries is None:
+        train = _some_rows(train, rows.labels[train])
+    fitted = fit_candidates(rows.take(train), [candidates[k] for k in kept])
     held = rows.take(test)
     weights = np.array([one.weights for one in fitted])
     scores = np.ascontiguousarray(as_row_matrix(held.X).matvec(weights.T).T)
-    values = [
-        partial_auc_score(
+    found = np.full((3, len(candidates)), np.nan)
+    for k, one, s in zip(kept, fitted, scores, strict=True):
+        value = partial_auc_score(
             held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part
         )
-        for s in scores
-    ]
-    return SearchFold(
-        np.array(values),
-        np.array([one.seconds for one in fitted]),
-        np.array([one.n_passes for one in fitted]),
-        test.size / train.size,
-    )
+        found[:, k] = value, one.seconds, one.n_passes
+    values, seconds, n_passes = found
+    return SearchFold(values, seconds, n_passes, share)
+
+
+def _some_rows(train: IntArray, labels: BoolArray) -> IntArray:
+    """Draw rows to compare candidates by; not fewer than enough of either class."""
+    share = _MAX_ROWS / train.size
+    if share >= 1.0:
+        return train
+    draw, kept = np.random.default_rng(0), []
+    for rows in (train[labels], train[~labels]):
+        n_kept = min(rows.size, max(int(share * rows.size), _ENOUGH_OF_A_CLASS))
+        kept.append(draw.choice(rows, n_kept, replace=False))
+    return np.sort(np.concatenate(kept))
+
+
+def survivors(scores: FloatArray, candidates: Sequence[Candidate]) -> list[int]:
+    """Return the best half of each loss.
+
+    For the whole curve, losses that are behind logistic regression are left out.
+    """
+    is_whole = all((c.fpr_range, c.tpr_range) == (WHOLE, WHOLE) for c in candidates)
+    order = np.argsort(-scores.mean(axis=0), kind="stable").tolist()
+    kept: list[int] = []
+    for loss in dict.fromkeys(candidates[k].loss for k in order):
+        own = [k for k in order if candidates[k].loss == loss]
+        kept += own[: max(1, len(own) // 2)]
+        if is_whole and loss == "logistic regression":
+            break
+    return sorted(kept)
 
 
 def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
     """Return the best candidate, unless logistic regression is about as good."""
-    mean = scores.mean(axis=0)
+    mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
     best = int(mean.argmax())
     simple = [k for k, c in enumerate(candidates) if c.loss == "logistic regression"]
     if not simple or best in simple:

@@ -15,7 +15,7 @@ from aucmax.model_selection import AutoRanker
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
-from aucmax.onnx.onnx_trees import add_trees
+from aucmax.onnx.onnx_trees import add_forest, add_trees
 from aucmax.onnx.smooth_nodes import (
     add_curves,
     add_kernel,
@@ -25,6 +25,7 @@ from aucmax.onnx.smooth_nodes import (
 )
 from aucmax.onnx.table_columns import ENCODED, add_table
 from aucmax.tables import TableModel
+from aucmax.trees.forest import Forest
 
 
 def to_onnx(model: Any) -> onnx.ModelProto:
@@ -176,6 +177,7 @@ def _add_line(graph: OnnxGraph, matrix: str, model: Any) -> str:
 _SCORES: tuple[tuple[Callable[[Any], bool], Callable[..., str]], ...] = (
     (lambda model: hasattr(model, "model_text_"), _add_tree_scores),
     (lambda model: isinstance(model, LevelSumRanker), _add_level_scores),
+    (lambda model: isinstance(model, Forest), add_forest),
     (lambda model: isinstance(model, KernelLogistic), add_kernel),
     (lambda model: isinstance(model, AdditiveLogistic), add_curves),
     (lambda model: hasattr(model, "coef_"), _add_line),

@@ -51,6 +51,15 @@ class OnnxGraph:
         )
         return name
 
+    def clipped(self, values: str, low: float, high: float) -> str:
+        """Clip numbers; NaN stays."""
+        lower, upper = self.number(low), self.number(high)
+        below, above = (
+            self.add("Less", values, lower),
+            self.add("Greater", values, upper),
+        )
+        return self.add("Where", above, upper, self.add("Where", below, lower, values))
+
     def model(self, **columns: str | None) -> onnx.ModelProto:
         """Return the graph with these columns as outputs, one number per row."""
         axis = self.constant(np.array([1]))

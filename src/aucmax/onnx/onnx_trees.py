@@ -1,4 +1,4 @@
-"""LightGBM's trees as one node of a graph, in double precision.
+"""Trees as one node of a graph, in double precision.
 
 A split of LightGBM sends x to the left if ``x <= threshold``, or if x, cut to a whole
 number, is in the set of a categorical split. NaN counts as 0 where training saw none,
@@ -15,6 +15,7 @@ from onnx import TensorProto, numpy_helper
 
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.trees.booster_text import parse_fields
+from aucmax.trees.forest import Forest
 
 _AT_MOST, _MEMBER = 0, 6  # ONNX's numbers of the two kinds of splits
 _SUM, _AS_IT_IS = 1, 0
@@ -36,6 +37,37 @@ def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
         fields = parse_fields(block.partition("\n")[2].split("\n\n")[0] + "\n")
         _append_tree(columns, fields)
     return _add_ensemble(graph, matrix, columns)
+
+
+def add_forest(graph: OnnxGraph, matrix: str, model: Forest) -> str:
+    """Add the trees of a forest, which compare in single precision."""
+    largest = float(np.finfo(np.float32).max)
+    rows = graph.clipped(matrix, -largest, largest)
+    for precision in (TensorProto.FLOAT, TensorProto.DOUBLE):
+        rows = graph.add("Cast", rows, to=precision)
+    is_lone = model.roots_ < 0  # a tree of one leaf gets a split, both ways to the leaf
+    new = np.zeros(np.count_nonzero(is_lone))
+    roots = model.roots_.astype(np.int64)
+    children = np.vstack([model.children_, np.tile(roots[is_lone, None], 2)])
+    roots[is_lone] = model.features_.size + np.arange(new.size)
+    is_leaf = children < 0
+    leaves = np.cumsum(is_leaf).reshape(is_leaf.shape) - 1
+    places = np.where(is_leaf, leaves, children)
+    columns: dict[str, Any] = {
+        "tree_roots": roots,
+        "nodes_featureids": np.append(model.features_, new).astype(np.int64),
+        "nodes_missing_value_tracks_true": np.append(model.missing_left_, new) > 0,
+        "nodes_truenodeids": places[:, 0],
+        "nodes_trueleafs": is_leaf[:, 0],
+        "nodes_falsenodeids": places[:, 1],
+        "nodes_falseleafs": is_leaf[:, 1],
+    }
+    columns = {name: values.astype(int).tolist() for name, values in columns.items()}
+    columns["nodes_modes"] = np.full(len(children), _AT_MOST)
+    columns["nodes_splits"] = np.append(model.thresholds_, new)
+    columns["leaf_weights"] = model.shares_[-1 - children[is_leaf]] / roots.size
+    shares = _add_ensemble(graph, rows, columns)
+    return graph.add("Sub", shares, graph.number(0.5))
 
 
 def add_steps(graph: OnnxGraph, values: str, steps: Any) -> str:

@@ -51,7 +51,7 @@ def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]
         halves = graph.add("Mul", filled, graph.number(0.5))
         shifted = graph.add("Sub", halves, graph.number(column["center"] / 2))
         ratio = graph.add("Div", shifted, graph.number(column["half_spread"]))
-        ratio = _clipped(graph, ratio)
+        ratio = graph.clipped(ratio, -LARGEST, LARGEST)
         size = graph.add("Abs", ratio)
         order = graph.add("Log", graph.add("Div", size, graph.number(KNEE)))
         height = graph.add("Add", order, graph.number(1.0))
@@ -68,7 +68,8 @@ def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]
 
 def _number_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     factor = np.ldexp(1.0, -binary_exponent(column["half_spread"]))
-    return [_clipped(graph, graph.add("Mul", cells, graph.number(factor)))]
+    values = graph.add("Mul", cells, graph.number(factor))
+    return [graph.clipped(values, -LARGEST, LARGEST)]
 
 
 def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
@@ -117,13 +118,6 @@ def _numbered(graph: OnnxGraph, cells: str, words: dict[str, int], default: int)
 
 def _looked_up(graph: OnnxGraph, places: str, numbers: Any) -> str:
     return graph.add("Gather", graph.constant(numbers), places, axis=0)
-
-
-def _clipped(graph: OnnxGraph, values: str) -> str:
-    """Clip numbers to the range of the scaling; NaN stays."""
-    lower, upper = graph.number(-LARGEST), graph.number(LARGEST)
-    below, above = graph.add("Less", values, lower), graph.add("Greater", values, upper)
-    return graph.add("Where", above, upper, graph.add("Where", below, lower, values))
 
 
 _ADD = {
