@@ -300,7 +300,9 @@ def test_groups_of_people_are_compared_by_a_column():
     # a column that the model does not use, and one that is no group
     expected = compare_groups(labels, scores, visits(1)["cost"])
     found = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["groups"]
-    assert found["groups"][0]["auc"] == pytest.approx(expected.groups[0].auc)
+    assert found["groups"][0]["auc"]["value"] == pytest.approx(
+        expected.groups[0].auc.value
+    )
     ran = run(*EVALUATE, "--by", "dose", exit_code=2)
     assert "by has 400 different values" in ran.stderr
     assert "no column 'wart'" in run(*EVALUATE, "--by", "wart", exit_code=2).stderr

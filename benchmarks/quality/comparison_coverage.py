@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
-from aucmax.model_selection.fold_estimates import pool_aucs, pool_differences
+from aucmax.metrics import compare_auc, cv_auc_interval, roc_auc_score
 from aucmax.trees import LightGBMBaseline
 from benchmarks.report import Report
 
@@ -31,34 +30,31 @@ def scored(model, X):
     return model.predict_proba(X)[:, 1]
 
 
-def covered(seed, X_new, y_new, of_models):
+def covered(seed, X_new, y_new):
     """Tell of one table which intervals cover: of trees, linear, their difference."""
     rng = np.random.default_rng(seed)
     X, y = draw(400, rng)
-    areas, tests, truths, pairs = [], [], [], []
+    scores, numbers = np.empty((2, y.size)), np.empty(y.size, dtype=int)
+    truths, pairs = [], []
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    for train, test in folds.split(X, y):
+    for fold, (train, test) in enumerate(folds.split(X, y)):
         models = [LightGBMBaseline(), LogisticRegression()]
         for model in models:
             model.fit(X[train], y[train])
-        scores = [scored(model, X[test]) for model in models]
-        areas.append([auc_interval(y[test], one) for one in scores])
-        tests.append(compare_auc(y[test], *scores))
+        scores[:, test] = [scored(model, X[test]) for model in models]
+        numbers[test] = fold
         truths.append([roc_auc_score(y_new, scored(model, X_new)) for model in models])
         pairs.append(y[test].sum() * (~y[test]).sum())
-    weights = np.array(pairs) / sum(pairs)
-    truth = weights @ truths
-    found = [
-        pool_aucs([fold[k] for fold in areas], weights, of_models=of_models)
-        for k in range(2)
-    ]
-    found.append(pool_differences(tests, weights, of_models=of_models))
+    truth = np.array(pairs) / sum(pairs) @ truths
+    known = {"folds": numbers, "target": "procedure"}
+    found = [cv_auc_interval(y, one, **known) for one in scores]
+    found.append(compare_auc(y, *scores, **known))
     goals = [*truth, truth[0] - truth[1]]
     return [one.low <= goal <= one.high for one, goal in zip(found, goals, strict=True)]
 
 
 def run(report: Report) -> None:
     new = draw(20_000, np.random.default_rng(12345))
-    shares = np.mean([covered(seed, *new, True) for seed in range(N_TABLES)], axis=0)
+    shares = np.mean([covered(seed, *new) for seed in range(N_TABLES)], axis=0)
     for name, share in zip(("trees", "linear", "difference"), shares, strict=True):
         report.add(f"share of intervals that cover, {name}", share, at_least=0.9)

@@ -50,17 +50,17 @@ def run(report: Report) -> None:
                 y, scores, codes, threshold=THRESHOLD, all_pairs=True
             )
             for name, values in truth.items():
-                own = [one.ends(name) for one in found.groups]
+                own = [getattr(one, name) for one in found.groups]
                 real = [values[int(one.group)] for one in found.groups]
                 ends = zip(own, real, strict=True)
                 held.setdefault(f"{name} of a group", []).extend(
-                    low <= value <= high for (_, low, high), value in ends
+                    one.low <= value <= one.high for one, value in ends
                 )
-                pairs = [one for one in found.differences if one.measure == name]
+                pairs = [one for one in found.differences if one.metric == name]
                 held.setdefault(f"three differences of {name}", []).append(
                     all(
                         one.low
-                        <= values[int(one.group)] - values[int(one.other)]
+                        <= values[int(one.names[0])] - values[int(one.names[1])]
                         <= one.high
                         for one in pairs
                     )

@@ -327,7 +327,7 @@ def test_groups_of_people_have_a_table_with_differences_and_escaped_names():
     assert EVIL not in page.replace(read_template("page.js"), "")
     one, two = found.groups[1], found.differences[0]
     for written in (page, text):
-        assert f"{one.auc_low:.3f} to {one.auc_high:.3f}" in written
+        assert f"{one.auc.low:.3f} to {one.auc.high:.3f}" in written
         assert f"{two.low:+.3f} to {two.high:+.3f}" in written
         assert f"{found.n_missing} rows without a group" in written
         assert f"{found.between[0, 1]:.3f}" in written

@@ -53,6 +53,7 @@ _MANY_KNOWN_ROWS = 0.2
         "aucmax evaluate sick.aucmax other-patients.csv --recall 0.9",
         "aucmax evaluate sick.aucmax other-patients.csv --alerts 100",
         "aucmax evaluate sick.aucmax other.csv --cost-missed 50 --cost-alarm 1",
+        "aucmax evaluate sick.aucmax other-patients.csv --by sex",
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
     ],
 )

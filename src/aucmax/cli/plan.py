@@ -8,9 +8,32 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import range_options
+from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, with_console
 from aucmax.cli.reading import Source, require_column
+
+# names in Python, with default and help
+_NUMBERS: dict[str, tuple[float | None, str]] = {
+    "auc": (None, "AUC to detect, or partial AUC of a range."),
+    "null": (None, "AUC to test against [default: 0.5]."),
+    "auc_b": (None, "AUC of a second model to compare with."),
+    "positives": (None, "Number of positive rows."),
+    "power": (None, "Probability to detect the AUC."),
+    "level": (None, "Two-sided level [default: 0.05, unless all else is given]."),
+    "ratio": (1.0, "Negative rows per positive row."),
+    "correlation": (0.5, "Correlation of the scores of two models within a class."),
+    "design_effect": (1.0, "Factor by which clusters enlarge the variance."),
+}
+
+
+def _numbers(command: Any) -> Any:
+    for name, (default, help) in reversed(_NUMBERS.items()):
+        kind = int if name == "positives" else float
+        shown = default is not None
+        command = click.option(
+            flag(name), type=kind, default=default, show_default=shown, help=help
+        )(command)
+    return command
 
 
 @click.command(
@@ -24,38 +47,8 @@ from aucmax.cli.reading import Source, require_column
         "aucmax plan --power 0.8 --pilot scores.csv --target sick --score a --score b",
     ],
 )
-@click.option("--auc", type=float, help="AUC to detect, or partial AUC of a range.")
-@click.option("--null", type=float, help="AUC to test against [default: 0.5].")
-@click.option("--auc-b", type=float, help="AUC of a second model to compare with.")
-@click.option("--positives", "n_positive", type=int, help="Number of positive rows.")
-@click.option("--power", type=float, help="Probability to detect the AUC.")
-@click.option(
-    "--level",
-    type=float,
-    help="Two-sided level of the test [default: 0.05, unless all else is given].",
-)
-@click.option(
-    "--ratio",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Negative rows per positive row.",
-)
-@click.option(
-    "--correlation",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="Correlation of the scores of two models within a class.",
-)
+@_numbers
 @click.option("--unpaired", is_flag=True, help="Two models have different rows.")
-@click.option(
-    "--design-effect",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Factor by which clusters enlarge the variance.",
-)
 @range_options
 @click.option(
     "--method",
@@ -85,6 +78,7 @@ def plan(
     target: str | None,
     score: tuple[str, ...],
     level: float | None,
+    positives: int | None,
     console: Console,
     **options: Any,
 ) -> None:
@@ -95,17 +89,20 @@ def plan(
     """
     from aucmax.metrics import plan_auc
 
-    if level is None and None in (
-        *(options[name] for name in ("n_positive", "power")),
-        *(() if pilot else (options["auc"],)),
-    ):
+    area = options["auc"] if pilot is None else 1.0  # a pilot has one
+    if level is None and None in (positives, options["power"], area):
         level = 0.05
     if pilot is None and (target or score):
         raise click.UsageError("--target and --score describe the file of --pilot.")
     rows = None if pilot is None else _read_pilot(pilot, target, score)
     try:
         found = plan_auc(
-            **options, **ranges, level=level, paired=not unpaired, pilot=rows
+            **options,
+            **ranges,
+            n_positive=positives,
+            level=level,
+            paired=not unpaired,
+            pilot=rows,
         )
     except ValueError as error:
         message = str(error).replace("n_positive", "--positives")

@@ -41,6 +41,7 @@ from aucmax.cli.score import known_columns, load_model
         "aucmax report sick.aucmax other-patients.csv",
         "aucmax report sick.aucmax other-patients.csv --title 'Sick in spring'",
         "aucmax report sick.aucmax other-patients.csv --output sick.md",
+        "aucmax report sick.aucmax other-patients.csv --by sex",
     ],
 )
 @model_argument

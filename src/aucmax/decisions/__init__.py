@@ -4,16 +4,10 @@ from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.net_benefit import NetBenefit, net_benefit
 from aucmax.decisions.operating_point import OperatingPoint, operating_point
 from aucmax.decisions.reliability import Reliability, reliability
-from aucmax.decisions.subgroups import (
-    GroupComparison,
-    GroupDifference,
-    GroupResult,
-    compare_groups,
-)
+from aucmax.decisions.subgroups import GroupComparison, GroupResult, compare_groups
 
 __all__ = [
     "GroupComparison",
-    "GroupDifference",
     "GroupResult",
     "NetBenefit",
     "OperatingPoint",

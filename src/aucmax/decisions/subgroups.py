@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations, product
-from math import nan
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.contrasts import holm, simultaneous_quantile
-from aucmax.metrics.results import check_confidence, p_value_text
+from aucmax.metrics.results import MetricDifference, MetricInterval, check_confidence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,84 +33,18 @@ _MIN_ROWS = 2  # of a class, for an interval of an area
 
 @dataclass(frozen=True)
 class GroupResult(PlainRecord):
-    """The rows of a group, and how well they are ranked; NaN where rows are too few.
+    """The rows of a group, and their measures with intervals.
 
-    Attributes
-    ----------
-    group : str
-        Value that the rows share.
-    n_rows, n_positive : int
-        Rows, and positive ones.
-    auc, auc_low, auc_high : float
-        Area within the group, with its interval.
-    recall, recall_low, recall_high : float
-        Share of positives above the threshold, with Wilson's interval.
-    fpr, fpr_low, fpr_high : float
-        Share of negatives above the threshold, with Wilson's interval.
+    `auc` is within the group; `recall` and `fpr` are the shares of its positives and
+    negatives above the threshold. None where there are too few rows or no threshold.
     """
 
     group: str
     n_rows: int
     n_positive: int
-    auc: float
-    auc_low: float
-    auc_high: float
-    recall: float
-    recall_low: float
-    recall_high: float
-    fpr: float
-    fpr_low: float
-    fpr_high: float
-
-    def ends(self, measure: str) -> tuple[float, float, float]:
-        """Return a measure with the ends of its interval.
-
-        Parameters
-        ----------
-        measure : {"auc", "recall", "fpr"}
-            Which one.
-
-        Returns
-        -------
-        value, low, high : float
-            NaN where rows are too few.
-        """
-        names = measure, f"{measure}_low", f"{measure}_high"
-        value, low, high = (getattr(self, name) for name in names)
-        return value, low, high
-
-
-@dataclass(frozen=True)
-class GroupDifference(PlainRecord):
-    """A difference between two groups.
-
-    Attributes
-    ----------
-    measure : {"auc", "recall", "fpr"}
-        What is compared.
-    group, other : str
-        The groups.
-    difference, low, high : float
-        The measure of the first group less that of the other. The intervals of all
-        differences of a measure are meant to cover at once.
-    p_value : float
-        Of the hypothesis that there is no difference, adjusted by Holm's method.
-    """
-
-    measure: str
-    group: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    p_value: float
-
-    def __str__(self) -> str:
-        return (
-            f"{TITLES[self.measure]} of {self.group} less that of {self.other}: "
-            f"{self.difference:+.3f} ({self.low:+.3f} to {self.high:+.3f}), "
-            f"{p_value_text(self.p_value)}"
-        )
+    auc: MetricInterval | None
+    recall: MetricInterval | None
+    fpr: MetricInterval | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,8 +55,8 @@ class GroupComparison(PlainRecord):
     ----------
     groups : list of GroupResult
         The groups, the largest first.
-    differences : list of GroupDifference
-        Differences of areas, recalls and false positive rates.
+    differences : list of aucmax.metrics.MetricDifference
+        Differences of areas, recalls and false positive rates; `names` are the groups.
     between, between_low, between_high : ndarray of shape (n_groups, n_groups)
         Area of the positives of one group (row) over the negatives of another (column),
         with its interval.
@@ -136,7 +69,7 @@ class GroupComparison(PlainRecord):
     """
 
     groups: list[GroupResult]
-    differences: list[GroupDifference]
+    differences: list[MetricDifference]
     between: FloatArray
     between_low: FloatArray
     between_high: FloatArray
@@ -150,14 +83,14 @@ class GroupComparison(PlainRecord):
         titles = "".join(f"  {TITLES[name]:<22}" for name in shown)
         lines = [f"{'group':<{width}}    rows  positive{titles}".rstrip()]
         for one in self.groups:
-            cells = []
+            line = f"{one.group:<{width}}{one.n_rows:>8,}{one.n_positive:>10,}"
             for name in shown:
-                value, low, high = one.ends(name)
-                text = f"{value:.3f} ({low:.3f} to {high:.3f})"
-                cells.append(f"  {text if value == value else '-':<22}")
-            counts = f"{one.n_rows:>8,}{one.n_positive:>10,}"
-            lines.append(f"{one.group:<{width}}{counts}{''.join(cells)}".rstrip())
-        lines += [str(one) for one in self.differences]
+                cell, found = "-", getattr(one, name)
+                if found is not None:
+                    cell = f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+                line += f"  {cell:<22}"
+            lines.append(line.rstrip())
+        lines += map(repr, self.differences)
         if self.n_missing:
             lines.append(f"{self.n_missing:,} rows without a group are left out.")
         return "\n".join(lines)
@@ -172,7 +105,17 @@ class GroupComparison(PlainRecord):
         """
         import polars as pl
 
-        return pl.DataFrame([asdict(one) for one in self.groups])
+        records = []
+        for one in self.groups:
+            record = {
+                name: getattr(one, name) for name in ("group", "n_rows", "n_positive")
+            }
+            for name in TITLES:
+                for end in ("value", "low", "high"):
+                    title = name if end == "value" else f"{name}_{end}"
+                    record[title] = getattr(getattr(one, name), end, None)
+            records.append(record)
+        return pl.DataFrame(records)
 
 
 @documented
@@ -232,7 +175,7 @@ def compare_groups(
     >>> from aucmax.decisions import compare_groups
     >>> y, scores = [0, 0, 0, 1, 1, 1] * 9, [1, 2, 5, 4, 6, 7] * 9
     >>> found = compare_groups(y, scores, ["a", "b", None] * 18, threshold=4.5)
-    >>> found.n_missing, [(one.group, round(one.auc, 3)) for one in found.groups]
+    >>> found.n_missing, [(one.group, round(one.auc.value, 3)) for one in found.groups]
     (18, [('a', 1.0), ('b', 1.0)])
     """
     check_confidence(confidence)
@@ -244,36 +187,32 @@ def compare_groups(
         raise ValueError(
             f"reference is {reference!r}, but the groups are {', '.join(names)}."
         )
-    found = _Groups(task, names, codes, threshold, confidence)
     at = 0 if reference is None else names.index(str(reference))
     pairs = [(k, at) for k in range(len(names)) if k != at]
     if all_pairs:
         pairs = list(combinations(range(len(names)), 2))
+    found = _Groups(task, names, codes, threshold, confidence)
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
-        between = np.array(
-            [found.area(g, h) for g, h in product(range(len(names)), repeat=2)]
-        ).reshape(len(names), len(names), 3)
-        differences = list(found.differences_of_areas(pairs))
-    rates = {name: found.rates(name == "recall") for name in ("recall", "fpr")}
-    for name, values in rates.items():
-        if threshold is not None:
-            differences += found.differences_of_rates(name, values, pairs)
+        areas = [
+            [found.area(g, h) for h in range(len(names))] for g in range(len(names))
+        ]
+        differences = found.differences_of_areas(pairs)
+    rates = {name: found.rates(name) for name in ("recall", "fpr")}
+    for name, of_groups in rates.items():
+        differences += found.differences_of_rates(name, of_groups, pairs)
     groups = []
     for k, name in enumerate(names):
-        own = codes == k
-        counts = int(own.sum()), int((own & task.is_positive).sum())
-        ends = [end[k] for values in rates.values() for end in values[:3]]
-        groups.append(GroupResult(name, *counts, *between[k, k].tolist(), *ends))
+        counts = int((codes == k).sum()), int(((codes == k) & task.is_positive).sum())
+        own = areas[k][k], rates["recall"][k], rates["fpr"][k]
+        groups.append(GroupResult(name, *counts, *own))
+    value, low, high = (
+        np.array([[getattr(one, end, np.nan) for one in row] for row in areas])
+        for end in ("value", "low", "high")
+    )
+    n_missing = int((codes < 0).sum())
     return GroupComparison(
-        groups,
-        differences,
-        between[:, :, 0],
-        between[:, :, 1],
-        between[:, :, 2],
-        threshold,
-        int((codes < 0).sum()),
-        confidence,
+        groups, differences, value, low, high, threshold, n_missing, confidence
     )
 
 
@@ -285,23 +224,21 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
             f"by must have one group per row, {n_rows} in all; its shape is "
             f"{values.shape}."
         )
-    seen: dict[str, int] = {}
-    codes = np.empty(n_rows, dtype=np.int64)
-    for row, value in enumerate(values.tolist()):
-        is_missing = value is None or value != value or str(value).strip() == ""
-        codes[row] = -1 if is_missing else seen.setdefault(str(value), len(seen))
-    if not 1 <= len(seen) <= _MAX_GROUPS:
-        what = "no values" if not seen else f"{len(seen)} different values"
+    names = [
+        "" if value is None or value != value else str(value).strip()
+        for value in values.tolist()
+    ]
+    found, codes, sizes = np.unique(names, return_inverse=True, return_counts=True)
+    order = [k for k in np.argsort(-sizes, kind="stable").tolist() if found[k]]
+    if not 1 <= len(order) <= _MAX_GROUPS:
+        what = "no values" if not order else f"{len(order)} different values"
         raise ValueError(
             f"by has {what}; groups of people are 1 to {_MAX_GROUPS}. Divide numbers "
             "into ranges first."
         )
-    sizes = np.bincount(codes[codes >= 0], minlength=len(seen))
-    order = np.argsort(-sizes, kind="stable")
-    place = np.empty(len(seen) + 1, dtype=np.int64)
-    place[order], place[-1] = np.arange(len(seen)), -1
-    names = list(seen)
-    return [names[k] for k in order.tolist()], place[codes]
+    place = np.full(found.size, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return [str(found[k]) for k in order], place[codes]
 
 
 @dataclass(frozen=True)
@@ -319,86 +256,99 @@ class _Groups:
         own = None if weight is None else weight[rows]
         return self.task.is_positive[rows], self.task.scores[rows], own
 
-    def area(self, group: int, other: int) -> tuple[float, float, float]:
+    def area(self, group: int, other: int) -> MetricInterval | None:
         """Return the area of positives of a group over negatives of another."""
-        positive = self.task.is_positive
-        y, scores, weight = self._take(
-            (positive & (self.codes == group)) | (~positive & (self.codes == other))
-        )
-        if min(y.sum(), (~y).sum()) < _MIN_ROWS:
-            return nan, nan, nan
+        wanted = np.where(self.task.is_positive, group, other)
+        y, scores, weight = self._take(self.codes == wanted)
+        if not _MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS:
+            return None
         options: Any = {"sample_weight": weight, "confidence": self.confidence}
-        found = auc_interval(y, scores, **options)
-        return found.auc, found.low, found.high
+        return auc_interval(y, scores, **options)
 
     def differences_of_areas(
         self, pairs: Sequence[tuple[int, int]]
-    ) -> Iterator[GroupDifference]:
+    ) -> list[MetricDifference]:
         """Compare the areas of groups that have two rows of each class."""
         rows = [self._take(self.codes == k) for k in range(len(self.names))]
-        usable = [min(y.sum(), (~y).sum()) >= _MIN_ROWS for y, _, _ in rows]
+        usable = [_MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS for y, _, _ in rows]
         kept = [(g, h) for g, h in pairs if usable[g] and usable[h]]
-        chosen = sorted({k for pair in kept for k in pair})
         if not kept:
-            return
+            return []
+        chosen = sorted({k for pair in kept for k in pair})
+        targets = {h for _, h in kept}
         weights = [rows[k][2] for k in chosen]
-        target = {h for _, h in kept}
-        is_against_one = len(kept) < len(chosen) * (len(chosen) - 1) // 2
         found = compare_auc(
             [rows[k][0] for k in chosen],
             {str(k): rows[k][1] for k in chosen},
             paired=False,
-            reference=str(target.pop()) if is_against_one else None,
+            reference=str(targets.pop()) if len(targets) == 1 else None,
             sample_weight=None if weights[0] is None else weights,
             confidence=self.confidence,
         )
-        for one in found.differences:
-            group, other = (self.names[int(k)] for k in one.names or ())
-            ends = one.difference, one.low, one.high, one.p_value
-            yield GroupDifference("auc", group, other, *ends)
+        named = [
+            [self.names[int(k)] for k in one.names or ()] for one in found.differences
+        ]
+        each = zip(found.differences, named, strict=True)
+        return [replace(one, names=(group, other)) for one, (group, other) in each]
 
-    def rates(self, of_positives: bool) -> tuple[FloatArray, ...]:
-        """Return the share of alerts per group with its ends, and the rows behind."""
-        k = len(self.names)
-        if self.threshold is None:
-            return (np.full(k, nan),) * 3 + (np.zeros(k),)
-        weight = self.task.sample_weight
-        weight = np.ones(self.codes.size) if weight is None else weight
-        own = (self.codes >= 0) & (self.task.is_positive == of_positives)
-        codes, w = self.codes[own], weight[own]
-        alerts = w * (self.task.scores[own] > self.threshold)
-        mass, squares = (np.bincount(codes, v, k) for v in (w, w * w))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share, n = np.bincount(codes, alerts, k) / mass, mass**2 / squares
-            low, high = wilson_ends(share, n, self.confidence)
-        return share, low, high, np.nan_to_num(n)
+    def rates(self, name: str) -> list[MetricInterval | None]:
+        """Return the share of alerts among one class of each group."""
+        found: list[MetricInterval | None] = []
+        for k in range(len(self.names)):
+            y, scores, weight = self._take(self.codes == k)
+            own = y == (name == "recall")
+            w = np.ones(own.sum()) if weight is None else weight[own]
+            if self.threshold is None or not w.sum():
+                found.append(None)
+                continue
+            share = float(w @ (scores[own] > self.threshold) / w.sum())
+            n = float(w.sum() ** 2 / (w @ w))
+            low, high = map(float, wilson_ends(share, n, self.confidence))
+            error = float(np.sqrt(share * (1.0 - share) / n))
+            rows = (n, 0.0) if name == "recall" else (0.0, n)
+            found.append(
+                MetricInterval(
+                    share, low, high, error, self.confidence, rows, metric=name
+                )
+            )
+        return found
 
     def differences_of_rates(
-        self, name: str, found: tuple[FloatArray, ...], pairs: Sequence[tuple[int, int]]
-    ) -> list[GroupDifference]:
+        self,
+        name: str,
+        found: list[MetricInterval | None],
+        pairs: Sequence[tuple[int, int]],
+    ) -> list[MetricDifference]:
         """Return Newcombe's intervals at a common quantile, and score tests."""
-        share, _, _, n = found
-        kept = [(g, h) for g, h in pairs if n[g] > 0 and n[h] > 0]
+        kept = [(g, h) for g, h in pairs if found[g] and found[h]]
         if not kept:
             return []
+        share = np.array([getattr(one, "value", 0.5) for one in found])
+        n = np.array([1.0 if one is None else sum(one.rows or ()) for one in found])
         first, second = np.array(kept).T
         # shares that are not quite 0 or 1, so that no group is taken as certain
         near = (share * n + 1.0) / (n + 2.0)
-        variances = np.where(n > 0, near * (1.0 - near) / np.maximum(n, 1.0), 0.0)
-        contrasts = np.eye(len(n))[first] - np.eye(len(n))[second]
-        covariance = contrasts * np.nan_to_num(variances) @ contrasts.T
+        contrasts = np.eye(n.size)[first] - np.eye(n.size)[second]
+        covariance = contrasts * (near * (1.0 - near) / n) @ contrasts.T
         quantile = simultaneous_quantile(covariance, np.inf, self.confidence)
-        level = 2.0 * float(ndtr(quantile)) - 1.0
-        low, high = wilson_ends(share, np.maximum(n, 1e-9), level)
+        low, high = wilson_ends(share, n, 2.0 * float(ndtr(quantile)) - 1.0)
         one, two = share[first], share[second]
         down = np.hypot(one - low[first], high[second] - two)
         up = np.hypot(high[first] - one, two - low[second])
         pooled = (one * n[first] + two * n[second]) / (n[first] + n[second])
         error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[first] + 1.0 / n[second]))
-        z = np.abs(one - two) / np.where(error > 0.0, error, 1.0)
-        p_values = holm((2.0 * ndtr(-z)).tolist())
-        ends = (one - two, one - two - down, one - two + up, np.array(p_values))
-        return [
-            GroupDifference(name, self.names[g], self.names[h], *values)
-            for (g, h), *values in zip(kept, *map(np.ndarray.tolist, ends), strict=True)
+        z = (one - two) / np.where(error > 0.0, error, 1.0)
+        p_values = (2.0 * ndtr(-np.abs(z))).tolist()
+        gap = one - two
+        columns = [one, two, gap, gap - down, gap + up, z, holm(p_values), error]
+        records: list[Any] = [
+            {
+                "confidence": self.confidence,
+                "metric": name,
+                "names": (self.names[g], self.names[h]),
+                "unadjusted_p_value": p_value if len(kept) > 1 else None,
+            }
+            for (g, h), p_value in zip(kept, p_values, strict=True)
         ]
+        values: list[Any] = np.array(columns).T.tolist()
+        return [MetricDifference(*v, **r) for v, r in zip(values, records, strict=True)]

@@ -40,7 +40,7 @@ from aucmax.metrics.top_of_list import (
     recall_at_k,
     recall_at_precision,
 )
-from aucmax.metrics.uncertainty import auc_interval
+from aucmax.metrics.uncertainty import auc_interval, cv_auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -65,6 +65,7 @@ __all__ = [
     "bootstrap_interval",
     "compare_auc",
     "concordance_index",
+    "cv_auc_interval",
     "gini",
     "ks_statistic",
     "lift_at_k",

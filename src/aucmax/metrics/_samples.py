@@ -29,7 +29,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.sorting import sort_with_order
-from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
+from aucmax._core.validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_qid,
+    reject_unreadable,
+)
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, RankingTask, box_size
@@ -143,6 +150,18 @@ class AreaSample:
         ]
         return (kept[0], kept[1]), max(min(units) - 1.0, 1.0)
 
+    @property
+    def n_pairs(self) -> float:
+        """Pairs of a positive and a negative row, by weight."""
+        weights = self.sample_weight
+        positive, negative = np.bincount(~self.is_positive, weights, 2)
+        return float(positive * negative)
+
+    def take(self, rows: IntArray) -> AreaSample:
+        """Return some of the rows."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return AreaSample(self.is_positive[rows], weights, self.box)
+
     def check(self) -> AreaSample:
         """Return the sample; reject a class with one row or in one group."""
         rows_in_box(*self.n_rows, self.box, is_weighted=self.sample_weight is not None)
@@ -239,6 +258,93 @@ def check_groups(groups: ArrayLike | None, n_rows: int) -> IntArray | None:
             "there is nothing to estimate a variance from. Use more groups."
         )
     return found.codes
+
+
+@dataclass(frozen=True)
+class FoldSample:
+    """Rows whose scores are compared within test folds only, by repetition."""
+
+    rows: AreaSample  # all of them
+    folds: IntArray  # the fold of each row, one column per repetition
+
+    @cached_property
+    def _splits(self) -> list[tuple[int, IntArray, AreaSample]]:
+        """Repetition, row numbers and rows of each fold that has both classes."""
+        found = []
+        for repetition, folds in enumerate(self.folds.T):
+            for fold in range(int(folds.max()) + 1):
+                members = np.flatnonzero(folds == fold)
+                part = self.rows.take(members)
+                if part.n_pairs > 0.0:
+                    found.append((repetition, members, part.check()))
+        if not found:
+            raise NotEnoughClassesError(
+                "None of the folds has rows of both classes, so there is nothing to "
+                "average. Check that folds numbers folds, not rows."
+            )
+        return found
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        """Share of the pairs, by weight, in each split."""
+        pairs = np.array([part.n_pairs for _, _, part in self._splits])
+        return np.asarray(pairs / pairs.sum())
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """Rows by class."""
+        return self.rows.parts
+
+    def sizes(self, design_effect: float) -> tuple[Rows, float]:
+        """Return the rows of all folds."""
+        sizes = np.array([part.sizes(1.0)[0] for _, _, part in self._splits])
+        positive, negative = (sizes.sum(axis=0) / self.folds.shape[1]).tolist()
+        return (positive, negative), max(min(positive, negative) - 1.0, 1.0)
+
+    def measure(self, scores: FloatArray) -> Measured:
+        """Return the mean area within folds; effects are summed over repetitions."""
+        columns = np.broadcast_to(scores.reshape(scores.shape[0], -1), self.folds.shape)
+        slots = np.empty(self.folds.shape[0], dtype=np.int64)
+        slots[np.argsort(~self.rows.is_positive, kind="stable")] = np.arange(slots.size)
+        effects, areas = np.zeros(slots.size), []
+        for share, (repetition, members, part) in zip(
+            self._shares, self._splits, strict=True
+        ):
+            found = part.measure(np.ascontiguousarray(columns[members, repetition]))
+            areas.append(found.value)
+            by_class = np.argsort(~part.is_positive, kind="stable")
+            effects[slots[members[by_class]]] += share * found.effects
+        splits = np.array(areas)
+        mean = splits[0] + float(self._shares @ (splits - splits[0]))
+        return Measured(mean, effects, splits=splits)
+
+    def with_refits(self, variance: FloatArray, splits: FloatArray) -> FloatArray:
+        """Return variances over training sets, too, of values of all splits."""
+        n_splits = len(self._splits)
+        n_others = (
+            n_splits / self.folds.shape[1] - 1.0
+        )  # folds that a model learns from
+        if n_others <= 0.0:
+            return variance
+        gaps = splits - (splits @ self._shares)[:, None]
+        spread = n_splits / (n_splits - 1.0) * (gaps**2 @ self._shares)
+        by_rows = (1.0 + 1.0 / n_others) * variance
+        by_splits = (1.0 / n_splits + 1.0 / n_others) * spread
+        return np.where(variance > 0.0, np.maximum(by_rows, by_splits), variance)
+
+
+def check_folds(folds: Any, n_rows: int) -> IntArray:
+    """Return the number of each row's fold, one column per repetition."""
+    reject_unreadable(folds, "folds")
+    columns = np.asarray(folds)
+    if columns.ndim not in (1, 2) or columns.shape[0] != n_rows:
+        raise ValueError(
+            f"folds must have one row per label, {n_rows}, and a column per "
+            f"repetition, got shape {columns.shape}."
+        )
+    columns = columns.reshape(n_rows, -1)
+    found = [check_qid(column, n_rows, "folds").codes for column in columns.T]
+    return np.column_stack(found)
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ from aucmax._core.parameters import check_choice, check_number
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.metrics._samples import (
     AreaSample,
+    FoldSample,
     Measured,
     OrdinalSample,
     QuerySample,
     Rows,
     Sample,
+    check_folds,
     check_groups,
     effect_products,
 )
@@ -42,7 +44,9 @@ from aucmax.metrics.results import (
 from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
 from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.uncertainty import (
+    TARGETS,
     area_scale,
+    check_fold_scores,
     error_with_unseen,
     t_quantile,
     two_sided_test,
@@ -79,6 +83,8 @@ def compare_auc(
     sample_weight: Any = None,
     groups: Any = None,
     qid: Any = None,
+    folds: Any = None,
+    target: str = "models",
     pos_label: Any = None,
     **metric_options: Any,
 ) -> MetricDifference | MetricComparison:
@@ -144,6 +150,12 @@ def compare_auc(
         As in :func:`auc_interval`.
     qid : array-like of shape (n_rows,), optional
         The query of each row; queries are then the independent units.
+    folds : array-like of shape (n_rows,) or (n_rows, n_repetitions), optional
+        The test fold of each row, for scores from cross-validation, which are compared
+        within folds. Scores of a model may have one column per repetition.
+    target : {"models", "procedure"}
+        With `folds`, whether the difference is that of the fitted models, or of models
+        that the procedures fit to other rows (:func:`cv_auc_interval`).
     **metric_options
         Options of the metric: ``k``, ``gains``, ``multi_class``, ``average``.
 
@@ -194,9 +206,14 @@ def compare_auc(
         raise ValueError("reference needs models by name; give them as a mapping.")
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
-    rows = _Rows(y_true, sample_weight, groups, qid, box, pos_label, metric_options)
+    check_choice("target", target, TARGETS)
+    rows = _Rows(
+        y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
+    )
     if paired:
         found = _on_same_rows(rows.bind(metric), names, columns)
+        if target == "models":
+            found = replace(found, splits=None)
     else:
         bound = [one.bind(metric) for one in rows.of_models(len(names))]
         found = _on_different_rows(bound, names, columns)
@@ -249,12 +266,12 @@ def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
                 f"given, got shape {matrix.shape}; use auc_interval for one model."
             )
         names, columns = [f"model {k}" for k in range(matrix.shape[1])], [*matrix.T]
-    texts = tuple(map(str, names))
-    if len(set(texts)) < len(texts) or len(texts) < 2:
+    shown = tuple(map(str, names))
+    if len(set(shown)) < len(shown) or len(shown) < 2:
         raise ValueError(
-            f"y_score_a must hold two or more models with different names, got {texts}."
+            f"y_score_a must hold two or more models with different names, got {shown}."
         )
-    return texts, columns
+    return shown, columns
 
 
 def _pairs(
@@ -300,19 +317,26 @@ class _Estimates:
     is_relative: bool
     sizes: Sequence[tuple[Rows, float]]  # rows and degrees of freedom of each model
     has_areas: bool
+    splits: FloatArray | None = None  # values of test folds, by model
+    sample: FoldSample | None = None
 
     def covariance(self, contrasts: FloatArray) -> FloatArray:
         """Return the covariance of linear combinations of the values."""
         return np.asarray(self._by_part(contrasts).sum(axis=0))
 
     def _by_part(self, contrasts: FloatArray) -> FloatArray:
+        weights = contrasts.copy()
         if self.is_relative:
-            contrasts = contrasts.copy()
-            contrasts[:, 0] = contrasts.sum(axis=1)
-        found = contrasts @ self.products @ contrasts.T
-        spread = contrasts**2 @ self.products.sum(axis=0).diagonal()
+            weights[:, 0] = contrasts.sum(axis=1)
+        found = weights @ self.products @ weights.T
+        spread = weights**2 @ self.products.sum(axis=0).diagonal()
         lost = found.sum(axis=0).diagonal() <= _ROUNDING * spread
         found[:, lost], found[:, :, lost] = 0.0, 0.0
+        if self.splits is not None and self.sample is not None:
+            plain = found.sum(axis=0).diagonal()
+            wider = self.sample.with_refits(plain, contrasts @ self.splits)
+            factors = np.sqrt(wider / np.where(plain > 0.0, plain, 1.0))
+            found = found * np.outer(factors, factors)
         return found
 
     def differences(
@@ -435,6 +459,7 @@ def _on_same_rows(
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
+    splits: dict[int, FloatArray] = {}
     first: FloatArray | None = None
 
     def effects(model: int) -> FloatArray:
@@ -442,6 +467,8 @@ def _on_same_rows(
         found = bound.measure(columns[model], names[model])
         values[model] = found.value
         design_effects.append(found.design_effect)
+        if found.splits is not None:
+            splits[model] = found.splits
         if first is None:
             first = found.effects
             return first
@@ -450,7 +477,11 @@ def _on_same_rows(
     parts, degrees = zip(*bound.sample.parts, strict=True)
     products = effect_products(effects, len(names), parts)
     sizes = [bound.sample.sizes(max(design_effects))] * len(names)
-    return _Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
+    found = _Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
+    if isinstance(bound.sample, FoldSample):
+        by_model = np.array([splits[k] for k in range(len(names))])
+        found = replace(found, splits=by_model, sample=bound.sample)
+    return found
 
 
 def _on_different_rows(
@@ -517,6 +548,7 @@ class _Rows:
     sample_weight: Any
     groups: Any
     qid: Any
+    folds: Any
     box: Box
     pos_label: Any
     options: Mapping[str, Any]
@@ -527,6 +559,7 @@ class _Rows:
         for name, is_given in (
             ("qid", self.qid is not None),
             ("groups", self.groups is not None),
+            ("folds", self.folds is not None),
             ("fpr_range or tpr_range", self.box != WHOLE_SQUARE),
             *((name, True) for name in self.options),
         ):
@@ -534,16 +567,16 @@ class _Rows:
                 raise ValueError(f"{name} is not supported for metric={metric!r}.")
         if self.qid is None and metric in ("ndcg", "map"):
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
-        if self.qid is not None and self.groups is not None:
-            raise ValueError(
-                "groups cannot be given with qid: queries are the independent units."
-            )
+        given = {"qid": self.qid, "groups": self.groups, "folds": self.folds}
+        first, *others = [name for name in given if given[name] is not None] or [""]
+        if others:
+            raise ValueError(f"{others[0]} cannot be given with {first}.")
         return bind(self)
 
     def of_models(self, n_models: int) -> list[_Rows]:
         """Return the rows of each model, from lists with one array per model."""
         split: dict[str, Any] = {}
-        for name in ("y_true", "sample_weight", "groups", "qid"):
+        for name in ("y_true", "sample_weight", "groups", "qid", "folds"):
             arrays = getattr(self, name)
             if isinstance(arrays, Mapping):
                 arrays = list(arrays.values())
@@ -570,7 +603,14 @@ class _Rows:
         codes = check_groups(self.groups, rows.is_positive.size)
         weights = rows.sample_weight
         sample = AreaSample(rows.is_positive, weights, self.box, codes).check()
-        return _of_scores(sample, rows.is_positive.size)
+        if self.folds is None:
+            return _of_scores(sample, rows.is_positive.size)
+        folded = FoldSample(sample, check_folds(self.folds, rows.is_positive.size))
+
+        def measure(scores: Any, name: str) -> Measured:
+            return folded.measure(check_fold_scores(scores, folded.folds, name))
+
+        return _Bound(folded, measure)
 
     def ordinal_auc(self) -> _Bound:
         if self.qid is not None:
@@ -623,7 +663,7 @@ class _Rows:
 
 #: how each metric is bound to rows, and the options that it supports
 _METRICS: dict[str, tuple[Callable[[_Rows], _Bound], set[str]]] = {
-    "auc": (_Rows.auc, {"qid", "groups", "fpr_range or tpr_range"}),
+    "auc": (_Rows.auc, {"qid", "groups", "folds", "fpr_range or tpr_range"}),
     "ordinal_auc": (_Rows.ordinal_auc, {"qid", "groups"}),
     "nominal_auc": (_Rows.nominal_auc, {"groups", "multi_class", "average", "labels"}),
     "ndcg": (_Rows.ndcg, {"qid", "k", "gains"}),

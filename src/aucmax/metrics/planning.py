@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, exp, nan, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +23,8 @@ from aucmax._core.validation import FloatArray
 from aucmax.metrics._influence import influences
 from aucmax.metrics._samples import Rows
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
+from aucmax.metrics.results import _Result
 from aucmax.metrics.uncertainty import area_interval, two_sided_test
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _MAX_ROWS = 10**9
 _EDGE = 1e-6  # planned areas keep this distance from 0 and 1
@@ -39,31 +37,11 @@ _DEVIATES = np.linspace(-4.0, 4.0, 161)  # of measured areas from the true one
 
 
 @dataclass(frozen=True, repr=False)
-class AUCPlan:
+class AUCPlan(_Result):
     """Sizes, power and level of a planned study; it prints a sentence for a protocol.
 
-    Attributes
-    ----------
-    solved_for : {"n_positive", "power", "level", "auc"}
-        The quantity that was not given.
-    auc : float
-        The area to detect; of model a if there are two.
-    null : float
-        The area that it is tested against; NaN for two models.
-    auc_b : float
-        The area of model b; NaN for one model.
-    n_positive, n_negative : int
-        Rows of each class; of each sample, if two models have samples of their own.
-    power, level : float
-        Probability to detect the area, and of a false alarm (two-sided).
-    design_effect : float
-        Factor by which clusters enlarge the variance.
-    design : {"one", "paired", "unpaired"}
-        One model, two models on the same rows, or two on different rows.
-    method : {"delong", "obuchowski"}
-        Test and variance.
-    fpr_range, tpr_range : pair of float
-        The part of the ROC curve that counts.
+    `solved_for` names the quantity that was not given. `null` is NaN for two models,
+    `auc_b` for one. Rows are those of each sample if the `design` is "unpaired".
     """
 
     solved_for: str
@@ -106,21 +84,6 @@ class AUCPlan:
             f"{self.level:.3g}"
         )
         return f"{sentence[0].upper()}{sentence[1:]} ({'; '.join(notes)})."
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the plan as a table of one row.
-
-        Returns
-        -------
-        polars.DataFrame
-            One column per attribute; ranges as two columns.
-        """
-        import polars as pl
-
-        record = asdict(self)
-        for name in ("fpr_range", "tpr_range"):
-            record[f"{name}_low"], record[f"{name}_high"] = record.pop(name)
-        return pl.DataFrame([record])
 
 
 @documented

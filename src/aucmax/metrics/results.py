@@ -10,6 +10,11 @@ from typing import Any
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 
+_TARGETS = {
+    None: "",
+    "models": ", for the fitted models",
+    "procedure": ", for models fitted to other rows",
+}
 _TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP"}
 
 
@@ -87,7 +92,8 @@ class MetricInterval(_Result):
     p_value, null : float or None
         Two-sided p-value of the hypothesis that the metric equals `null`.
     target : str or None
-        What an interval from cross-validation is about.
+        The target of an interval from cross-validation: ``"models"``, those fitted, or
+        ``"procedure"``, models that it fits to other rows.
     """
 
     value: float
@@ -112,7 +118,7 @@ class MetricInterval(_Result):
         text = f"{title} {with_interval(self.value, self)}".lstrip()
         if self.p_value is not None:
             text += f", {p_value_text(self.p_value)} for {title} {self.null:g}"
-        return text + (f", {self.target}" if self.target else "")
+        return text + _TARGETS[self.target]
 
 
 @documented
@@ -142,7 +148,7 @@ class MetricDifference(_Result):
     null : float
         The difference that is tested.
     margin : float or None
-        The largest loss that is no inferiority.
+        The smallest loss that counts as inferior.
     unadjusted_p_value : float or None
         The p-value before Holm's adjustment.
     """

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import hypot, inf, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
-from aucmax._core.validation import IntArray
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_score_matrix,
+    check_scores,
+)
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics._samples import AreaSample, Measured, Rows, check_groups
+from aucmax.metrics._samples import (
+    AreaSample,
+    FoldSample,
+    Measured,
+    Rows,
+    check_folds,
+    check_groups,
+)
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -24,6 +38,7 @@ from aucmax.metrics._steps import (
     box_size,
     check_box,
     check_task,
+    check_two_classes,
 )
 from aucmax.metrics.bootstrap import bootstrap_interval
 from aucmax.metrics.results import MetricInterval, check_confidence
@@ -167,6 +182,118 @@ def auc_interval(
             _METHODS[method], found.value, found.error, rows=rows, degrees=degrees
         )
     return rescaled_interval(found, ends, scale, confidence, rows, null, _name(box))
+
+
+@documented
+def cv_auc_interval(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    folds: ArrayLike,
+    *,
+    target: str = "models",
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    standardize: str = "mean",
+    null: float | None = None,
+    confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> MetricInterval:
+    r"""AUC of scores from cross-validation, with an interval.
+
+    Scores of models fitted to different folds are not on one scale, so rows are only
+    compared within their test fold. The estimate is the mean of the areas
+    :math:`A_k` of all folds by their number of pairs, over all repetitions. Folds with
+    one class are left out. Two targets have different intervals:
+
+    - ``"models"``: the mean area of the models that were fitted, on new rows. The
+      variance V comes from the effects of rows within their folds (as in
+      :func:`auc_interval`), which are summed over repetitions, since these have the
+      same rows [1]_.
+    - ``"procedure"``: the mean area of models that the same procedure fits to other
+      training rows. With the variance :math:`S^2` of the areas of all J splits in K
+      folds, the variance is
+
+      .. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
+                \Big(\frac{1}{J} + \frac{1}{K - 1}\Big) S^2 \Big\} ,
+
+      where :math:`1 / (K - 1)` is the ratio of test to training rows by which Nadeau
+      and Bengio [2]_ correct for training sets that overlap.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_rows,) or (n_rows, n_repetitions)
+        Out-of-fold scores; one column per repetition if these have other folds.
+    folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
+        The test fold of each row, by number or name.
+    target : {"models", "procedure"}
+        What the interval covers.
+    standardize, null
+        As in :func:`auc_interval`.
+
+    Returns
+    -------
+    MetricInterval
+        ``auc`` with its interval and ``target``.
+
+    See Also
+    --------
+    compare_auc : Differences of models, also with ``folds``.
+
+    References
+    ----------
+    .. [1] E. LeDell, M. Petersen, M. van der Laan. Computationally efficient confidence
+       intervals for cross-validated area under the ROC curve estimates. Electronic
+       Journal of Statistics 9, 2015.
+    .. [2] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine
+       Learning 52, 2003.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import cv_auc_interval
+    >>> y, scores, folds = [0, 0, 1, 1] * 10, [*range(40)], [0] * 20 + [1] * 20
+    >>> print(cv_auc_interval(y, scores, folds))
+    AUC 0.6000 (95% interval 0.3973 to 0.7734), for the fitted models
+    """
+    check_confidence(confidence)
+    check_choice("target", target, TARGETS)
+    box = check_box(fpr_range, tpr_range)
+    scale = area_scale(box, standardize)
+    rows = check_two_classes(y_true, sample_weight, None, pos_label)
+    sample = FoldSample(
+        AreaSample(rows.is_positive, rows.sample_weight, box),
+        check_folds(folds, rows.is_positive.size),
+    )
+    found = sample.measure(check_fold_scores(y_score, sample.folds))
+    if target == "procedure" and found.splits is not None:
+        variance = np.array([found.error**2])
+        wider = sample.with_refits(variance, found.splits[None])
+        factor = sqrt(wider[0] / variance[0]) if variance[0] else 1.0
+        found = replace(found, effects=factor * found.effects)
+    sizes, degrees = sample.sizes(1.0)
+    warn_of_few_rows(sizes)
+    ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
+    return rescaled_interval(
+        found, ends, scale, confidence, sizes, null, _name(box), target
+    )
+
+
+TARGETS = ("models", "procedure")
+
+
+def check_fold_scores(
+    y_score: Any, folds: IntArray, name: str = "y_score"
+) -> FloatArray:
+    """Check scores of cross-validation: one column, or one per repetition."""
+    if np.ndim(y_score) != 2:
+        return check_scores(y_score, folds.shape[0], name)
+    scores = check_score_matrix(y_score, folds.shape[0], name)
+    if scores.shape[1] not in (1, folds.shape[1]):
+        raise ValueError(
+            f"{name} has {scores.shape[1]} columns and folds has {folds.shape[1]}; "
+            "both need one column per repetition."
+        )
+    return scores
 
 
 def _name(box: Box) -> str:

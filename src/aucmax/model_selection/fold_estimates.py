@@ -4,7 +4,7 @@
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import MetricDifference, MetricInterval, auc_interval, compare_auc
-from aucmax.metrics._samples import Rows
-from aucmax.metrics.uncertainty import (
-    TwoSidedTest,
-    area_interval,
-    two_sided_test,
-    warn_of_few_rows,
-)
+from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.goals import Goal, choose_goal, measure
 from aucmax.tables import Target
@@ -39,88 +33,9 @@ class Estimate(NamedTuple):
     high: float
 
 
-def pool_aucs(
-    folds: Sequence[MetricInterval],
-    weights: Floats,
-    *,
-    of_models: bool = False,
-) -> Estimate:
-    """Return the mean AUC by weights that sum to one, with its interval.
-
-    With `of_models`, each fold has its own model, fitted to the other folds, and the
-    interval allows for the variance that this adds.
-    """
-    values = np.array([fold.auc for fold in folds])
-    auc = float(weights @ values)
-    error = _pooled_error(folds, values, weights, of_models)
-    return Estimate(auc, *area_interval(auc, error, CONFIDENCE, _pooled_rows(folds)))
-
-
-def pool_differences(
-    folds: Sequence[MetricDifference],
-    weights: Floats,
-    *,
-    of_models: bool = False,
-) -> TwoSidedTest:
-    """Return the two-sided test of the mean paired difference; see `pool_aucs`."""
-    values = np.array([fold.difference for fold in folds])
-    difference = float(weights @ values)
-    error = _pooled_error(folds, values, weights, of_models)
-    both = np.array([(fold.auc_a, fold.auc_b) for fold in folds])
-    auc_a, auc_b = (weights @ both).tolist()
-    rows = _pooled_rows(folds)
-    return two_sided_test(difference, error, CONFIDENCE, rows, (auc_a, auc_b))
-
-
 def ignore_few_rows() -> "warnings.catch_warnings[None]":
     """Return a context without warnings of few rows, for folds that are pooled."""
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
-
-
-def fold_intervals(
-    parts: Iterable[tuple[Target, Floats]], ranges: Mapping[str, Any]
-) -> list[MetricInterval]:
-    """Return the interval of each fold, given its target and scores."""
-    with ignore_few_rows():
-        return [
-            auc_interval(fold.labels, scores, sample_weight=fold.weights, **ranges)
-            for fold, scores in parts
-        ]
-
-
-def fold_differences(
-    parts: Iterable[tuple[Target, Floats, Floats]], ranges: Mapping[str, Any]
-) -> list[MetricDifference]:
-    """Compare two models on each fold, given its target and the scores of both."""
-    with ignore_few_rows():
-        return [
-            compare_auc(fold.labels, a, b, sample_weight=fold.weights, **ranges)
-            for fold, a, b in parts
-        ]
-
-
-def _pooled_error(
-    folds: Sequence[MetricInterval] | Sequence[MetricDifference],
-    values: Floats,
-    weights: Floats,
-    of_models: bool,
-) -> float:
-    """Return the standard error of the test rows, with `of_models` also of the fits."""
-    error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
-    k = values.size
-    if not of_models or k == 1 or error == 0.0:
-        return error
-    spread = k / (k - 1) * float(weights @ (values - weights @ values) ** 2)
-    by_rows = (1.0 + 1.0 / (k - 1)) * error**2
-    by_folds = (1.0 / k + 1.0 / (k - 1)) * spread
-    return float(np.sqrt(max(by_rows, by_folds)))
-
-
-def _pooled_rows(folds: Sequence[MetricInterval] | Sequence[MetricDifference]) -> Rows:
-    rows = [fold.rows for fold in folds if fold.rows is not None]
-    positive, negative = np.sum(rows, axis=0).tolist()
-    warn_of_few_rows((positive, negative))
-    return positive, negative
 
 
 def mean_interval(values: Floats) -> Estimate:
@@ -210,11 +125,11 @@ def summarise_folds(
         problem = f"constant scores on {n_constant} of {len(folds)} folds"
     elif folds[0].unit == "rows":
         weights = _weights(folds)
-        areas = fold_intervals(
-            ((fold.target, fold.scores[name]) for fold in folds), folds[0].goal.ranges
-        )
+        labels, known = _rows_of_folds(folds)
+        scores = np.concatenate([fold.scores[name] for fold in folds])
+        found = cv_auc_interval(labels, scores, **known)
+        estimate = Estimate(found.value, found.low, found.high)
         measures = {key: float(weights @ value) for key, value in values.items()}
-        estimate = pool_aucs(areas, weights, of_models=True)
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         main = values[folds[0].goal.metric]
@@ -229,11 +144,15 @@ def compare_folds(
 ) -> TwoSidedTest:
     """Test a model against another, on both sides."""
     if folds[0].unit == "rows":
-        differences = fold_differences(
-            ((f.target, f.scores[name], f.scores[baseline]) for f in folds),
-            folds[0].goal.ranges,
+        labels, known = _rows_of_folds(folds)
+        both = (
+            np.concatenate([fold.scores[one] for fold in folds])
+            for one in (name, baseline)
         )
-        return pool_differences(differences, _weights(folds), of_models=True)
+        found = compare_auc(labels, *both, **known)
+        return TwoSidedTest(
+            found.difference, found.low, found.high, found.z, found.p_value
+        )
     values, others = (
         _joined(folds, one, folds[0].goal.metric) for one in (name, baseline)
     )
@@ -243,6 +162,19 @@ def compare_folds(
 
 def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
     return np.concatenate([fold.measures[name][key] for fold in folds])
+
+
+def _rows_of_folds(folds: Sequence[FoldScores]) -> tuple[Any, dict[str, Any]]:
+    """Return the labels of all folds, and what describes their rows."""
+    targets = [fold.target for fold in folds]
+    weights = [target.weights for target in targets if target.weights is not None]
+    known = {
+        "folds": np.repeat(np.arange(len(folds)), [fold.rows.size for fold in folds]),
+        "sample_weight": np.concatenate(weights) if weights else None,
+        "target": "procedure",
+        **folds[0].goal.ranges,
+    }
+    return np.concatenate([target.labels for target in targets]), known
 
 
 def _weights(folds: Sequence[FoldScores]) -> Floats:

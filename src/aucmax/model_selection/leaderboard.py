@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.validation import FloatArray
+from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
+    CONFIDENCE,
     Estimate,
-    fold_differences,
-    fold_intervals,
     mean_interval,
     paired_test,
-    pool_aucs,
-    pool_differences,
 )
 from aucmax.model_selection.goals import title_of
 from aucmax.model_selection.stacking import LogitRows, StackedModels
-from aucmax.tables import Target
 
 #: The ranges of the whole curve.
 WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
@@ -37,21 +35,18 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
     """Return the area within a part of the curve, with its 95% interval if any."""
     if ranked.has_units:
         return mean_interval(replace(ranked, part=part).values(scores))
-    parts, weights = _folds(ranked)
-    if parts:
-        try:
-            found = fold_intervals(((held, scores[rows]) for rows, held in parts), part)
-            # by this factor wider than if folds were independent
-            wider = np.sqrt(1.0 + (len(parts) - 1) / len(parts))
-            found = [
-                replace(one, standard_error=wider * one.standard_error) for one in found
-            ]
-            return pool_aucs(found, weights)
-        except ValueError:
-            # a class has fewer than two rows in a fold
-            pass
-    value = replace(ranked, part=part).measure(scores)
-    return Estimate(value, np.nan, np.nan)
+    known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
+    try:
+        found = cv_auc_interval(ranked.target.labels, scores, **known)
+    except ValueError:  # a class has fewer than two rows in a fold
+        value = replace(ranked, part=part).measure(scores)
+        return Estimate(value, np.nan, np.nan)
+    # by this factor wider than if folds were independent
+    n_folds = np.unique(ranked.folds).size
+    error = found.standard_error * float(np.sqrt(1.0 + (n_folds - 1) / n_folds))
+    assert found.rows is not None
+    ends = area_interval(found.value, error, CONFIDENCE, found.rows)
+    return Estimate(found.value, *ends)
 
 
 def compare_scores(
@@ -60,28 +55,13 @@ def compare_scores(
     """Return the p-value of a paired test of equal areas; NaN if there is none."""
     if ranked.has_units:
         return paired_test(ranked.values(scores), ranked.values(baseline)).p_value
-    parts, weights = _folds(ranked)
+    known = {"folds": ranked.folds, "sample_weight": ranked.target.weights}
     try:
-        found = fold_differences(
-            ((held, scores[rows], baseline[rows]) for rows, held in parts), ranked.part
-        )
-    except ValueError:
+        labels = ranked.target.labels
+        found = compare_auc(labels, scores, baseline, **known, **ranked.part)
+        return float(found.p_value)
+    except ValueError:  # a class has fewer than two rows in a fold
         return np.nan
-    return pool_differences(found, weights).p_value if found else np.nan
-
-
-def _folds(ranked: LogitRows) -> tuple[list[tuple[Any, Target]], FloatArray]:
-    """Return the rows of folds with both classes, and their shares of pairs."""
-    parts, sizes = [], []
-    for fold in np.unique(ranked.folds):
-        rows = np.flatnonzero(ranked.folds == fold)
-        held = ranked.target.take(rows)
-        n_pairs = held.n_positive * held.n_negative
-        if n_pairs:
-            parts.append((rows, held))
-            sizes.append(n_pairs)
-    pairs = np.array(sizes, dtype=np.float64)
-    return parts, pairs / max(pairs.sum(), 1.0)
 
 
 #: Name of the combination in a leaderboard.

@@ -1,0 +1,71 @@
+"""Numbers of pROC 1.18 and riskRegression, which `r/inference.R` prints."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucmax.metrics import auc_interval, compare_auc, partial_auc_score, roc_auc_score
+
+
+def read(path=Path(__file__).parent / "r" / "inference.csv"):
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    return {
+        name: np.array(values, dtype=float)
+        for name, *values in lines
+        if not name.startswith("#")
+    }
+
+
+R = read()
+Y, A, B, C = (R[name] for name in "yabc")
+
+
+def close(found, name, places=slice(None)):
+    assert found == pytest.approx(R[name][places], rel=1e-9, abs=1e-9)
+
+
+def test_areas_and_delongs_intervals_are_those_of_proc():
+    close([roc_auc_score(Y, A), roc_auc_score(Y, B)], "auc")
+    for name, confidence in (("ci.auc", 0.95), ("ci.auc 90", 0.9)):
+        found = auc_interval(Y, A, method="delong", confidence=confidence)
+        close([found.low, found.auc, found.high], name)
+    close([auc_interval(Y, A).standard_error ** 2], "var")
+    covariance = compare_auc(Y, {"a": A, "b": B}).covariance
+    close([covariance[0, 1]], "cov")
+
+
+def test_delongs_tests_are_those_of_proc():
+    found = compare_auc(Y, A, B, method="delong")
+    close([found.z, found.p_value, found.low, found.high], "roc.test paired")
+    found = compare_auc([Y, R["u"]], A, R["v"], paired=False, method="delong")
+    close([found.z, found.p_value], "roc.test unpaired", slice(2))
+
+
+def test_partial_areas_are_those_of_proc():
+    area = [
+        partial_auc_score(Y, A, fpr_range=ends, standardize="area")
+        for ends in ((0, 0.2), (0.1, 0.4))
+    ]
+    close(area, "partial spec")
+    early, sensitive = {"fpr_range": (0, 0.2)}, {"tpr_range": (0.8, 1)}
+    close(
+        [partial_auc_score(Y, A, **early, standardize="mcclish")],
+        "partial spec correct",
+    )
+    close([partial_auc_score(Y, A, **sensitive, standardize="area")], "partial sens")
+    corrected = auc_interval(Y, A, **sensitive, standardize="mcclish")
+    close([corrected.auc], "partial sens correct")
+
+
+def test_contrasts_of_several_models_are_those_of_score():
+    found = compare_auc(Y, {"A": A, "B": B, "C": C}, method="delong")
+    errors = np.sqrt(found.covariance.diagonal())
+    close([*found.values, *errors], "Score")
+    differences = [
+        [-one.difference, one.standard_error, one.unadjusted_p_value]
+        for one in found.differences
+    ]
+    close(np.transpose(differences).ravel(), "Score contrasts")
+    pairs = [compare_auc(Y, a, b, method="delong") for a, b in ((B, A), (C, A), (C, B))]
+    close([*(one.low for one in pairs), *(one.high for one in pairs)], "Score limits")

@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import auc_interval, compare_auc, cv_auc_interval
+
+
+def scores_of_folds(n_folds, seed=0):
+    """Labels, scores of two models and folds of different sizes."""
+    rng = np.random.default_rng(seed)
+    sizes = 30 + 10 * np.arange(n_folds)
+    labels = np.concatenate([np.arange(size) % 3 == 0 for size in sizes])
+    folds = np.repeat(np.arange(n_folds), sizes)
+    a, b = labels + [[1], [2]] * rng.normal(size=(2, labels.size))
+    return labels, a, b, folds
+
+
+def by_fold(labels, a, b, folds):
+    """Intervals and tests of each fold, and its share of the pairs."""
+    rows = [folds == fold for fold in np.unique(folds)]
+    areas = [auc_interval(labels[own], a[own]) for own in rows]
+    tests = [compare_auc(labels[own], a[own], b[own]) for own in rows]
+    pairs = np.array([labels[own].sum() * (~labels[own]).sum() for own in rows])
+    return areas, tests, pairs / pairs.sum()
+
+
+def test_one_fold_has_delongs_interval_and_test():
+    labels, a, b, folds = scores_of_folds(1)
+    for target in ("models", "procedure"):
+        found = cv_auc_interval(labels, a, folds, target=target)
+        plain = auc_interval(labels, a)
+        assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+        test = compare_auc(labels, a, b, folds=folds, target=target)
+        known = compare_auc(labels, a, b)
+        for name in ("difference", "low", "high", "z", "p_value"):
+            assert getattr(test, name) == pytest.approx(getattr(known, name))
+
+
+def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
+    rows = scores_of_folds(5)
+    labels, a, b, folds = rows
+    areas, tests, shares = by_fold(*rows)
+    for found, parts, values in (
+        (
+            [
+                cv_auc_interval(labels, a, folds, target=t)
+                for t in ("models", "procedure")
+            ],
+            areas,
+            [one.auc for one in areas],
+        ),
+        (
+            [
+                compare_auc(labels, a, b, folds=folds, target=t)
+                for t in ("models", "procedure")
+            ],
+            tests,
+            [one.difference for one in tests],
+        ),
+    ):
+        variance = sum((shares * [one.standard_error for one in parts]) ** 2)
+        gaps = np.array(values) - shares @ values
+        spread = 5 / 4 * shares @ gaps**2
+        wider = max(1.25 * variance, 0.45 * spread)
+        assert found[0].standard_error == pytest.approx(variance**0.5)
+        assert found[1].standard_error == pytest.approx(wider**0.5)
+        assert found[1].low < found[0].low < found[0].high < found[1].high
+    moved = cv_auc_interval(labels, a + 9.0 * folds, folds)
+    assert moved.low == pytest.approx(cv_auc_interval(labels, a, folds).low)
+
+
+def test_repetitions_share_their_rows():
+    labels, a, b, folds = scores_of_folds(4)
+    one = cv_auc_interval(labels, a, folds)
+    same = cv_auc_interval(labels, a, np.c_[folds, folds])
+    assert same.standard_error == pytest.approx(one.standard_error)
+    other = np.random.default_rng(0).permutation(folds)
+    both = cv_auc_interval(labels, np.c_[a, b], np.c_[folds, other])
+    parts = [cv_auc_interval(labels, s, f) for s, f in ((a, folds), (b, other))]
+    weights = [
+        sum(labels[f == k].sum() * (~labels[f == k]).sum() for k in range(4))
+        for f in (folds, other)
+    ]
+    mean = np.average([part.auc for part in parts], weights=weights)
+    assert both.auc == pytest.approx(mean)
+    assert both.standard_error < max(part.standard_error for part in parts)
+    assert both.target == "models"
+    assert str(both).endswith("for the fitted models")
+
+
+def test_several_models_are_compared_within_folds():
+    labels, a, b, folds = scores_of_folds(3)
+    found = compare_auc(labels, {"a": a, "b": b, "c": a * 2}, folds=folds)
+    assert found.rank == 1
+    assert found.differences[1].p_value == 1.0
+    assert found.p_value == pytest.approx(
+        compare_auc(labels, a, b, folds=folds).p_value, rel=0.1
+    )
+    equal = compare_auc(labels, a, a, folds=folds, target="procedure")
+    assert (equal.difference, equal.z, equal.p_value) == (0.0, 0.0, 1.0)
+    assert equal.high == -equal.low < 0.1
+
+
+def test_perfect_rankings_are_not_certain():
+    labels, folds = np.tile(np.arange(10) > 4, 3), np.repeat(np.arange(3), 10)
+    perfect = cv_auc_interval(labels, np.arange(30.0), folds, target="procedure")
+    assert perfect.auc == perfect.high == 1
+    assert perfect.low == pytest.approx(0.025 ** (1 / 15))
+
+
+@pytest.mark.rotating(3)
+def test_intervals_cover_and_tests_are_rarely_fooled():
+    rng = np.random.default_rng(0)
+    labels, folds = np.tile(np.arange(60) % 4 == 0, 3), np.repeat(np.arange(3), 60)
+    covered = rejected = 0
+    for _ in range(200):
+        a, b = rng.normal(size=(2, 180))
+        found = cv_auc_interval(labels, a, folds)
+        covered += found.low <= 0.5 <= found.high
+        rejected += compare_auc(labels, a, b, folds=folds).p_value < 0.05
+    assert 0.91 <= covered / 200 <= 0.99
+    assert rejected / 200 <= 0.09
+
+
+def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
+    labels, a, _, folds = scores_of_folds(3)
+    more = np.append(folds, [7, 7, 7])
+    found = cv_auc_interval(
+        np.append(labels, [True] * 3), np.append(a, [1, 2, 3]), more
+    )
+    assert found.auc == pytest.approx(cv_auc_interval(labels, a, folds).auc)
+    with pytest.raises(ValueError, match="folds must have one row per label, 120"):
+        cv_auc_interval(labels, a, folds[1:])
+    with pytest.raises(ValueError, match=r"folds is nan in row 0 \(1 such rows\)"):
+        cv_auc_interval(labels, a, np.where(np.arange(120) == 0, np.nan, folds))
+    with pytest.raises(NotEnoughClassesError, match="None of the folds"):
+        cv_auc_interval(labels, a, np.arange(120))
+    with pytest.raises(ValueError, match="2 columns and folds has 1"):
+        cv_auc_interval(labels, np.c_[a, a], folds)
+    with pytest.raises(ValueError, match="target must be"):
+        cv_auc_interval(labels, a, folds, target="both")
