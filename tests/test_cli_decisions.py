@@ -287,7 +287,8 @@ def test_groups_of_people_are_compared_by_a_column():
     new.write_csv("wards.csv")
     known = new["ward"].is_not_null().to_numpy()
     found = read_json("evaluate", "plain.aucmax", "wards.csv", "--by", "ward")
-    groups = found["groups"]
+    groups = found["by"]
+    assert groups["column"] == "ward"
     assert groups["n_missing"] == (~known).sum()
     assert groups["threshold"] == found["operating_point"]["threshold"]
     rows = known & (new["ward"] == "red").fill_null(False).to_numpy()
@@ -299,7 +300,7 @@ def test_groups_of_people_are_compared_by_a_column():
     assert "## By ward" in Path("wards.md").read_text()
     # a column that the model does not use, and one that is no group
     expected = compare_groups(labels, scores, visits(1)["cost"])
-    found = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["groups"]
+    found = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["by"]
     assert found["groups"][0]["auc"]["value"] == pytest.approx(
         expected.groups[0].auc.value
     )

@@ -1,5 +1,6 @@
 """What LambdaMART takes for features: gaps, categories, frames, odd magnitudes."""
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 
 from aucmax import LambdaMART
 from aucmax.metrics import roc_auc_score
+from aucmax.trees.booster_text import check_booster_text
 from trees.tree_samples import sample
 
 # small leaves and few rows a category, where LightGBM would rather not split
@@ -328,3 +330,38 @@ def test_categories_need_a_frame_of_the_same_columns():
         model.decision_function(frame("Categorical", X, names=("number", "other")))
     with pytest.raises(ValueError, match=r"feature|columns"):
         model.decision_function(frame("Categorical", X).select("number"))
+
+
+def test_the_text_for_lightgbm_has_names_and_categories():
+    generator = np.random.default_rng(0)
+    color = generator.choice(["red", "green", "blue"], 300)
+    size = generator.normal(size=300)
+    y = (color == "red") + size + generator.normal(size=300) > 0.5
+    names = ["size, in m", "color", "größe", "a=b", "a:b"]
+    frame = pd.DataFrame(dict.fromkeys(names, size))
+    frame["color"] = color
+    model = LambdaMART(n_estimators=10, categorical_features="from_dtype")
+    text = model.fit(frame, y).to_lightgbm()
+    booster = lightgbm.Booster(model_str=text)
+    assert booster.feature_name() == ["size__in_m", "color", "größe", "a_b", "a_b_"]
+    frame["color"] = frame["color"].astype("category")
+    scores = booster.predict(frame, raw_score=True)
+    expected = model.decision_function(frame) + model.threshold_
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+    unknown = frame.assign(color="pink").astype({"color": "category"})
+    scores = booster.predict(unknown, raw_score=True)
+    expected = model.decision_function(unknown) + model.threshold_
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+    check_booster_text(model.model_text_)
+
+
+def test_the_text_for_lightgbm_of_an_array():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    model = LambdaMART(n_estimators=5).fit(X, X[:, 0] > 0)
+    booster = lightgbm.Booster(model_str=model.to_lightgbm())
+    expected = model.decision_function(X) + model.threshold_
+    found = booster.predict(X, raw_score=True)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    odd = LambdaMART(n_estimators=5).fit(X * 1e-200, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="multiply it by a power of ten"):
+        odd.to_lightgbm()

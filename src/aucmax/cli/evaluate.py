@@ -158,7 +158,7 @@ def evaluate(
         "operating_point": None if point is None else point.as_dict(),
         "probabilities": None if chances is None else chances.as_dict(),
         "known_rows": None if isnan(known) else known,
-        "groups": None if groups is None else groups.as_dict(),
+        "by": None if groups is None else {"column": by, **groups.as_dict()},
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}

@@ -56,20 +56,18 @@ class NetBenefit(PlainRecord):
 
     def __repr__(self) -> str:
         gain = self.net_benefit - np.maximum(self.treat_all, 0.0)
-        is_better = gain > 1e-12  # more than rounding
-        n, n_better = gain.size, int(is_better.sum())
+        n_better = int((gain > 1e-12).sum())  # more than rounding
+        text = (
+            "The net benefit exceeds that of acting on all rows and on none at "
+            f"{n_better or 'none'} of {gain.size} thresholds"
+        )
         if not n_better:
-            return (
-                f"The net benefit exceeds that of acting on all rows and on none at "
-                f"none of {n} thresholds."
-            )
+            return f"{text}."
         best = int(np.argmax(gain))
         return (
-            f"The net benefit exceeds that of acting on all rows and on none at "
-            f"{n_better} of {n} thresholds, most at {self.threshold[best]:.3g}: "
-            f"{self.net_benefit[best]:.4f} ({100 * self.confidence:g}% interval "
-            f"{self.low[best]:.4f} to {self.high[best]:.4f}), acting on all "
-            f"{self.treat_all[best]:.4f}."
+            f"{text}, most at {self.threshold[best]:.3g}: {self.net_benefit[best]:.4f} "
+            f"({100 * self.confidence:g}% interval {self.low[best]:.4f} to "
+            f"{self.high[best]:.4f}), acting on all {self.treat_all[best]:.4f}."
         )
 
     def to_frame(self) -> pl.DataFrame:

@@ -271,12 +271,11 @@ def _one_unknown(given: dict[str, Any], other: float) -> str:
 
 def _correlations(correlation: Any) -> tuple[float, float]:
     """Return the correlation of scores of positives, and of negatives."""
-    both = correlation if isinstance(correlation, Sequence) else [correlation] * 2
-    if len(both) != 2:
-        raise ValueError(f"correlation must be one number or two, got {correlation!r}.")
-    for value in both:
+    of_both = isinstance(correlation, Sequence) and len(correlation) == 2
+    positive, negative = correlation if of_both else (correlation, correlation)
+    for value in (positive, negative):
         check_number("correlation", value, -1.0, 1.0)
-    return float(both[0]), float(both[1])
+    return float(positive), float(negative)
 
 
 @dataclass(frozen=True)

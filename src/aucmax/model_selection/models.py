@@ -31,11 +31,6 @@ class SearchSetting(NamedTuple):
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
 
     @property
-    def is_partial(self) -> bool:
-        """Whether a part of the curve counts, not all of it."""
-        return set(self.part.values()) != {_WHOLE}
-
-    @property
     def is_early(self) -> bool:
         """Whether the part begins at the false positive rate 0 and ends before 1."""
         low, high = self.part["fpr_range"]
@@ -186,19 +181,12 @@ MODELS: dict[str, NamedModel] = {
     "lambdamart": _LAMBDAMART(
         {"objective": "logistic"},
         compared="always",
-        suits=lambda setting: (
-            (setting.is_ranking or (setting.is_partial and not setting.is_early))
-            and setting.n_columns <= _MAX_COLUMNS_OF_TREES
-        ),
     ),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
     "lambdamart-pauc": _LAMBDAMART(
         {"objective": "pauc", "fpr_range": (0.0, 0.1)},
         compared="ranges",
         ranges=("fpr_range",),
-        suits=lambda setting: (
-            setting.is_early and setting.n_columns <= _MAX_COLUMNS_OF_TREES
-        ),
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
@@ -301,8 +289,6 @@ CANDIDATES = (
     "kernel-smooth",
     "kernel-narrow",
     "logistic-strongest",
-    "lambdamart-pauc",
-    "lambdamart",
     "linear",
 )
 

@@ -77,8 +77,6 @@ class DecisionCurveDisplay(ScoredDisplay):
         thresholds : array-like of shape (n_thresholds,), optional
             Thresholds from 0 to below 1; by default 0.01, 0.02, ... up to the last one
             that a row exceeds.
-        standardised : bool, default=False
-            Whether to draw the net benefit as a share of the largest possible.
 
         Examples
         --------

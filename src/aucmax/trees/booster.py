@@ -27,7 +27,11 @@ _BOOSTERS: "WeakKeyDictionary[Any, tuple[str, Any]]" = WeakKeyDictionary()
 
 
 def new_dataset(
-    parameters: Mapping[str, Any], X: Any, labels: ArrayLike, categorical: Sequence[int]
+    parameters: Mapping[str, Any],
+    X: Any,
+    labels: ArrayLike,
+    categorical: Sequence[int],
+    names: Sequence[str] | None = None,
 ) -> Any:
     """Return LightGBM's data set of these rows, not yet in bins."""
     import lightgbm
@@ -35,6 +39,7 @@ def new_dataset(
     return lightgbm.Dataset(
         readable_by_lightgbm(X),
         labels,
+        feature_name="auto" if names is None else list(names),
         categorical_feature=list(categorical),
         params=dict(parameters),
         free_raw_data=True,

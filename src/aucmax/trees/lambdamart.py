@@ -1,5 +1,6 @@
 """Gradient-boosted trees for the AUC and related metrics: all pairs, for one sort."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -358,7 +359,7 @@ class LambdaMART(BinaryRanker):
                 self.truncation,
             )
             pairs = risk.bind(rows.labels, rows.weight, rows.qid)
-            booster = new_booster(parameters, rows.X, columns.categorical, evaluation)
+            booster = new_booster(parameters, rows.X, columns, evaluation)
             rounds = TreeRounds(watch, booster, pairs, evaluation)
             rounds.run()
             if watch.n_iter % PRINT_EVERY:  # the last round is not printed yet
@@ -433,6 +434,30 @@ class LambdaMART(BinaryRanker):
         parts = contributions(self, self._read(X))
         parts[:, -1] -= self._offset
         return framed_like(X, parts)
+
+    def to_lightgbm(self) -> str:
+        """Return the trees as a model file of LightGBM, with columns and categories.
+
+        Blanks and ``",:[]{}=`` in names of columns are written as underscores. If the
+        model has ``categories_``, LightGBM reads those columns from a pandas frame in
+        which they have the type "category". Raw scores of LightGBM are those of
+        `decision_function` plus `threshold_`.
+
+        Returns
+        -------
+        str
+            For ``lightgbm.Booster(model_str=...)``.
+        """
+        check_is_fitted(self, "model_text_")
+        if hasattr(self, "column_exponents_"):
+            raise ValueError(
+                "a column has values below 1e-30 or above 1e270, which LightGBM does "
+                "not distinguish; multiply it by a power of ten and fit again."
+            )
+        text, categories = self.model_text_, getattr(self, "categories_", {})
+        kept = text.partition("\npandas_categorical:")[0]
+        lists = json.dumps([categories[k] for k in sorted(categories)] or None)
+        return f"{kept}\npandas_categorical:{lists}\n"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

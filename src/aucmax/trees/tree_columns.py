@@ -3,6 +3,7 @@
 Neither pandas nor polars is imported unless X is such a frame.
 """
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class TreeColumns:
     categorical: list[int]  # columns that hold category codes
     categories: Categories  # of each code, for columns that are encoded here
     exponents: IntArray | None  # columns are divided by these powers of two
+    names: list[str] | None = None  # as LightGBM takes them
 
     @classmethod
     def learn(cls, estimator: Any, X: Any) -> tuple[Self, Any]:
@@ -61,7 +63,7 @@ class TreeColumns:
         _check_codes(X, categorical, names)
         exponents = _exponents(largest, categorical)
         rows = MappedRows(X, exponents) if is_mapped(X) else _scale(X, exponents)
-        return cls(categorical, categories, exponents), rows
+        return cls(categorical, categories, exponents, _tidy_names(names)), rows
 
     @classmethod
     def of(cls, fitted: Mapping[str, Any]) -> Self:
@@ -121,6 +123,17 @@ def monotone_signs(estimator: Any) -> list[int]:
 
 def _names(estimator: Any) -> Any:
     return getattr(estimator, "feature_names_in_", None)
+
+
+def _tidy_names(names: Any) -> list[str] | None:
+    """Return different names without the signs that LightGBM rejects."""
+    found: dict[str, None] = {}
+    for name in () if names is None else names:
+        tidy = re.sub(r'[\s",:\[\]{}=\x00-\x1f\x7f]', "_", name) or "_"
+        while tidy in found:
+            tidy += "_"
+        found[tidy] = None
+    return list(found) or None
 
 
 def _find_columns(

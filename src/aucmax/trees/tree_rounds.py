@@ -50,14 +50,14 @@ class TreeProgress(NamedTuple):
 def new_booster(
     parameters: Mapping[str, Any],
     X: Any,
-    categorical: list[int],
+    columns: TreeColumns,
     evaluation: Evaluation | None,
 ) -> Any:
     """Return a booster without trees, with its training and validation rows in bins."""
     import lightgbm
 
     # LightGBM demands labels, but only the risk needs them
-    rows = new_dataset(parameters, X, _no_labels(X), categorical)
+    rows = new_dataset(parameters, X, _no_labels(X), columns.categorical, columns.names)
     with _explain_lightgbm_errors():
         booster = lightgbm.Booster(params=dict(parameters), train_set=rows)
         if evaluation is not None:
