@@ -39,6 +39,17 @@ def interval() -> float:
     )
 
 
+@gate("compare_auc of 10 models / np.argsort, 10^6 rows", at_most=15.0)
+def ten_models() -> float:
+    y, scores = scored_rows(N_ROWS)
+    noise = np.random.default_rng(3).normal(size=(10, N_ROWS))
+    models = {f"model {k}": scores + one for k, one in enumerate(noise)}
+    first = models["model 0"]
+    return ratio(
+        lambda: metrics.compare_auc(y, models), lambda: np.argsort(first), repeats=3
+    )
+
+
 @gate("ndcg_score / scikit-learn's, 10,000 queries of 100 rows", at_most=0.2)
 def ndcg() -> float:
     generator = np.random.default_rng(2)

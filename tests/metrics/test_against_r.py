@@ -5,7 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score, roc_auc_score
+from aucmax.decisions import operating_point, roc_coordinates
+from aucmax.metrics import (
+    auc_interval,
+    binormal_curve,
+    compare_auc,
+    partial_auc_score,
+    roc_auc_score,
+)
 
 
 def read(path=Path(__file__).parent / "r" / "inference.csv"):
@@ -69,3 +76,20 @@ def test_contrasts_of_several_models_are_those_of_score():
     close(np.transpose(differences).ravel(), "Score contrasts")
     pairs = [compare_auc(Y, a, b, method="delong") for a, b in ((B, A), (C, A), (C, B))]
     close([*(one.low for one in pairs), *(one.high for one in pairs)], "Score limits")
+
+
+def test_coordinates_and_the_smooth_curve_are_those_of_proc():
+    # pROC calls scores from the threshold on positive, we those above it
+    table = roc_coordinates(Y, A, np.nextafter([0.5, 1.0, 1.5], -np.inf))
+    names = "sensitivity", "specificity", "ppv", "npv", "accuracy", "youden", "tp", "fp"
+    rows = table.select(names).to_numpy()
+    rows[:, 5] += 1.0  # pROC adds both rates
+    close(rows.ravel(), "coords")
+    best = operating_point(Y, A)
+    threshold, *rates = R["coords best"]
+    assert [1 - best.fpr, best.recall] == pytest.approx(rates)
+    assert not ((best.threshold < A) ^ (threshold < A)).any()
+    area, intercept, slope = R["smooth binormal"]
+    curve = binormal_curve(Y, A)
+    assert curve.auc == pytest.approx(area, abs=1e-5)  # theirs is a sum over a grid
+    assert (curve.a, curve.b) == pytest.approx((-intercept / slope, -1 / slope))

@@ -12,8 +12,9 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.plain import PlainRecord
 from aucmax._core.threshold import balanced_threshold, halfway
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_interval
+from aucmax.metrics._samples import check_groups, effective_rows, residuals
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.results import check_confidence
 
@@ -104,6 +105,7 @@ def operating_point(
     cost_alarm: float | None = None,
     threshold: float | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
     confidence: float = 0.95,
 ) -> OperatingPoint:
@@ -143,6 +145,10 @@ def operating_point(
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
         A threshold to use unchanged; no row needs to reach it.
+    groups : array-like of shape (n_rows,), default=None
+        The group (cluster) of each row. Intervals then count as many rows as would give
+        the same variance of the share if they were independent: at least the groups, at
+        most the rows.
 
     Returns
     -------
@@ -175,7 +181,8 @@ def operating_point(
         threshold=threshold,
         costs=None if costs == (None, None) else costs,
     )
-    curve = _Curve.of(check_task(y_true, y_score, sample_weight, pos_label=pos_label))
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    curve = _Curve.of(task, check_groups(groups, task.scores.size))
     chosen = _RULES[name][0](curve, value)
     n_steps = int(np.searchsorted(-curve.scores, -chosen))
     return curve.count(n_steps, chosen, name, value, confidence)
@@ -228,19 +235,20 @@ class _Curve:
     """Alerts of each class above the k highest distinct scores, for each k from 0."""
 
     task: RankingTask
+    groups: IntArray | None
     scores: FloatArray
     found: FloatArray
     alarms: FloatArray
 
     @classmethod
-    def of(cls, task: RankingTask) -> "_Curve":
+    def of(cls, task: RankingTask, groups: IntArray | None) -> "_Curve":
         steps, scores = task.sorted_steps()
         counts = steps.positive + steps.negative > 0.0
         sums = [
             np.concatenate(([0.0], np.cumsum(mass[counts])))
             for mass in (steps.positive, steps.negative)
         ]
-        return cls(task, scores[counts], *sums)
+        return cls(task, groups, scores[counts], *sums)
 
     def cut(self, n_steps: int) -> float:
         """Return a threshold with this many distinct scores above it."""
@@ -262,14 +270,16 @@ class _Curve:
         extra = _EXTRA_FOR_THE_BEST if name in ("balanced", "costs") else 0.0
         positive, is_alert = self.task.is_positive, self.task.scores > threshold
 
-        def ends(share: float, rows: Any, more: float = 0.0) -> tuple[float, float]:
-            n = _n_rows(self.task.sample_weight, rows)
+        def ends(
+            share: float, rows: Any, counted: Any, more: float = 0.0
+        ) -> tuple[float, float]:
+            n = _n_rows(self.task.sample_weight, self.groups, rows, counted)
             return wilson_interval(share, n, confidence=confidence, extra_below=more)
 
-        by_recall = ends(rates[0], positive, extra)
-        by_fpr = ends(rates[1], ~positive)
+        by_recall = ends(rates[0], positive, is_alert, extra)
+        by_fpr = ends(rates[1], ~positive, is_alert)
         n_rows = n_positive + n_negative
-        by_share = ends(alerts / n_rows, np.ones_like(positive))
+        by_share = ends(alerts / n_rows, np.ones_like(positive), is_alert)
         intervals = {
             "n_alerts": _scaled(by_share, n_rows),
             "found": _scaled(by_recall, n_positive),
@@ -278,7 +288,7 @@ class _Curve:
             "passed": _scaled((1.0 - by_fpr[1], 1.0 - by_fpr[0]), n_negative),
             "recall": by_recall,
             "fpr": by_fpr,
-            "precision": ends(precision, is_alert, extra),
+            "precision": ends(precision, is_alert, positive, extra),
         }
         is_counted = self.task.sample_weight is None
 
@@ -303,12 +313,23 @@ class _Curve:
         )
 
 
-def _n_rows(weights: FloatArray | None, rows: Any) -> float:
-    """Count rows; with weights, as many of equal weight as have the same variance."""
-    if weights is None:
-        return float(np.count_nonzero(rows))
-    squares = float(weights[rows] @ weights[rows])
-    return float(weights[rows].sum()) ** 2 / squares if squares else 0.0
+def _n_rows(
+    weights: FloatArray | None, groups: IntArray | None, rows: Any, counted: Any
+) -> float:
+    """Return how many independent rows have a share of the same variance."""
+    own = np.ones(np.count_nonzero(rows)) if weights is None else weights[rows]
+    if not own.any():
+        return 0.0
+    n_rows = effective_rows(own, own.size)
+    if groups is None:
+        return n_rows
+    codes = groups[rows]
+    n_groups = effective_rows(own, own.size, codes)
+    values = counted[rows].astype(np.float64)
+    share, effects = residuals(values, own, codes, int(codes.max()) + 1)
+    variance = float(effects @ effects)  # NaN of a single group
+    n = share * (1.0 - share) / variance if variance > 0.0 else n_groups
+    return min(max(n, n_groups), n_rows)
 
 
 def _scaled(ends: tuple[float, float], n_rows: float) -> tuple[float, float]:

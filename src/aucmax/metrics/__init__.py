@@ -20,7 +20,9 @@ from aucmax.metrics.retrieval import (
     precision_at_k,
 )
 from aucmax.metrics.roc import (
+    BinormalCurve,
     ROCPoints,
+    binormal_curve,
     partial_auc_score,
     roc_auc_score,
     roc_points,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUCPlan",
+    "BinormalCurve",
     "MetricComparison",
     "MetricDifference",
     "MetricInterval",
@@ -62,6 +65,7 @@ __all__ = [
     "auc_interval",
     "average_precision_score",
     "binned_auc_score",
+    "binormal_curve",
     "bootstrap_interval",
     "compare_auc",
     "concordance_index",

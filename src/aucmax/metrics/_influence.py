@@ -49,7 +49,7 @@ def _shares_by_sorting(task: RankingTask) -> FloatArray | None:
     """Return V and U from one sort of all rows; None where placing them costs less."""
     m, p = task.scores.size, task.n_positive
     bits = (m - 1).bit_length()
-    if min(p, m - p) < max(_MANY, m // 8):
+    if min(p, m - p) < max(_MANY, m // 16):
         return None
     low = float(task.scores.min())
     span = float(task.scores.max()) - low

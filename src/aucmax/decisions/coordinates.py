@@ -1,0 +1,180 @@
+"""The ROC curve in numbers: rates at thresholds, and one rate at another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_interval
+from aucmax._core.validation import check_binary_labels, check_scores
+from aucmax.decisions.intervals import wilson_interval
+from aucmax.decisions.operating_point import operating_point
+from aucmax.metrics import MetricInterval, roc_band
+from aucmax.metrics.uncertainty import t_quantile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@documented
+def sensitivity_at_specificity(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    specificity: float,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.Generator | None = 0,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> MetricInterval:
+    """Sensitivity (recall) at a given specificity (1 - false positive rate).
+
+    The height of the ROC curve there, with the percentile interval of
+    :func:`aucmax.metrics.roc_band`, which allows for the threshold being estimated;
+    extended to Wilson's interval of the sensitivity, since percentiles collapse where
+    the curve is near 0 or 1.
+
+    Parameters
+    ----------
+    specificity : float
+        A share from 0 to 1.
+    n_resamples : int
+        Number of bootstrap samples.
+    random_state : int, numpy.random.Generator or None
+        Seed of the samples.
+    groups : array-like of shape (n_rows,), optional
+        The group (cluster) of each row; whole groups are drawn.
+
+    Returns
+    -------
+    MetricInterval
+        ``sensitivity`` with ``low`` and ``high``.
+
+    See Also
+    --------
+    operating_point : A threshold with such a rate, and its outcome.
+
+    Examples
+    --------
+    >>> from aucmax.decisions import sensitivity_at_specificity
+    >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
+    >>> sensitivity_at_specificity(y, scores, 0.8)
+    sensitivity 0.2000 (95% interval 0.0000 to 0.5000)
+    """
+    check_interval("specificity", specificity, 1.0, zero=True)
+    band = roc_band(
+        y_true,
+        y_score,
+        fpr=[1.0 - specificity],
+        confidence=confidence,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        sample_weight=sample_weight,
+        groups=groups,
+        pos_label=pos_label,
+    )
+    _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+    value, low, high = (float(one[0]) for one in (band.tpr, band.low, band.high))
+    n_units = float(np.count_nonzero(is_positive))
+    if groups is not None:
+        n_units = float(np.unique(np.asarray(groups)[is_positive]).size)
+    by_share = wilson_interval(value, n_units, confidence=confidence)
+    ends = min(low, by_share[0]), max(high, by_share[1])
+    error = (ends[1] - ends[0]) / (2.0 * t_quantile(inf, confidence))
+    return MetricInterval(value, *ends, error, confidence, None, "sensitivity")
+
+
+@documented
+def specificity_at_sensitivity(
+    y_true: ArrayLike, y_score: ArrayLike, sensitivity: float, **options: Any
+) -> MetricInterval:
+    """Specificity (1 - false positive rate) at a given sensitivity (recall).
+
+    The ROC curve read from the other side: :func:`sensitivity_at_specificity` with the
+    classes and the order of the scores exchanged.
+
+    Parameters
+    ----------
+    sensitivity : float
+        A share from 0 to 1.
+    **options
+        As in :func:`sensitivity_at_specificity`.
+
+    Returns
+    -------
+    MetricInterval
+        ``specificity`` with ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> from aucmax.decisions import specificity_at_sensitivity
+    >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
+    >>> specificity_at_sensitivity(y, scores, 0.8)
+    specificity 0.2000 (95% interval 0.0000 to 0.5000)
+    """
+    check_interval("sensitivity", sensitivity, 1.0, zero=True)
+    pos_label = options.pop("pos_label", None)
+    _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+    found = sensitivity_at_specificity(
+        ~is_positive, -check_scores(y_score), sensitivity, **options
+    )
+    return replace(found, metric="specificity")
+
+
+@documented
+def roc_coordinates(
+    y_true: ArrayLike, y_score: ArrayLike, thresholds: ArrayLike, **options: Any
+) -> pl.DataFrame:
+    """Return a table of rates at thresholds, with their intervals.
+
+    Parameters
+    ----------
+    thresholds : array-like
+        Scores above a threshold are called positive.
+    **options
+        ``confidence``, ``sample_weight``, ``groups`` and ``pos_label``, as in
+        :func:`operating_point`, which has one row of the table.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per threshold: sensitivity, specificity and ppv, each with ``_low`` and
+        ``_high``; npv, accuracy, youden (sensitivity + specificity - 1), tp, fp, tn,
+        fn.
+
+    Examples
+    --------
+    >>> from aucmax.decisions import roc_coordinates
+    >>> table = roc_coordinates([0, 0, 1, 1], [1, 3, 2, 4], [1.5, 3.5])
+    >>> table["sensitivity"].to_list(), table["specificity"].to_list()
+    ([1.0, 0.5], [0.5, 1.0])
+    """
+    import polars as pl
+
+    rows = []
+    for threshold in check_scores(thresholds, name="thresholds").tolist():
+        one = operating_point(y_true, y_score, threshold=threshold, **options)
+        low, high = one.intervals["fpr"]
+        rates = {
+            "sensitivity": (one.recall, *one.intervals["recall"]),
+            "specificity": (1.0 - one.fpr, 1.0 - high, 1.0 - low),
+            "ppv": (one.precision, *one.intervals["precision"]),
+        }
+        row: dict[str, float] = {"threshold": threshold}
+        for name, ends in rates.items():
+            keys = (name, f"{name}_low", f"{name}_high")
+            row |= dict(zip(keys, ends, strict=True))
+        below, right = one.missed + one.passed, one.found + one.passed
+        row["npv"] = one.passed / below if below else np.nan
+        row["accuracy"] = right / (one.n_alerts + below)
+        row["youden"] = one.recall - one.fpr
+        row |= {"tp": one.found, "fp": one.false_alarms}
+        rows.append(row | {"tn": one.passed, "fn": one.missed})
+    return pl.DataFrame(rows)
