@@ -514,7 +514,7 @@ def test_a_range_that_a_model_cannot_be_trained_for(options, expected):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--metric", "accuracy"], "'accuracy' is unknown; with two classes without"),
+        (["--metric", "accuracy"], "metric must be one of 'auc', 'partial_auc'"),
         (["--metric", "ndcg"], "'ndcg' does not apply to two classes without queries"),
         (["--tpr-range", "1", "0"], "need 0 <= LOW < HIGH <= 1, got 1 0"),
     ],

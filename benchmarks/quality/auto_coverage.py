@@ -9,6 +9,8 @@ from benchmarks.report import Report
 TITLE = "Coverage of AutoRanker's intervals"
 N_TABLES = 200
 QUICK_MODELS = ["logistic", "additive"]
+N_QUERY_TABLES = 50
+QUICK_RANKERS = ["svm-auc", "lightgbm-levels"]
 
 
 def made_up(n_rows: int, seed: int, kind: int) -> tuple[np.ndarray, np.ndarray]:
@@ -25,8 +27,34 @@ def made_up(n_rows: int, seed: int, kind: int) -> tuple[np.ndarray, np.ndarray]:
     return X, (strength + generator.normal(size=n_rows) > 0.7).astype(int)
 
 
+def made_up_queries(
+    n_queries: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make queries of 12 rows and three levels; some queries are easier than others."""
+    generator = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), 12)
+    X = generator.normal(size=(qid.size, 6))
+    ease = generator.normal(size=n_queries)[qid]
+    quality = X[:, 0] - X[:, 1] * X[:, 2] + ease + generator.normal(size=qid.size)
+    return X, np.digitize(quality, [1.0, 2.5]), qid
+
+
+def run_queries(report: Report) -> None:
+    """Count how often the interval holds the NDCG@10 of 1,000 further queries."""
+    covered = []
+    for seed in range(N_QUERY_TABLES):
+        X, y, qid = made_up_queries(60, seed)
+        model = AutoRanker(models=QUICK_RANKERS).fit(X, y, qid=qid)
+        X, y, qid = made_up_queries(1_000, 10_000 + seed)
+        truth, found = model.score(X, y, qid=qid), model.estimate_
+        covered.append(found["ndcg@10_low"] < truth < found["ndcg@10_high"])
+    share = 100.0 * float(np.mean(covered))
+    report.add("intervals of NDCG@10 that hold the truth", share, "%", at_least=90.0)
+
+
 def run(report: Report) -> None:
     """Count how often the interval holds the AUC on 20,000 further rows."""
+    run_queries(report)
     covered, early = [], []
     for seed in range(N_TABLES):
         model = AutoRanker(models=QUICK_MODELS).fit(*made_up(300, seed, seed % 5))

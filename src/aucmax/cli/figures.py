@@ -59,7 +59,7 @@ def _interval(curve: Any, result: Any) -> Any:
     if isnan(result.low):
         return None
     auc = result.measures["auc"]
-    return replace(curve.interval, auc=auc, low=result.low, high=result.high)
+    return replace(curve.interval, value=auc, low=result.low, high=result.high)
 
 
 def _new_axes() -> Any:
