@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aucmax import decisions, metrics
 from aucmax.decisions import operating_point, roc_coordinates
 from aucmax.metrics import (
     auc_interval,
@@ -93,3 +94,38 @@ def test_coordinates_and_the_smooth_curve_are_those_of_proc():
     curve = binormal_curve(Y, A)
     assert curve.auc == pytest.approx(area, abs=1e-5)  # theirs is a sum over a grid
     assert (curve.a, curve.b) == pytest.approx((-intercept / slope, -1 / slope))
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "inference.md"
+_TABLE = PAGE.read_text().partition("| pROC | aucmax |")[2].partition("\n\n")[0]
+ROWS = [line.split("|")[1:3] for line in _TABLE.splitlines()[2:]]
+#: the number that a call of the table returns, and that of R
+KNOWN = {
+    "auc(roc(y, s))": (float, R["auc"][0]),
+    "ci.auc(r)": (lambda found: found.high, R["ci.auc"][2]),
+    "var(r)": (float, R["var"][0]),
+    "cov(r1, r2)": (float, R["cov"][0]),
+    "roc.test(r1, r2, paired = TRUE)": (lambda f: f.p_value, R["roc.test paired"][1]),
+    "roc.test(r1, r2, paired = FALSE)": (
+        lambda found: found.p_value,
+        R["roc.test unpaired"][1],
+    ),
+    "auc(r, partial.auc = c(1, 0.8))": (float, R["partial spec"][0]),
+    "coords(r, t)": (lambda found: found["tp"][0], R["coords"][6]),
+    'coords(r, "best")': (lambda found: found.recall, R["coords best"][2]),
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip(" `"))
+def test_every_row_of_the_table_of_calls_runs(row):
+    theirs, ours = (one.strip(" `") for one in row)
+    known = {"y": Y, "s": A, "a": A, "b": B, "y2": R["u"], "s2": R["v"]}
+    known |= {"t": np.nextafter(0.5, 0.0), "metrics": metrics, "decisions": decisions}
+    found = eval(ours, known)
+    if theirs in KNOWN:
+        read_number, expected = KNOWN[theirs]
+        assert read_number(found) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_table_has_all_known_calls():
+    assert set(KNOWN) <= {theirs.strip(" `") for theirs, _ in ROWS}

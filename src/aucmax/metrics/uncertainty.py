@@ -227,7 +227,7 @@ def cv_auc_interval(
     folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         The test fold of each row, by number or name.
     target : {"models", "procedure"}
-        What the interval covers.
+        The fitted models, or models that the procedure fits to other rows.
     standardize, null
         As in :func:`auc_interval`.
 
