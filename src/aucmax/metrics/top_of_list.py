@@ -1,4 +1,4 @@
-"""What counts at the top of a list: average precision, and recall under a constraint.
+"""Metrics of the top of a list: average precision, and recall under a constraint.
 
 All come from the steps of the ROC curve: the thresholds are the distinct scores, and
 tied rows are above a threshold together.
