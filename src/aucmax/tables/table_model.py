@@ -100,7 +100,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     >>> from aucmax.tables import TableModel
     >>> table = pl.DataFrame({"size": [1, 2, 3, 4], "kind": ["a", "b", "a", "b"]})
     >>> model = TableModel(LogisticRegression()).fit(table, ["no", "no", "yes", "yes"])
-    >>> model.predict(pl.DataFrame({"kind": ["a"], "size": [9]})).tolist()
+    >>> model.predict(pl.DataFrame({"size": [9], "kind": ["a"]})).tolist()
     ['yes']
     """
 
