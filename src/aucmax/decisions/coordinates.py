@@ -73,17 +73,11 @@ def sensitivity_at_specificity(
     sensitivity 0.2000 (95% interval 0.0000 to 0.5000)
     """
     check_interval("specificity", specificity, 1.0, zero=True)
-    band = roc_band(
-        y_true,
-        y_score,
-        fpr=[min(1.0 - specificity + _ROUNDING, 1.0)],
-        confidence=confidence,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        sample_weight=sample_weight,
-        groups=groups,
-        pos_label=pos_label,
-    )
+    options: Any = {"sample_weight": sample_weight, "groups": groups}
+    options |= {"n_resamples": n_resamples, "random_state": random_state}
+    options |= {"pos_label": pos_label, "confidence": confidence}
+    fpr = min(1.0 - specificity + _ROUNDING, 1.0)
+    band = roc_band(y_true, y_score, fpr=[fpr], **options)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
     rows = AreaSample(task.is_positive, task.sample_weight, groups=codes)
@@ -171,13 +165,11 @@ def roc_coordinates(
             "ppv": (one.precision, *one.intervals["precision"]),
         }
         row: dict[str, float] = {"threshold": threshold}
-        for name, ends in rates.items():
-            keys = (name, f"{name}_low", f"{name}_high")
-            row |= dict(zip(keys, ends, strict=True))
+        for name, (value, low, high) in rates.items():
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         below, right = one.missed + one.passed, one.found + one.passed
         row["npv"] = one.passed / below if below else np.nan
         row["accuracy"] = right / (one.n_alerts + below)
-        row["youden"] = one.recall - one.fpr
-        row |= {"tp": one.found, "fp": one.false_alarms}
-        rows.append(row | {"tn": one.passed, "fn": one.missed})
+        row |= {"youden": one.recall - one.fpr, "tp": one.found}
+        rows.append(row | {"fp": one.false_alarms, "tn": one.passed, "fn": one.missed})
     return pl.DataFrame(rows)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,20 +72,6 @@ class Measured:
         return sqrt(self.effects @ self.effects)
 
 
-class Sample(Protocol):
-    """Checked labels, weights and groups of a metric."""
-
-    @property
-    def parts(self) -> list[tuple[slice, float]]:
-        """Ranges of units that are independent, each with its degrees of freedom."""
-
-    def measure(self, scores: Any) -> Measured:
-        """Return the metric of a ranking with the effects of the units."""
-
-    def sizes(self, design_effect: float) -> tuple[Rows, float]:
-        """Return the rows of both classes that an interval rests on, and degrees."""
-
-
 @dataclass(frozen=True)
 class AreaSample:
     """Rows of two classes, for the area within a box as a mean over it."""
@@ -123,10 +109,9 @@ class AreaSample:
     def _count(self, codes: tuple[IntArray | None, IntArray | None]) -> Rows:
         n_positive = int(np.count_nonzero(self.is_positive))
         sizes = n_positive, self.is_positive.size - n_positive
-        counts = [
-            effective_rows(*one) for one in zip(self.weights, sizes, codes, strict=True)
-        ]
-        return counts[0], counts[1]
+        each = zip(self.weights, sizes, codes, strict=True)
+        positive, negative = (effective_rows(*one) for one in each)
+        return positive, negative
 
     @property
     def parts(self) -> list[tuple[slice, float]]:
@@ -144,11 +129,9 @@ class AreaSample:
     def sizes(self, design_effect: float) -> tuple[Rows, float]:
         """Return the rows in the box, at least as many as groups, and degrees."""
         rows, units = _in_box(self.n_rows, self.box), _in_box(self.n_units, self.box)
-        kept = [
-            min(max(n / design_effect, n_units), n)
-            for n, n_units in zip(rows, units, strict=True)
-        ]
-        return (kept[0], kept[1]), max(min(units) - 1.0, 1.0)
+        both = zip(rows, units, strict=True)
+        positive, negative = (min(max(n / design_effect, u), n) for n, u in both)
+        return (positive, negative), max(min(units) - 1.0, 1.0)
 
     @property
     def n_pairs(self) -> float:
@@ -178,14 +161,10 @@ class AreaSample:
         task = RankingTask(scores, self.is_positive, self.sample_weight)
         values = influences(task, self.box)
         n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
-        found = [
-            residuals(*one, n_groups)
-            for one in zip(values, self.weights, self.codes, strict=True)
-        ]
-        auc = found[0][0]
+        sides = zip(values, self.weights, self.codes, strict=True)
+        (auc, positive), (_, negative) = (residuals(*one, n_groups) for one in sides)
         if self.box != WHOLE_SQUARE:
             auc = min(task.mean_area(self.box) / box_size(self.box), 1.0)
-        (_, positive), (_, negative) = found
         if self.groups is None:
             return Measured(auc, np.concatenate((positive, negative)))
         alone = [residuals(*one)[1] for one in zip(values, self.weights, strict=True)]
@@ -327,9 +306,7 @@ class FoldSample:
     def with_refits(self, variance: FloatArray, splits: FloatArray) -> FloatArray:
         """Return variances over training sets, too, of values of all splits."""
         n_splits = len(self._splits)
-        n_others = (
-            n_splits / self.folds.shape[1] - 1.0
-        )  # folds that a model learns from
+        n_others = n_splits / self.folds.shape[1] - 1.0  # that a model learns from
         if n_others <= 0.0:
             return variance
         gaps = splits - (splits @ self._shares)[:, None]
@@ -382,9 +359,8 @@ class OrdinalSample:
     def measure(self, scores: Any) -> Measured:
         """Return the share of ordered pairs with its effects."""
         order, ranked = sort_with_order(scores)
-        weights = self.sample_weight
-        if weights is None:
-            weights = np.ones(scores.size)
+        given = self.sample_weight
+        weights = np.ones(scores.size) if given is None else given
         weights = weights / weights.sum()
         ordered, partners = np.empty(scores.size), np.empty(scores.size)
         ordered[order], partners[order] = _ranking_kernels.partner_masses(
@@ -425,11 +401,9 @@ class QuerySample:
 def effect_products(
     effects: Callable[[int], FloatArray], n_models: int, parts: Sequence[slice]
 ) -> FloatArray:
-    """Return the sums of products of the effects of all pairs of models, by part.
-
-    Effects of a few models are held at a time, and those of later models computed again
-    for each such block: memory for m units and k models is O(m), time O(k^2 m).
-    """
+    """Return the sums of products of the effects of all pairs of models, by part."""
+    # Effects of later models are computed again for each block of models that is held:
+    # memory for m units and k models is O(m), time O(k^2 m).
     products = np.empty((len(parts), n_models, n_models))
     for first in range(0, n_models, _N_HELD):
         held: list[FloatArray] = []
