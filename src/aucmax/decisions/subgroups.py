@@ -185,7 +185,8 @@ def compare_groups(
         warnings.simplefilter("ignore", FewRowsWarning)
         all_of = range(len(names))
         areas = [[found.area(g, h) for h in all_of] for g in all_of]
-        differences = found.differences_of_areas(pairs)
+        within = [areas[k][k] for k in all_of]
+        differences = found.differences_of_areas(within, pairs)
     rates = {name: found.rates(name) for name in ("recall", "fpr")}
     for name, of_groups in rates.items():
         differences += found.differences_of_rates(name, of_groups, pairs)
@@ -254,26 +255,25 @@ class _Groups:
         return auc_interval(y, scores, **options)
 
     def differences_of_areas(
-        self, pairs: Sequence[tuple[int, int]]
+        self, found: list[MetricInterval | None], pairs: Sequence[tuple[int, int]]
     ) -> list[MetricDifference]:
         """Compare the areas of groups that have two rows of each class."""
-        rows = [self._take(self.codes == k) for k in range(len(self.names))]
-        usable = [_MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS for y, _, _ in rows]
-        kept = [(g, h) for g, h in pairs if usable[g] and usable[h]]
+        kept = [(g, h) for g, h in pairs if found[g] and found[h]]
         if not kept:
             return []
         chosen = sorted({k for pair in kept for k in pair})
         targets = {h for _, h in kept}
-        weights = [rows[k][2] for k in chosen]
-        found = compare_auc(
-            [rows[k][0] for k in chosen],
-            {self.names[k]: rows[k][1] for k in chosen},
+        taken = (self._take(self.codes == k) for k in chosen)
+        labels, scores, weights = zip(*taken, strict=True)
+        compared = compare_auc(
+            labels,
+            {self.names[k]: one for k, one in zip(chosen, scores, strict=True)},
             paired=False,
             reference=self.names[targets.pop()] if len(targets) == 1 else None,
             sample_weight=None if weights[0] is None else weights,
             confidence=self.confidence,
         )
-        return list(found.differences)
+        return list(compared.differences)
 
     def rates(self, name: str) -> list[MetricInterval | None]:
         """Return the share of alerts among one class of each group."""

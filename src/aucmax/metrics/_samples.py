@@ -58,13 +58,13 @@ class Measured:
     splits: FloatArray | None = None  # the value of each test fold
 
     @classmethod
-    def of_groups(
-        cls, value: float, effects: FloatArray, of_rows: FloatArray
-    ) -> Measured:
-        """Compare the effects of groups with those of rows as if independent."""
-        variance = float(of_rows @ of_rows)
-        ratio = float(effects @ effects) / variance if variance else np.inf
-        return cls(value, effects, ratio)
+    def of(cls, value: float, rows: FloatArray, groups: FloatArray | None) -> Measured:
+        """Use the effects of groups, if any; compare them with those of rows."""
+        if groups is None:
+            return cls(value, rows)
+        variance = float(rows @ rows)
+        ratio = float(groups @ groups) / variance if variance else np.inf
+        return cls(value, groups, ratio)
 
     @property
     def error(self) -> float:
@@ -120,24 +120,18 @@ class AreaSample:
         if self.groups is not None:
             return [(slice(None), degrees)]
         n_positive = int(np.count_nonzero(self.is_positive))
-        positive, negative = _in_box(self.n_units, self.box)
-        return [
-            (slice(0, n_positive), max(positive - 1.0, 1.0)),
-            (slice(n_positive, None), max(negative - 1.0, 1.0)),
-        ]
+        each = [max(n - 1.0, 1.0) for n in _in_box(self.n_units, self.box)]
+        return [(slice(0, n_positive), each[0]), (slice(n_positive, None), each[1])]
 
     def sizes(self, design_effect: float) -> tuple[Rows, float]:
         """Return the rows in the box, at least as many as groups, and degrees."""
         rows, units = _in_box(self.n_rows, self.box), _in_box(self.n_units, self.box)
-        both = zip(rows, units, strict=True)
-        positive, negative = (min(max(n / design_effect, u), n) for n, u in both)
-        return (positive, negative), max(min(units) - 1.0, 1.0)
+        return shrunk(rows, units, design_effect), max(min(units) - 1.0, 1.0)
 
     @property
     def n_pairs(self) -> float:
         """Pairs of a positive and a negative row, by weight."""
-        weights = self.sample_weight
-        positive, negative = np.bincount(~self.is_positive, weights, 2)
+        positive, negative = np.bincount(~self.is_positive, self.sample_weight, 2)
         return float(positive * negative)
 
     def take(self, rows: IntArray) -> AreaSample:
@@ -168,7 +162,7 @@ class AreaSample:
         if self.groups is None:
             return Measured(auc, np.concatenate((positive, negative)))
         alone = [residuals(*one)[1] for one in zip(values, self.weights, strict=True)]
-        return Measured.of_groups(auc, positive + negative, np.concatenate(alone))
+        return Measured.of(auc, np.concatenate(alone), positive + negative)
 
 
 def rows_in_box(
@@ -182,6 +176,13 @@ def rows_in_box(
             f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
         )
     return _in_box((n_positive, n_negative), box)
+
+
+def shrunk(rows: Rows, units: Rows, design_effect: float) -> Rows:
+    """Divide rows by the design effect, but not to fewer than the units."""
+    both = zip(rows, units, strict=True)
+    first, second = (min(max(n / design_effect, least), n) for n, least in both)
+    return first, second
 
 
 def _in_box(rows: Rows, box: Box) -> Rows:
@@ -369,7 +370,7 @@ class OrdinalSample:
             return Measured(value, of_rows)
         effects = np.bincount(self.groups, influence).astype(np.float64)
         effects *= sqrt(self.n_units / (self.n_units - 1.0))
-        return Measured.of_groups(value, effects, of_rows)
+        return Measured.of(value, of_rows, effects)
 
 
 @dataclass(frozen=True)

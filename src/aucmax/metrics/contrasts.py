@@ -209,22 +209,18 @@ def compare_auc(
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
     title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
-    each = found.differences(pairs, confidence, null, margin, method, scale, title)
-    differences = tuple(each)
+    options = confidence, null, margin, method, scale, title
+    differences = tuple(found.differences(pairs, *options))
     if y_score_b is not None:
         return replace(differences[0], names=None)
     test = (differences[0].z ** 2, 1, differences[0].p_value)
     if len(differences) > 1:
         start = pairs[0][1] if reference is not None else 0
         test = found.test_equality(start, null / scale[0], method)
+    values = tuple((scale[0] * found.values + scale[1]).tolist())
+    covariance = scale[0] ** 2 * found.covariance(np.eye(len(names)))
     return MetricComparison(
-        names,
-        tuple(scale[0] * value + scale[1] for value in found.values.tolist()),
-        scale[0] ** 2 * found.covariance(np.eye(len(names))),
-        *test,
-        differences,
-        confidence,
-        differences[0].metric,
+        names, values, covariance, *test, differences, confidence, title
     )
 
 
@@ -235,8 +231,7 @@ def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
     if isinstance(first, Mapping):
         names, columns = list(first), list(first.values())
     elif hasattr(first, "columns"):
-        names = list(first.columns)
-        columns = [first[name] for name in names]
+        names, columns = list(first.columns), [first[one] for one in first.columns]
     elif isinstance(first, list | tuple) and np.ndim(first[0] if first else 0) > 0:
         names, columns = [f"model {k}" for k in range(len(first))], list(first)
     else:
@@ -577,9 +572,8 @@ class _Rows:
         return _of_scores(sample, rows.levels.size)
 
     def nominal_auc(self) -> _Bound:
-        sample = NominalSample.of(
-            self.y_true, self.sample_weight, self.groups, **self.options
-        )
+        rows = self.y_true, self.sample_weight, self.groups
+        sample = NominalSample.of(*rows, **self.options)
         return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
 
     def mean_over_queries(self, metric: Callable[..., Any]) -> _Bound:

@@ -179,7 +179,7 @@ def auc_interval(
     ends: Ends = partial(rule, found.value, found.error, rows=rows, degrees=degrees)
     if method == "bootstrap":
         ends = _bootstrap_ends(task, box, codes, null)
-    return rescaled_interval(found, ends, scale, confidence, rows, null, _name(box))
+    return rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
 
 
 @documented
@@ -270,7 +270,7 @@ def cv_auc_interval(
     warn_of_few_rows(sizes)
     ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
     return rescaled_interval(
-        found, ends, scale, confidence, sizes, null, _name(box), target
+        found, ends, scale, confidence, sizes, null, area_name(box), target
     )
 
 
@@ -293,7 +293,8 @@ def check_fold_scores(
     return scores
 
 
-def _name(box: Box) -> str:
+def area_name(box: Box) -> str:
+    """Return the name of the metric."""
     return "auc" if box == WHOLE_SQUARE else "partial_auc"
 
 
@@ -330,10 +331,8 @@ def _p_value(ends: Ends, value: float, null: float) -> float:
     for _ in range(60):
         middle = sqrt(outside * inside)
         low, high = ends(1.0 - middle)
-        if low <= null <= high:
-            outside = middle
-        else:
-            inside = middle
+        is_held = low <= null <= high
+        outside, inside = (middle, inside) if is_held else (outside, middle)
     return inside
 
 
