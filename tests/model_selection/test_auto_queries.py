@@ -5,6 +5,7 @@ import pytest
 
 import aucmax
 from aucmax import AutoRanker
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import ndcg_score
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import RANKING_CANDIDATES
@@ -52,6 +53,12 @@ def test_levels_in_queries_are_ranked_for_ndcg(fitted, tmp_path):
     loaded = aucmax.load(tmp_path / "m.aucmax")
     np.testing.assert_array_equal(loaded.decision_function(X), scores)
     assert loaded.score(X, y, qid=qid) == value
+
+
+def test_rows_without_two_levels_in_a_query_have_no_score(fitted):
+    X, y, qid = judged(1, 4)
+    with pytest.raises(NotEnoughClassesError, match="labels are all equal"):
+        fitted.score(X, np.ones_like(y), qid=qid)
 
 
 def test_the_default_candidates_learn_to_rank():

@@ -139,6 +139,15 @@ def test_the_callback_may_end_the_search():
     assert found.notices == ["the callback ended the search"]
 
 
+def test_an_error_of_the_callback_is_not_one_of_a_model():
+    def fail(progress):
+        if progress.n_done == 1:
+            raise RuntimeError("of the callback")
+
+    with pytest.raises(RuntimeError, match="of the callback"):
+        run(GaussianNB(), ("other", GaussianNB()), report=fail)
+
+
 def test_large_tables_are_encoded_view_by_view(monkeypatch):
     monkeypatch.setattr(fitted_candidates, "_MANY_CELLS", 1)
     trees = LightGBMBaseline(n_estimators=3)

@@ -139,3 +139,23 @@ def test_cells_that_do_not_fit_the_type_of_training_keep_their_own():
     gap = pd.DataFrame({"count": [None, 2], "size": [0.5, np.nan]})
     with pytest.warns(ColumnsWarning, match="another order"):
         assert np.isfinite(model.decision_function(gap)).all()
+
+
+def test_new_categories_and_missing_booleans_are_not_replaced():
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b", None], 120)
+    frame = pd.DataFrame({"kind": pd.Categorical(kind), "flag": rng.random(120) < 0.5})
+    frame["range"] = pd.cut(rng.normal(size=120), [-9.0, 0.0, 9.0])
+    y = (kind == "a") + rng.normal(size=120) > 0.5
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    pipeline = make_pipeline(
+        ColumnTransformer([("all", encoder, ["kind", "flag", "range"])]),
+        LogisticRegression(),
+    )
+    model = TableModel(pipeline, view="frame").fit(frame, y)
+    alone = pipeline.fit(frame, y)
+    new = frame.iloc[:4].assign(kind=["a", "new", None, "b"])
+    new["flag"] = pd.Series([None, True, False, None], dtype=object)
+    for rows in (frame, new):
+        expected = alone.decision_function(rows)
+        np.testing.assert_allclose(model.decision_function(rows), expected)

@@ -65,6 +65,16 @@ def test_sparse_rows_equal_those_of_scikit_learn(kind):
         np.testing.assert_array_equal(model.predict_proba(rows)[:, 1], expected)
 
 
+def test_sparse_rows_may_have_indices_of_64_bits():
+    X = sparse.csr_array(sparse.random(200, 40, 0.1, format="csr", random_state=0))
+    y = X.toarray()[:, :5].sum(axis=1) > 0.2
+    places = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    wide = sparse.csr_array((X.data, *places), shape=X.shape)
+    assert wide.indices.dtype == np.int64
+    scores = Forest(5).fit(wide, y).decision_function(wide)
+    np.testing.assert_array_equal(scores, Forest(5).fit(X, y).decision_function(X))
+
+
 def test_values_beyond_single_precision_count_as_its_ends():
     X, y, _ = ragged()
     model = Forest(20).fit(X, y)

@@ -3,7 +3,9 @@
 import lightgbm
 import numpy as np
 import pytest
+from scipy import sparse
 
+from aucmax.trees import XGBoostRanker
 from aucmax.trees.booster_text import check_booster_text
 from aucmax.trees.from_xgboost import lightgbm_text
 
@@ -88,3 +90,24 @@ def test_categorical_splits_are_rejected():
     booster = xgboost.train({"objective": "binary:logistic", "nthread": 1}, data, 2)
     with pytest.raises(ValueError, match="categorical splits of XGBoost"):
         lightgbm_text(booster, X.shape[0])
+
+
+def test_a_ranker_of_sparse_rows_scores_as_xgboost_does():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((400, 5)) < 0.4, rng.normal(size=(400, 5)), 0.0)
+    levels = np.digitize(X[:, 0] + 0.3 * rng.normal(size=400), [0.1, 0.8])
+    rows, queries = sparse.csr_array(X), np.repeat(np.arange(40), 10)
+    model = XGBoostRanker(10).fit(rows, levels, qid=queries)
+    data = xgboost.DMatrix(rows, levels)
+    data.set_group(np.bincount(queries))
+    params = {"objective": "rank:ndcg", "base_score": 0.0, "seed": 0, "nthread": 1}
+    expected = xgboost.train(params, data, 10).predict(data)
+    for new in (rows, X):  # zeros are missing values in both
+        np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-5)
+    X[5, 2] = 0.0
+    rows.data[rows.indptr[5] : rows.indptr[6]] *= (
+        rows.indices[rows.indptr[5] : rows.indptr[6]] != 2
+    )
+    stored = XGBoostRanker(10).fit(rows, levels, qid=queries)
+    absent = XGBoostRanker(10).fit(sparse.csr_array(X), levels, qid=queries)
+    assert stored.model_text_ == absent.model_text_

@@ -1,12 +1,11 @@
 """``aucmax plan``: the sample size or the power of a study of areas."""
 
-from dataclasses import asdict
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from aucmax._core.plain import to_plain
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, with_console
@@ -104,14 +103,11 @@ def plan(
             paired=not unpaired,
             pilot=rows,
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         message = str(error).replace("n_positive", "--positives")
         raise click.UsageError(message) from error
     console.say(str(found))
-    record = asdict(found).items()
-    console.give(
-        {k: None if isinstance(v, float) and isnan(v) else v for k, v in record}
-    )
+    console.give(to_plain(found))
 
 
 def _read_pilot(path: Path, target: str | None, scores: tuple[str, ...]) -> Any:

@@ -99,11 +99,9 @@ def auc_interval(
     )
     uncertainty.warn_of_few_rows(rows)
     ends = uncertainty.area_interval(auc, error, confidence, rows)
-    return MetricInterval(auc, *ends, error, confidence, rows, _name(box))
-
-
-def _name(box: Box) -> str:
-    return "auc" if box == WHOLE_SQUARE else "partial_auc"
+    return MetricInterval(
+        auc, *ends, error, confidence, rows, uncertainty.area_name(box)
+    )
 
 
 def _reject_other_options(options: dict[str, Any]) -> None:
@@ -151,7 +149,9 @@ def compare_auc(
     uncertainty.warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
     test = uncertainty.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
-    return MetricDifference(auc_a, auc_b, *test, error, confidence, n_rows, _name(box))
+    return MetricDifference(
+        auc_a, auc_b, *test, error, confidence, n_rows, uncertainty.area_name(box)
+    )
 
 
 def multiclass_auc_score(

@@ -15,10 +15,14 @@ from aucmax._core.validation import check_binary_labels, check_scores
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.operating_point import operating_point
 from aucmax.metrics import MetricInterval, roc_band
+from aucmax.metrics._samples import AreaSample, check_groups
+from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import t_quantile
 
 if TYPE_CHECKING:
     import polars as pl
+
+_ROUNDING = 1e-12  # 1 - 0.9 is below 1 / 10, where the curve may rise
 
 
 @documented
@@ -69,23 +73,16 @@ def sensitivity_at_specificity(
     sensitivity 0.2000 (95% interval 0.0000 to 0.5000)
     """
     check_interval("specificity", specificity, 1.0, zero=True)
-    band = roc_band(
-        y_true,
-        y_score,
-        fpr=[1.0 - specificity],
-        confidence=confidence,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        sample_weight=sample_weight,
-        groups=groups,
-        pos_label=pos_label,
-    )
-    _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+    options: Any = {"sample_weight": sample_weight, "groups": groups}
+    options |= {"n_resamples": n_resamples, "random_state": random_state}
+    options |= {"pos_label": pos_label, "confidence": confidence}
+    fpr = min(1.0 - specificity + _ROUNDING, 1.0)
+    band = roc_band(y_true, y_score, fpr=[fpr], **options)
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    codes = check_groups(groups, task.scores.size)
+    rows = AreaSample(task.is_positive, task.sample_weight, groups=codes)
     value, low, high = (float(one[0]) for one in (band.tpr, band.low, band.high))
-    n_units = float(np.count_nonzero(is_positive))
-    if groups is not None:
-        n_units = float(np.unique(np.asarray(groups)[is_positive]).size)
-    by_share = wilson_interval(value, n_units, confidence=confidence)
+    by_share = wilson_interval(value, rows.n_units[0], confidence=confidence)
     ends = min(low, by_share[0]), max(high, by_share[1])
     error = (ends[1] - ends[0]) / (2.0 * t_quantile(inf, confidence))
     return MetricInterval(value, *ends, error, confidence, None, "sensitivity")
@@ -168,13 +165,11 @@ def roc_coordinates(
             "ppv": (one.precision, *one.intervals["precision"]),
         }
         row: dict[str, float] = {"threshold": threshold}
-        for name, ends in rates.items():
-            keys = (name, f"{name}_low", f"{name}_high")
-            row |= dict(zip(keys, ends, strict=True))
+        for name, (value, low, high) in rates.items():
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         below, right = one.missed + one.passed, one.found + one.passed
         row["npv"] = one.passed / below if below else np.nan
         row["accuracy"] = right / (one.n_alerts + below)
-        row["youden"] = one.recall - one.fpr
-        row |= {"tp": one.found, "fp": one.false_alarms}
-        rows.append(row | {"tn": one.passed, "fn": one.missed})
+        row |= {"youden": one.recall - one.fpr, "tp": one.found}
+        rows.append(row | {"fp": one.false_alarms, "tn": one.passed, "fn": one.missed})
     return pl.DataFrame(rows)

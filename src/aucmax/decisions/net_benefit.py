@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +14,11 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.decisions.reliability import check_probabilities
-from aucmax.metrics.results import check_confidence
-
-if TYPE_CHECKING:
-    import polars as pl
+from aucmax.metrics.results import _Result, check_confidence
 
 
 @dataclass(frozen=True, repr=False)
-class NetBenefit(PlainRecord):
+class NetBenefit(_Result, PlainRecord):
     """The net benefit of a model at each threshold; it prints as a sentence.
 
     Attributes
@@ -70,18 +67,9 @@ class NetBenefit(PlainRecord):
             f"{self.high[best]:.4f}), acting on all {self.treat_all[best]:.4f}."
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return a table with one row per threshold.
-
-        Returns
-        -------
-        polars.DataFrame
-            One column per array.
-        """
-        import polars as pl
-
+    def _records(self) -> Any:
         values = vars(self).items()
-        return pl.DataFrame({k: v for k, v in values if isinstance(v, np.ndarray)})
+        return {name: one for name, one in values if isinstance(one, np.ndarray)}
 
 
 @documented
@@ -167,22 +155,17 @@ def net_benefit(
     rest = np.sqrt((1.0 - tp) * (1.0 - fp))
     r = -np.sqrt(tp * fp) / np.where(rest > 0.0, rest, 1.0)
     of_tp, of_fp = (wilson_ends(share, n_rows, confidence) for share in (tp, fp))
-    value, low, high = _difference(tp, of_tp, fp, of_fp, odds, r)
+    benefit = _difference(tp, of_tp, fp, of_fp, odds, r)
     recall, share = found / positive, alarms / (alarms + positive)
     of_recall = wilson_ends(recall, n_positive, confidence)
     of_ratio = [end / (1.0 - end) for end in wilson_ends(share, n_both, confidence)]
-    ratio = alarms / positive
-    standardised = _difference(recall, of_recall, ratio, of_ratio, odds, 0.0)
+    standardised = _difference(
+        recall, of_recall, alarms / positive, of_ratio, odds, 0.0
+    )
+    alerts, base_rate = (found + alarms) / total, positive / total
+    of_all = (positive - odds * (total - positive)) / total
     return NetBenefit(
-        cuts,
-        (found + alarms) / total,
-        value,
-        low,
-        high,
-        *standardised,
-        (positive - odds * (total - positive)) / total,
-        positive / total,
-        confidence,
+        cuts, alerts, *benefit, *standardised, of_all, base_rate, confidence
     )
 
 

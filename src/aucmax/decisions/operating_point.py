@@ -290,20 +290,15 @@ class _Curve:
             "fpr": by_fpr,
             "precision": ends(precision, is_alert, positive, extra),
         }
-        is_counted = self.task.sample_weight is None
-
-        def total(mass: float) -> float:
-            return int(mass) if is_counted else mass
-
         missed = n_positive - found
+        counts: Any = {"n_alerts": alerts, "found": found, "missed": missed}
+        counts |= {"false_alarms": alarms, "passed": n_negative - alarms}
+        if self.task.sample_weight is None:
+            counts = {key: int(mass) for key, mass in counts.items()}
         return OperatingPoint(
             threshold=threshold,
             rule=_RULES[name][1].format(*np.ravel(value)),
-            n_alerts=total(alerts),
-            found=total(found),
-            missed=total(missed),
-            false_alarms=total(alarms),
-            passed=total(n_negative - alarms),
+            **counts,
             recall=rates[0],
             fpr=rates[1],
             precision=precision,

@@ -1,13 +1,12 @@
 """Calibration of probabilities: errors, and a diagram of groups of rows."""
 
 from dataclasses import dataclass
-from itertools import chain
 from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, logit
 from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax._core.docstrings import documented
@@ -17,6 +16,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.results import check_confidence
+from aucmax.metrics.uncertainty import t_quantile
 
 _MAX_NEWTON_STEPS = 100
 _MIN_STEP = 1e-10
@@ -161,19 +161,17 @@ def _recalibrate(
     """Regress outcomes on log-odds: an intercept alone, then also a slope."""
     is_open = (chances > 0.0) & (chances < 1.0)
     x, y, w = logit(chances[is_open]), happened[is_open], weight[is_open]
-    names = ("in_the_large", "intercept", "slope")
-    found: dict[str, Any] = {"n_certain": int((~is_open).sum())}
-    found |= dict.fromkeys(names, nan)
-    found |= {f"{name}_interval": (nan, nan) for name in names}
-    if not 0 < y.sum() < y.size:
-        return found
+    fits = [(nan, nan)] * 3
     constant = np.ones(x.size)
-    fits = [_fit_logistic(constant[:, None], y, w, x)]
+    if has_both := 0 < y.sum() < y.size:
+        fits[:1] = _fit_logistic(constant[:, None], y, w, x)
     # if one class lies above the other, the slope is infinite
-    if x[y].min() < x[~y].max() and x[y].max() > x[~y].min():
-        fits.append(_fit_logistic(np.column_stack([constant, x]), y, w, 0.0))
-    t = float(stdtrit(max(x.size - 2.0, 1.0), (1.0 + confidence) / 2.0))
-    for name, (value, error) in zip(names, chain(*fits), strict=False):
+    if has_both and x[y].min() < x[~y].max() and x[y].max() > x[~y].min():
+        fits[1:] = _fit_logistic(np.column_stack([constant, x]), y, w, 0.0)
+    t = t_quantile(x.size - 2.0, confidence)
+    found: dict[str, Any] = {"n_certain": int((~is_open).sum())}
+    names = ("in_the_large", "intercept", "slope")
+    for name, (value, error) in zip(names, fits, strict=True):
         found[name] = value
         found[f"{name}_interval"] = value - t * error, value + t * error
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +15,18 @@ from scipy.special import ndtr
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.plain import PlainRecord
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
 from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.contrasts import holm, simultaneous_quantile
-from aucmax.metrics.results import MetricDifference, MetricInterval, check_confidence
-
-if TYPE_CHECKING:
-    import polars as pl
+from aucmax.metrics.contrasts import differences_of, holm, simultaneous_quantile
+from aucmax.metrics.results import (
+    MetricDifference,
+    MetricInterval,
+    _Result,
+    check_confidence,
+)
 
 TITLES = {"auc": "AUC", "recall": "recall", "fpr": "false positive rate"}
 _MAX_GROUPS = 50
@@ -48,7 +50,7 @@ class GroupResult(PlainRecord):
 
 
 @dataclass(frozen=True, repr=False)
-class GroupComparison(PlainRecord):
+class GroupComparison(_Result, PlainRecord):
     """Groups compared; it prints a table, and one line per difference.
 
     Attributes
@@ -95,27 +97,14 @@ class GroupComparison(PlainRecord):
             lines.append(f"{self.n_missing:,} rows without a group are left out.")
         return "\n".join(lines)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return the groups as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row per group.
-        """
-        import polars as pl
-
-        records = []
-        for one in self.groups:
-            record = {
-                name: getattr(one, name) for name in ("group", "n_rows", "n_positive")
-            }
+    def _records(self) -> Any:
+        records = [dict(vars(one)) for one in self.groups]
+        for record in records:
             for name in TITLES:
-                for end in ("value", "low", "high"):
-                    title = name if end == "value" else f"{name}_{end}"
-                    record[title] = getattr(getattr(one, name), end, None)
-            records.append(record)
-        return pl.DataFrame(records)
+                found = record.pop(name)
+                for title, end in (("", "value"), ("_low", "low"), ("_high", "high")):
+                    record[name + title] = getattr(found, end, None)
+        return records
 
 
 @documented
@@ -194,10 +183,10 @@ def compare_groups(
     found = _Groups(task, names, codes, threshold, confidence)
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
-        areas = [
-            [found.area(g, h) for h in range(len(names))] for g in range(len(names))
-        ]
-        differences = found.differences_of_areas(pairs)
+        all_of = range(len(names))
+        areas = [[found.area(g, h) for h in all_of] for g in all_of]
+        within = [areas[k][k] for k in all_of]
+        differences = found.differences_of_areas(within, pairs)
     rates = {name: found.rates(name) for name in ("recall", "fpr")}
     for name, of_groups in rates.items():
         differences += found.differences_of_rates(name, of_groups, pairs)
@@ -225,8 +214,7 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
             f"{values.shape}."
         )
     names = [
-        "" if value is None or value != value else str(value).strip()
-        for value in values.tolist()
+        "" if is_missing(value) else str(value).strip() for value in values.tolist()
     ]
     found, codes, sizes = np.unique(names, return_inverse=True, return_counts=True)
     order = [k for k in np.argsort(-sizes, kind="stable").tolist() if found[k]]
@@ -239,6 +227,12 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
     place = np.full(found.size, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     return [str(found[k]) for k in order], place[codes]
+
+
+def _is_enough(is_positive: BoolArray, weight: FloatArray | None) -> bool:
+    """Return whether both classes have rows of positive weight for an interval."""
+    counted = is_positive if weight is None else is_positive[weight > 0.0]
+    return bool(_MIN_ROWS <= counted.sum() <= counted.size - _MIN_ROWS)
 
 
 @dataclass(frozen=True)
@@ -260,36 +254,31 @@ class _Groups:
         """Return the area of positives of a group over negatives of another."""
         wanted = np.where(self.task.is_positive, group, other)
         y, scores, weight = self._take(self.codes == wanted)
-        if not _MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS:
+        if not _is_enough(y, weight):
             return None
         options: Any = {"sample_weight": weight, "confidence": self.confidence}
         return auc_interval(y, scores, **options)
 
     def differences_of_areas(
-        self, pairs: Sequence[tuple[int, int]]
+        self, found: list[MetricInterval | None], pairs: Sequence[tuple[int, int]]
     ) -> list[MetricDifference]:
         """Compare the areas of groups that have two rows of each class."""
-        rows = [self._take(self.codes == k) for k in range(len(self.names))]
-        usable = [_MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS for y, _, _ in rows]
-        kept = [(g, h) for g, h in pairs if usable[g] and usable[h]]
+        kept = [(g, h) for g, h in pairs if found[g] and found[h]]
         if not kept:
             return []
         chosen = sorted({k for pair in kept for k in pair})
         targets = {h for _, h in kept}
-        weights = [rows[k][2] for k in chosen]
-        found = compare_auc(
-            [rows[k][0] for k in chosen],
-            {str(k): rows[k][1] for k in chosen},
+        taken = (self._take(self.codes == k) for k in chosen)
+        labels, scores, weights = zip(*taken, strict=True)
+        compared = compare_auc(
+            labels,
+            {self.names[k]: one for k, one in zip(chosen, scores, strict=True)},
             paired=False,
-            reference=str(targets.pop()) if len(targets) == 1 else None,
+            reference=self.names[targets.pop()] if len(targets) == 1 else None,
             sample_weight=None if weights[0] is None else weights,
             confidence=self.confidence,
         )
-        named = [
-            [self.names[int(k)] for k in one.names or ()] for one in found.differences
-        ]
-        each = zip(found.differences, named, strict=True)
-        return [replace(one, names=(group, other)) for one, (group, other) in each]
+        return list(compared.differences)
 
     def rates(self, name: str) -> list[MetricInterval | None]:
         """Return the share of alerts among one class of each group."""
@@ -306,11 +295,8 @@ class _Groups:
             low, high = map(float, wilson_ends(share, n, self.confidence))
             error = float(np.sqrt(share * (1.0 - share) / n))
             rows = (n, 0.0) if name == "recall" else (0.0, n)
-            found.append(
-                MetricInterval(
-                    share, low, high, error, self.confidence, rows, metric=name
-                )
-            )
+            rest = self.confidence, rows, name
+            found.append(MetricInterval(share, low, high, error, *rest))
         return found
 
     def differences_of_rates(
@@ -328,7 +314,7 @@ class _Groups:
         first, second = np.array(kept).T
         # shares that are not quite 0 or 1, so that no group is taken as certain
         near = (share * n + 1.0) / (n + 2.0)
-        contrasts = np.eye(n.size)[first] - np.eye(n.size)[second]
+        contrasts = differences_of(kept, n.size)
         covariance = contrasts * (near * (1.0 - near) / n) @ contrasts.T
         quantile = simultaneous_quantile(covariance, np.inf, self.confidence)
         low, high = wilson_ends(share, n, 2.0 * float(ndtr(quantile)) - 1.0)
@@ -342,13 +328,12 @@ class _Groups:
         gap = one - two
         columns = [one, two, gap, gap - down, gap + up, z, holm(p_values), error]
         records: list[Any] = [
-            {
-                "confidence": self.confidence,
-                "metric": name,
-                "names": (self.names[g], self.names[h]),
-                "unadjusted_p_value": p_value if len(kept) > 1 else None,
-            }
-            for (g, h), p_value in zip(kept, p_values, strict=True)
+            {"names": (self.names[g], self.names[h]), "unadjusted_p_value": p}
+            for (g, h), p in zip(
+                kept, p_values if len(kept) > 1 else [None], strict=True
+            )
         ]
         values: list[Any] = np.array(columns).T.tolist()
-        return [MetricDifference(*v, **r) for v, r in zip(values, records, strict=True)]
+        rest: Any = {"confidence": self.confidence, "metric": name}
+        each = zip(values, records, strict=True)
+        return [MetricDifference(*one, **(rest | record)) for one, record in each]

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,32 +58,18 @@ class Measured:
     splits: FloatArray | None = None  # the value of each test fold
 
     @classmethod
-    def of_groups(
-        cls, value: float, effects: FloatArray, of_rows: FloatArray
-    ) -> Measured:
-        """Compare the effects of groups with those of rows as if independent."""
-        variance = float(of_rows @ of_rows)
-        ratio = float(effects @ effects) / variance if variance else np.inf
-        return cls(value, effects, ratio)
+    def of(cls, value: float, rows: FloatArray, groups: FloatArray | None) -> Measured:
+        """Use the effects of groups, if any; compare them with those of rows."""
+        if groups is None:
+            return cls(value, rows)
+        variance = float(rows @ rows)
+        ratio = float(groups @ groups) / variance if variance else np.inf
+        return cls(value, groups, ratio)
 
     @property
     def error(self) -> float:
         """Standard error of the value."""
         return sqrt(self.effects @ self.effects)
-
-
-class Sample(Protocol):
-    """Checked labels, weights and groups of a metric."""
-
-    @property
-    def parts(self) -> list[tuple[slice, float]]:
-        """Ranges of units that are independent, each with its degrees of freedom."""
-
-    def measure(self, scores: Any) -> Measured:
-        """Return the metric of a ranking with the effects of the units."""
-
-    def sizes(self, design_effect: float) -> tuple[Rows, float]:
-        """Return the rows of both classes that an interval rests on, and degrees."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +109,9 @@ class AreaSample:
     def _count(self, codes: tuple[IntArray | None, IntArray | None]) -> Rows:
         n_positive = int(np.count_nonzero(self.is_positive))
         sizes = n_positive, self.is_positive.size - n_positive
-        counts = [
-            effective_rows(*one) for one in zip(self.weights, sizes, codes, strict=True)
-        ]
-        return counts[0], counts[1]
+        each = zip(self.weights, sizes, codes, strict=True)
+        positive, negative = (effective_rows(*one) for one in each)
+        return positive, negative
 
     @property
     def parts(self) -> list[tuple[slice, float]]:
@@ -135,26 +120,18 @@ class AreaSample:
         if self.groups is not None:
             return [(slice(None), degrees)]
         n_positive = int(np.count_nonzero(self.is_positive))
-        positive, negative = _in_box(self.n_units, self.box)
-        return [
-            (slice(0, n_positive), max(positive - 1.0, 1.0)),
-            (slice(n_positive, None), max(negative - 1.0, 1.0)),
-        ]
+        each = [max(n - 1.0, 1.0) for n in _in_box(self.n_units, self.box)]
+        return [(slice(0, n_positive), each[0]), (slice(n_positive, None), each[1])]
 
     def sizes(self, design_effect: float) -> tuple[Rows, float]:
         """Return the rows in the box, at least as many as groups, and degrees."""
         rows, units = _in_box(self.n_rows, self.box), _in_box(self.n_units, self.box)
-        kept = [
-            min(max(n / design_effect, n_units), n)
-            for n, n_units in zip(rows, units, strict=True)
-        ]
-        return (kept[0], kept[1]), max(min(units) - 1.0, 1.0)
+        return shrunk(rows, units, design_effect), max(min(units) - 1.0, 1.0)
 
     @property
     def n_pairs(self) -> float:
         """Pairs of a positive and a negative row, by weight."""
-        weights = self.sample_weight
-        positive, negative = np.bincount(~self.is_positive, weights, 2)
+        positive, negative = np.bincount(~self.is_positive, self.sample_weight, 2)
         return float(positive * negative)
 
     def take(self, rows: IntArray) -> AreaSample:
@@ -178,18 +155,14 @@ class AreaSample:
         task = RankingTask(scores, self.is_positive, self.sample_weight)
         values = influences(task, self.box)
         n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
-        found = [
-            residuals(*one, n_groups)
-            for one in zip(values, self.weights, self.codes, strict=True)
-        ]
-        auc = found[0][0]
+        sides = zip(values, self.weights, self.codes, strict=True)
+        (auc, positive), (_, negative) = (residuals(*one, n_groups) for one in sides)
         if self.box != WHOLE_SQUARE:
             auc = min(task.mean_area(self.box) / box_size(self.box), 1.0)
-        (_, positive), (_, negative) = found
         if self.groups is None:
             return Measured(auc, np.concatenate((positive, negative)))
         alone = [residuals(*one)[1] for one in zip(values, self.weights, strict=True)]
-        return Measured.of_groups(auc, positive + negative, np.concatenate(alone))
+        return Measured.of(auc, np.concatenate(alone), positive + negative)
 
 
 def rows_in_box(
@@ -203,6 +176,13 @@ def rows_in_box(
             f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
         )
     return _in_box((n_positive, n_negative), box)
+
+
+def shrunk(rows: Rows, units: Rows, design_effect: float) -> Rows:
+    """Divide rows by the design effect, but not to fewer than the units."""
+    both = zip(rows, units, strict=True)
+    first, second = (min(max(n / design_effect, least), n) for n, least in both)
+    return first, second
 
 
 def _in_box(rows: Rows, box: Box) -> Rows:
@@ -275,8 +255,14 @@ class FoldSample:
             for fold in range(int(folds.max()) + 1):
                 members = np.flatnonzero(folds == fold)
                 part = self.rows.take(members)
-                if part.n_pairs > 0.0:
-                    found.append((repetition, members, part.check()))
+                if part.n_pairs == 0.0:
+                    continue
+                if min(part.n_rows) <= 1.0 + _MIN_REST:
+                    raise ValueError(
+                        "a test fold has a single row of one class; the variance "
+                        "within folds needs two. Use fewer or stratified folds."
+                    )
+                found.append((repetition, members, part))
         if not found:
             raise NotEnoughClassesError(
                 "None of the folds has rows of both classes, so there is nothing to "
@@ -321,9 +307,7 @@ class FoldSample:
     def with_refits(self, variance: FloatArray, splits: FloatArray) -> FloatArray:
         """Return variances over training sets, too, of values of all splits."""
         n_splits = len(self._splits)
-        n_others = (
-            n_splits / self.folds.shape[1] - 1.0
-        )  # folds that a model learns from
+        n_others = n_splits / self.folds.shape[1] - 1.0  # that a model learns from
         if n_others <= 0.0:
             return variance
         gaps = splits - (splits @ self._shares)[:, None]
@@ -376,9 +360,8 @@ class OrdinalSample:
     def measure(self, scores: Any) -> Measured:
         """Return the share of ordered pairs with its effects."""
         order, ranked = sort_with_order(scores)
-        weights = self.sample_weight
-        if weights is None:
-            weights = np.ones(scores.size)
+        given = self.sample_weight
+        weights = np.ones(scores.size) if given is None else given
         weights = weights / weights.sum()
         ordered, partners = np.empty(scores.size), np.empty(scores.size)
         ordered[order], partners[order] = _ranking_kernels.partner_masses(
@@ -393,7 +376,7 @@ class OrdinalSample:
             return Measured(value, of_rows)
         effects = np.bincount(self.groups, influence).astype(np.float64)
         effects *= sqrt(self.n_units / (self.n_units - 1.0))
-        return Measured.of_groups(value, effects, of_rows)
+        return Measured.of(value, of_rows, effects)
 
 
 @dataclass(frozen=True)
@@ -419,11 +402,9 @@ class QuerySample:
 def effect_products(
     effects: Callable[[int], FloatArray], n_models: int, parts: Sequence[slice]
 ) -> FloatArray:
-    """Return the sums of products of the effects of all pairs of models, by part.
-
-    Effects of a few models are held at a time, and those of later models computed again
-    for each such block: memory for m units and k models is O(m), time O(k^2 m).
-    """
+    """Return the sums of products of the effects of all pairs of models, by part."""
+    # Effects of later models are computed again for each block of models that is held:
+    # memory for m units and k models is O(m), time O(k^2 m).
     products = np.empty((len(parts), n_models, n_models))
     for first in range(0, n_models, _N_HELD):
         held: list[FloatArray] = []

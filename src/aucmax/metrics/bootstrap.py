@@ -129,20 +129,24 @@ def bootstrap_interval(
     if weights is not None:
         arrays["sample_weight"] = weights
     rng = random_generator(random_state)
+
+    def measure(y_true: Any, y_score: Any, **rows: Any) -> float:
+        return metric(y_true, y_score, **rows, **metric_options)  # names may differ
+
     if qid is not None:
         if groups is not None:
             raise ValueError("groups cannot be given with qid: queries are drawn.")
         codes = check_qid(qid, labels.size).codes
         draws = _draw_queries(codes, rng)
-        value = _call(metric, {**arrays, "qid": codes}, metric_options)
+        value = measure(**arrays, qid=codes)
     else:
         clusters = check_groups(groups, labels.size)
         if clusters is not None:
             draws = ((rows, None) for rows, _ in _draw_queries(clusters, rng))
         else:
             draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
-        value = _call(metric, arrays, metric_options)
-    samples = _evaluate(metric, arrays, metric_options, draws, n_resamples)
+        value = measure(**arrays)
+    samples = _evaluate(measure, arrays, draws, n_resamples)
     low, high = _percentiles(samples, confidence)
     error = float(samples.std(ddof=1))
     name = getattr(metric, "__name__", "").removesuffix("_score")
@@ -265,9 +269,8 @@ def _draw_masses(
     n_groups = int(codes.max()) + 1
     rows = task.is_positive, ~task.is_positive
     while True:
-        weights = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)[
-            codes
-        ].astype(np.float64)
+        drawn = rng.integers(0, n_groups, n_groups)
+        weights = np.bincount(drawn, minlength=n_groups)[codes].astype(np.float64)
         if task.sample_weight is not None:
             weights *= task.sample_weight
         positive, negative = (
@@ -278,18 +281,9 @@ def _draw_masses(
             yield negative, positive
 
 
-def _call(
-    metric: Callable[..., float], arrays: dict[str, Any], options: dict[str, Any]
-) -> float:
-    """Call a metric with labels and scores by position: their names differ."""
-    rest = dict(arrays)
-    return metric(rest.pop("y_true"), rest.pop("y_score"), **rest, **options)
-
-
 def _evaluate(
-    metric: Callable[..., float],
+    measure: Callable[..., float],
     arrays: dict[str, NDArray[Any]],
-    options: dict[str, Any],
     draws: Iterator[Draw],
     n_resamples: int,
 ) -> FloatArray:
@@ -301,7 +295,7 @@ def _evaluate(
         if qid is not None:
             drawn["qid"] = qid
         try:
-            samples.append(_call(metric, drawn, options))
+            samples.append(measure(**drawn))
         except NotEnoughClassesError as error:
             n_failed += 1
             if n_failed > 10 * n_resamples:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import inf
 from typing import Any, overload
@@ -23,24 +24,14 @@ from aucmax.metrics._samples import (
     OrdinalSample,
     QuerySample,
     Rows,
-    Sample,
     check_folds,
     check_groups,
     effect_products,
 )
-from aucmax.metrics._steps import (
-    WHOLE_SQUARE,
-    Box,
-    check_box,
-    check_two_classes,
-)
+from aucmax.metrics._steps import WHOLE_SQUARE, Box, check_box, check_two_classes
 from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
-from aucmax.metrics.nominal import NominalSample
-from aucmax.metrics.results import (
-    MetricComparison,
-    MetricDifference,
-    check_confidence,
-)
+from aucmax.metrics.nominal import NominalSample, nominal_auc_score
+from aucmax.metrics.results import MetricComparison, MetricDifference, check_confidence
 from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
 from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.uncertainty import (
@@ -133,8 +124,8 @@ def compare_auc(
         Name of the model that all others are compared with; by default, all pairs.
     paired : bool
         Whether all models have scores for the same rows. If not, `y_true`, the scores,
-        `sample_weight` and `groups` are lists with one array per model (scores may also
-        be a mapping), and the samples are independent.
+        `sample_weight` and `groups` are lists with one array per model (or mappings by
+        the names of the models), and the samples are independent.
     null : float
         The difference to test for.
     margin : float, optional
@@ -207,43 +198,34 @@ def compare_auc(
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
+    if target == "procedure" and (folds is None or not paired):
+        raise ValueError("target='procedure' needs folds, and models on the same rows.")
     rows = _Rows(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
     if paired:
-        found = _on_same_rows(rows.bind(metric), names, columns)
-        if target == "models":
-            found = replace(found, splits=None)
+        found = _on_same_rows(rows.bind(metric), names, columns, target)
     else:
-        bound = [one.bind(metric) for one in rows.of_models(len(names))]
+        bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
-    differences = tuple(
-        found.differences(
-            pairs,
-            confidence=confidence,
-            null=null,
-            margin=margin,
-            method=method,
-            scale=scale,
-            metric=metric if box == WHOLE_SQUARE else f"partial_{metric}",
-        )
-    )
+    title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
+    options = method, scale, title
+    differences = tuple(found.differences(pairs, confidence, null, margin, *options))
     if y_score_b is not None:
         return replace(differences[0], names=None)
-    test = (differences[0].z ** 2, 1, differences[0].p_value)
     if len(differences) > 1:
         start = pairs[0][1] if reference is not None else 0
         test = found.test_equality(start, null / scale[0], method)
+    else:
+        # a margin has a test of its own
+        (one,) = found.differences(pairs, confidence, null, None, *options)
+        test = one.z**2, 1, one.p_value
+    values = tuple((scale[0] * found.values + scale[1]).tolist())
+    covariance = scale[0] ** 2 * found.covariance(np.eye(len(names)))
     return MetricComparison(
-        names,
-        tuple(scale[0] * value + scale[1] for value in found.values.tolist()),
-        scale[0] ** 2 * found.covariance(np.eye(len(names))),
-        *test,
-        differences,
-        confidence,
-        differences[0].metric,
+        names, values, covariance, *test, differences, confidence, title
     )
 
 
@@ -254,8 +236,7 @@ def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
     if isinstance(first, Mapping):
         names, columns = list(first), list(first.values())
     elif hasattr(first, "columns"):
-        names = list(first.columns)
-        columns = [first[name] for name in names]
+        names, columns = list(first.columns), [first[one] for one in first.columns]
     elif isinstance(first, list | tuple) and np.ndim(first[0] if first else 0) > 0:
         names, columns = [f"model {k}" for k in range(len(first))], list(first)
     else:
@@ -296,22 +277,19 @@ def _pairs(
 class _Bound:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
-    sample: Sample
+    sample: AreaSample | FoldSample | OrdinalSample | NominalSample | QuerySample
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
 
 
 @dataclass(frozen=True)
 class _Estimates:
-    """Values of several models, with what their contrasts need.
-
-    `products` are covariances by independent part, of the first model and of the
-    differences of all others to it if `is_relative`: models that rank alike differ by
-    exactly 0.
-    """
+    """Values of several models, with what their contrasts need."""
 
     names: Sequence[str]
     values: FloatArray
+    # covariances by independent part; if `is_relative`, of the differences of all
+    # models to the first and of that one: models that rank alike differ by exactly 0
     products: FloatArray
     part_degrees: Sequence[float]
     is_relative: bool
@@ -342,7 +320,6 @@ class _Estimates:
     def differences(
         self,
         pairs: Sequence[tuple[int, int]],
-        *,
         confidence: float,
         null: float,
         margin: float | None,
@@ -352,11 +329,13 @@ class _Estimates:
     ) -> Iterator[MetricDifference]:
         """Yield the difference of each pair, with its interval and test."""
         factor, shift = scale
-        covariance = self.covariance(_differences_of(pairs, len(self.names)))
+        covariance = self.covariance(differences_of(pairs, len(self.names)))
         quantile = None
         if len(pairs) > 1:
             degrees = inf if method == "delong" else min(d for _, d in self.sizes)
             quantile = simultaneous_quantile(covariance, degrees, confidence)
+        options: Any = {"quantile": quantile, "null": null / factor}
+        options["margin"] = None if margin is None else margin / factor
         errors = np.sqrt(covariance.diagonal()).tolist()
         tests = []
         for (a, b), error in zip(pairs, errors, strict=True):
@@ -364,38 +343,22 @@ class _Estimates:
             areas = self.values[[a, b]].tolist() if self.has_areas else ()
             if method == "delong":
                 areas, degrees = (), self._welch_degrees(a, b)
-            tests.append(
-                two_sided_test(
-                    float(self.values[a] - self.values[b]),
-                    error,
-                    confidence,
-                    rows,
-                    areas,
-                    degrees=degrees,
-                    quantile=quantile,
-                    null=null / factor,
-                    margin=None if margin is None else margin / factor,
-                )
+            gap = float(self.values[a] - self.values[b])
+            test = two_sided_test(
+                gap, error, confidence, rows, areas, degrees=degrees, **options
             )
+            tests.append(test)
         adjusted = holm([test.p_value for test in tests])
-        for place, (a, b) in enumerate(pairs):
-            test = tests[place]
+        each = zip(pairs, tests, errors, adjusted, strict=True)
+        for (a, b), test, error, p_value in each:
+            one, two = (factor * self.values[[a, b]] + shift).tolist()
+            ends = factor * test.difference, factor * test.low, factor * test.high
+            tested = test.z, p_value, factor * error, confidence
+            size = self._sizes_of(a, b)[0] if self.has_areas else None
+            names = self.names[a], self.names[b]
+            raw = None if len(pairs) == 1 else test.p_value
             yield MetricDifference(
-                factor * float(self.values[a]) + shift,
-                factor * float(self.values[b]) + shift,
-                factor * test.difference,
-                factor * test.low,
-                factor * test.high,
-                test.z,
-                adjusted[place],
-                factor * errors[place],
-                confidence,
-                self._sizes_of(a, b)[0] if self.has_areas else None,
-                metric,
-                (self.names[a], self.names[b]),
-                null,
-                margin,
-                test.p_value if len(pairs) > 1 else None,
+                one, two, *ends, *tested, size, metric, names, null, margin, raw
             )
 
     def _sizes_of(self, a: int, b: int) -> tuple[Rows, float]:
@@ -418,13 +381,12 @@ class _Estimates:
     ) -> tuple[float, int, float]:
         """Return statistic, rank and p-value of the test that all models are equal."""
         others = [k for k in range(len(self.names)) if k != start]
-        contrasts = _differences_of([(k, start) for k in others], len(self.names))
+        contrasts = differences_of([(k, start) for k in others], len(self.names))
         gaps = contrasts @ self.values - null
         parts = self._by_part(contrasts)
         few, degrees = min(min(rows) for rows, _ in self.sizes), self.part_degrees
-        error = error_with_unseen(
-            1.0, few, self.values.tolist() if self.has_areas else ()
-        )
+        areas = self.values.tolist() if self.has_areas else ()
+        error = error_with_unseen(1.0, few, areas)
         if method == "auto" and error > 1.0:
             # half of the variance of a difference for each model
             unseen = (error**2 - 1.0) / 2.0 * contrasts @ contrasts.T
@@ -442,20 +404,22 @@ class _Estimates:
         shares = roots.T @ parts @ roots
         traces = np.einsum("pij,pji->p", shares, shares)
         traces += np.einsum("pii->p", shares) ** 2
-        nu = (rank + rank**2) / float((traces / np.array(degrees)).sum())
+        spread = float((traces / np.array(degrees)).sum())
+        if spread == 0.0:  # all of the variance is that of unseen errors
+            return statistic, rank, float(chdtrc(rank, statistic))
+        nu = (rank + rank**2) / spread
         rest = max(nu - rank + 1.0, 1.0)
         return statistic, rank, float(fdtrc(rank, rest, statistic * rest / (nu * rank)))
 
 
-def _differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArray:
-    contrasts = np.zeros((len(pairs), n_models))
-    for row, (a, b) in zip(contrasts, pairs, strict=True):
-        row[a], row[b] = 1.0, -1.0
-    return contrasts
+def differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArray:
+    """Return the contrasts of the first less the second of each pair."""
+    first, second = np.array(pairs).T
+    return np.asarray(np.eye(n_models)[first] - np.eye(n_models)[second])
 
 
 def _on_same_rows(
-    bound: _Bound, names: Sequence[str], columns: Sequence[Any]
+    bound: _Bound, names: Sequence[str], columns: Sequence[Any], target: str
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
@@ -478,7 +442,7 @@ def _on_same_rows(
     products = effect_products(effects, len(names), parts)
     sizes = [bound.sample.sizes(max(design_effects))] * len(names)
     found = _Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
-    if isinstance(bound.sample, FoldSample):
+    if isinstance(bound.sample, FoldSample) and target == "procedure":
         by_model = np.array([splits[k] for k in range(len(names))])
         found = replace(found, splits=by_model, sample=bound.sample)
     return found
@@ -555,7 +519,6 @@ class _Rows:
 
     def bind(self, metric: str) -> _Bound:
         """Check what the metric supports, and bind it."""
-        bind, supported = _METRICS[metric]
         for name, is_given in (
             ("qid", self.qid is not None),
             ("groups", self.groups is not None),
@@ -563,7 +526,7 @@ class _Rows:
             ("fpr_range or tpr_range", self.box != WHOLE_SQUARE),
             *((name, True) for name in self.options),
         ):
-            if is_given and name not in supported:
+            if is_given and name not in _METRICS[metric][1]:
                 raise ValueError(f"{name} is not supported for metric={metric!r}.")
         if self.qid is None and metric in ("ndcg", "map"):
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
@@ -571,15 +534,26 @@ class _Rows:
         first, *others = [name for name in given if given[name] is not None] or [""]
         if others:
             raise ValueError(f"{others[0]} cannot be given with {first}.")
-        return bind(self)
+        if self.qid is not None:
+            return self.mean_over_queries(_METRICS[metric][0])
+        if metric == "nominal_auc":
+            return self.nominal_auc()
+        return self.ordinal_auc() if metric == "ordinal_auc" else self.auc()
 
-    def of_models(self, n_models: int) -> list[_Rows]:
+    def of_models(self, names: Sequence[str]) -> list[_Rows]:
         """Return the rows of each model, from lists with one array per model."""
         split: dict[str, Any] = {}
+        n_models = len(names)
         for name in ("y_true", "sample_weight", "groups", "qid", "folds"):
             arrays = getattr(self, name)
             if isinstance(arrays, Mapping):
-                arrays = list(arrays.values())
+                by_name = {str(key): array for key, array in arrays.items()}
+                if set(by_name) != set(names):
+                    raise ValueError(
+                        f"{name} must have the models as its keys, {names}, got "
+                        f"{tuple(by_name)}."
+                    )
+                arrays = [by_name[key] for key in names]
             elif arrays is None:
                 arrays = [None] * n_models
             if not isinstance(arrays, list | tuple) or len(arrays) != n_models:
@@ -594,27 +568,17 @@ class _Rows:
         ]
 
     def auc(self) -> _Bound:
-        if self.qid is not None:
-            a, b, c, d = self.box
-            return self.mean_over_queries(
-                partial_auc_score, fpr_range=(a, b), tpr_range=(c, d)
-            )
         rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
-        codes = check_groups(self.groups, rows.is_positive.size)
-        weights = rows.sample_weight
+        n_rows, weights = rows.is_positive.size, rows.sample_weight
+        codes = check_groups(self.groups, n_rows)
         sample = AreaSample(rows.is_positive, weights, self.box, codes).check()
         if self.folds is None:
-            return _of_scores(sample, rows.is_positive.size)
-        folded = FoldSample(sample, check_folds(self.folds, rows.is_positive.size))
-
-        def measure(scores: Any, name: str) -> Measured:
-            return folded.measure(check_fold_scores(scores, folded.folds, name))
-
-        return _Bound(folded, measure)
+            return _of_scores(sample, n_rows)
+        folded = FoldSample(sample, check_folds(self.folds, n_rows))
+        check = partial(check_fold_scores, folds=folded.folds)
+        return _Bound(folded, lambda one, name: folded.measure(check(one, name=name)))
 
     def ordinal_auc(self) -> _Bound:
-        if self.qid is not None:
-            return self.mean_over_queries(ordinal_auc_score)
         rows = check_level_rows(self.y_true, self.sample_weight, None)
         if rows.names.size == 2:
             return self.auc()
@@ -623,32 +587,20 @@ class _Rows:
         return _of_scores(sample, rows.levels.size)
 
     def nominal_auc(self) -> _Bound:
-        sample = NominalSample.of(
-            self.y_true, self.sample_weight, self.groups, **self.options
-        )
+        rows = self.y_true, self.sample_weight, self.groups
+        sample = NominalSample.of(*rows, **self.options)
         return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
 
-    def ndcg(self) -> _Bound:
-        return self.mean_over_queries(ndcg_score)
-
-    def map(self) -> _Bound:
-        return self.mean_over_queries(mean_average_precision)
-
-    def mean_over_queries(self, metric: Callable[..., Any], **options: Any) -> _Bound:
+    def mean_over_queries(self, metric: Callable[..., Any]) -> _Bound:
         """Return the mean of a metric over the queries that have a value."""
+        options = {"sample_weight": self.sample_weight, "qid": self.qid, **self.options}
         if self.pos_label is not None:
             options["pos_label"] = self.pos_label
+        if self.box != WHOLE_SQUARE:
+            options |= {"fpr_range": self.box[:2], "tpr_range": self.box[2:]}
 
         def values(scores: Any) -> FloatArray:
-            found: FloatArray = metric(
-                self.y_true,
-                scores,
-                sample_weight=self.sample_weight,
-                qid=self.qid,
-                average=None,
-                **options,
-                **self.options,
-            )
+            found: FloatArray = metric(self.y_true, scores, average=None, **options)
             return found[~np.isnan(found)]
 
         n_queries = values(np.zeros(len(self.y_true))).size
@@ -661,13 +613,13 @@ class _Rows:
         return _Bound(sample, lambda scores, _: sample.measure(values(scores)), False)
 
 
-#: how each metric is bound to rows, and the options that it supports
-_METRICS: dict[str, tuple[Callable[[_Rows], _Bound], set[str]]] = {
-    "auc": (_Rows.auc, {"qid", "groups", "folds", "fpr_range or tpr_range"}),
-    "ordinal_auc": (_Rows.ordinal_auc, {"qid", "groups"}),
-    "nominal_auc": (_Rows.nominal_auc, {"groups", "multi_class", "average", "labels"}),
-    "ndcg": (_Rows.ndcg, {"qid", "k", "gains"}),
-    "map": (_Rows.map, {"qid"}),
+#: the metric of each query, and the options that are supported
+_METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
+    "auc": (partial_auc_score, {"qid", "groups", "folds", "fpr_range or tpr_range"}),
+    "ordinal_auc": (ordinal_auc_score, {"qid", "groups"}),
+    "nominal_auc": (nominal_auc_score, {"groups", "multi_class", "average", "labels"}),
+    "ndcg": (ndcg_score, {"qid", "k", "gains"}),
+    "map": (mean_average_precision, {"qid"}),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ from aucmax.metrics._samples import (
     check_groups,
     effective_rows,
     residuals,
+    shrunk,
 )
 from aucmax.metrics._steps import RankingTask
 from aucmax.metrics.results import MetricInterval, check_confidence
@@ -97,7 +99,7 @@ def nominal_auc_score(
     >>> nominal_auc_score(y, scores)
     0.9166666666666666
     """
-    rows = _check_rows(y_true, multi_class, average, labels, sample_weight)
+    rows = _check_rows(y_true, sample_weight, multi_class, average, labels)
     scores = rows.check(y_score)
     tasks = (rows.task(contest, scores) for contest in rows.contests)
     return rows.mean(np.array([task.mean_area() for task in tasks]))
@@ -157,9 +159,8 @@ def nominal_auc_interval(
     nominal AUC 0.7778 (95% interval 0.0072 to 0.9994)
     """
     check_confidence(confidence)
-    sample = NominalSample.of(
-        y_true, sample_weight, groups, multi_class, average, labels
-    )
+    kind = {"multi_class": multi_class, "average": average, "labels": labels}
+    sample = NominalSample.of(y_true, sample_weight, groups, **kind)
     found = sample.measure(sample.check(y_score))
     rows, degrees = sample.sizes(found.design_effect)
     ends = area_interval(found.value, found.error, confidence, rows, degrees)
@@ -184,6 +185,7 @@ class _NominalRows:
     prevalence: FloatArray  # share of each class
     contests: list[_Contest]
     factors: FloatArray  # how much each contest counts in the mean, adding up to 1
+    average: str
 
     def members(self, contest: _Contest) -> IntArray:
         """Return the rows that take part."""
@@ -193,10 +195,8 @@ class _NominalRows:
 
     def check(self, y_score: ArrayLike) -> FloatArray:
         """Check scores of these rows."""
-        scores, n_classes = (
-            check_score_matrix(y_score, self.codes.size),
-            self.prevalence.size,
-        )
+        scores = check_score_matrix(y_score, self.codes.size)
+        n_classes = self.prevalence.size
         if scores.shape[1] != n_classes:
             raise ValueError(
                 f"y_score has {scores.shape[1]} columns, but there are {n_classes} "
@@ -233,10 +233,10 @@ def _prevalences(contests: list[_Contest], prevalence: FloatArray) -> FloatArray
 
 def _check_rows(
     y_true: ArrayLike,
-    multi_class: str,
-    average: str,
-    labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
+    multi_class: str = "ovr",
+    average: str = "macro",
+    labels: ArrayLike | None = None,
 ) -> _NominalRows:
     check_choice("multi_class", multi_class, ("ovr", "ovo"))
     check_choice("average", average, ("macro", "weighted"))
@@ -258,16 +258,11 @@ def _check_rows(
     factors = np.ones(len(contests))
     if average == "weighted":
         factors = _prevalences(contests, prevalence)
+    factors = factors / factors.sum()
     by_class = np.argsort(codes, kind="stable")
-    return _NominalRows(
-        codes,
-        np.split(by_class, np.cumsum(np.bincount(codes))[:-1]),
-        sample_weight,
-        weights,
-        prevalence,
-        contests,
-        factors / factors.sum(),
-    )
+    of_class = np.split(by_class, np.cumsum(np.bincount(codes))[:-1])
+    shares = weights, prevalence, contests, factors, average
+    return _NominalRows(codes, of_class, sample_weight, *shares)
 
 
 @dataclass(frozen=True)
@@ -275,22 +270,13 @@ class NominalSample:
     """Rows of several classes, for the mean area of their columns of scores."""
 
     rows: _NominalRows
-    average: str
     groups: IntArray | None
 
     @classmethod
-    def of(
-        cls,
-        y_true: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        multi_class: str = "ovr",
-        average: str = "macro",
-        labels: ArrayLike | None = None,
-    ) -> NominalSample:
+    def of(cls, y_true: Any, weights: Any, groups: Any, **options: Any) -> Self:
         """Check the rows; each class needs two rows, and two groups if any."""
-        rows = _check_rows(y_true, multi_class, average, labels, sample_weight)
-        found = cls(rows, average, check_groups(groups, rows.codes.size))
+        rows = _check_rows(y_true, weights, **options)
+        found = cls(rows, check_groups(groups, rows.codes.size))
         for kind, sizes in (("rows", found._counts(None)), ("groups", found.n_units)):
             if sizes.min() <= 1.0 + 1e-12:
                 raise ValueError(
@@ -309,15 +295,11 @@ class NominalSample:
         return self._counts(self.groups)
 
     def _counts(self, codes: IntArray | None) -> FloatArray:
-        weights = self.rows.weights
-        return np.array(
-            [
-                effective_rows(
-                    weights[own], own.size, None if codes is None else codes[own]
-                )
-                for own in self.rows.of_class
-            ]
-        )
+        counts = []
+        for own in self.rows.of_class:
+            groups = None if codes is None else codes[own]
+            counts.append(effective_rows(self.rows.weights[own], own.size, groups))
+        return np.array(counts)
 
     @property
     def parts(self) -> list[tuple[slice, float]]:
@@ -326,11 +308,8 @@ class NominalSample:
 
     def sizes(self, design_effect: float) -> tuple[Rows, float]:
         """Return rows to stand for p and n: the smallest class is in K - 1 contests."""
-        few, many = _few_and_many(self._counts(None))
-        least, most = _few_and_many(self.n_units)
-        few = min(max(few / design_effect, least), few)
-        many = min(max(many / design_effect, most), many)
-        return (few, many), max(least - 1.0, 1.0)
+        rows, units = _few_and_many(self._counts(None)), _few_and_many(self.n_units)
+        return shrunk(rows, units, design_effect), max(units[0] - 1.0, 1.0)
 
     def measure(self, scores: FloatArray) -> Measured:
         """Return the mean area with its effects, class by class or by group."""
@@ -346,7 +325,7 @@ class NominalSample:
                 factor = rows.factors[place] / float(rows.weights[side].sum())
                 influence[side] += factor * (shares - areas[place])
         auc = rows.mean(areas)
-        if self.average == "weighted":
+        if rows.average == "weighted":
             influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
         n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
         of_rows, of_groups = [], np.zeros(n_groups)
@@ -359,9 +338,8 @@ class NominalSample:
                 _, effects = residuals(influence[own], weights, codes, n_groups)
                 of_groups += share * effects
                 of_groups += mean * np.bincount(codes, weights, n_groups)
-        if self.groups is None:
-            return Measured(auc, np.concatenate(of_rows))
-        return Measured.of_groups(auc, of_groups, np.concatenate(of_rows))
+        by_group = None if self.groups is None else of_groups
+        return Measured.of(auc, np.concatenate(of_rows), by_group)
 
 
 def _few_and_many(sizes: FloatArray) -> Rows:

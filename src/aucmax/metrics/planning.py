@@ -61,20 +61,17 @@ class AUCPlan(_Result):
     def __repr__(self) -> str:
         is_partial = (*self.fpr_range, *self.tpr_range) != WHOLE_SQUARE
         area = "a partial AUC" if is_partial else "an AUC"
-        other, where = self.null, ""
-        if self.design != "one":
-            other = self.auc_b
-            where = " on the same rows" if self.design == "paired" else " on other rows"
+        places = {"paired": " on the same rows", "unpaired": " on other rows"}
+        other, where = self.auc_b, places.get(self.design, "")
+        if self.design == "one":
+            other = self.null
         each = "each of two samples with " if self.design == "unpaired" else ""
-        ranges = {"FPR": self.fpr_range, "TPR": self.tpr_range}
         notes = [
-            "DeLong's variance" if self.method == "delong" else "Obuchowski's variance",
-            *(
-                f"{k} {r[0]:g} to {r[1]:g}"
-                for k, r in ranges.items()
-                if r != (0.0, 1.0)
-            ),
+            ("DeLong" if self.method == "delong" else "Obuchowski") + "'s variance"
         ]
+        for rate, (low, high) in (("FPR", self.fpr_range), ("TPR", self.tpr_range)):
+            if (low, high) != (0.0, 1.0):
+                notes.append(f"{rate} {low:g} to {high:g}")
         if self.design_effect != 1.0:
             notes.append(f"design effect {self.design_effect:g}")
         sentence = (
@@ -195,17 +192,17 @@ def plan_auc(
     check_positive("sd_ratio", sd_ratio)
     check_number("design_effect", design_effect, 1.0, 1e6)
     study = _Study(_Binormal(box, float(sd_ratio)), float(ratio), float(design_effect))
-    is_pair = auc_b is not None
     if pilot is not None:
         areas = study.learn(pilot, pos_label)
-        if is_pair and len(areas) == 1:
+        if auc_b is not None and len(areas) == 1:
             raise ValueError(
                 "auc_b needs a pilot with two scores: (y_true, y_score_a, y_score_b)."
             )
         if auc is None and None in (n_positive, power, level):
             auc = areas[0]
-        if not is_pair and len(areas) == 2:
-            is_pair, auc_b = True, areas[1]
+        if auc_b is None and len(areas) == 2:
+            auc_b = areas[1]
+    is_pair = auc_b is not None
     study.is_published = method == "obuchowski"
     if is_pair:
         study.correlation = _correlations(correlation) if paired else (0.0, 0.0)
@@ -217,20 +214,13 @@ def plan_auc(
     given = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
     unknown = _one_unknown(given, study.other)
     found = study.solve(unknown, given)
+    others = (nan, study.other) if is_pair else (study.other, nan)
+    n = found["n_positive"]
+    sizes = int(n), ceil(n * ratio - 1e-9)
+    test = found["power"], found["level"], float(design_effect)
+    design = "one" if not is_pair else "paired" if paired else "unpaired"
     return AUCPlan(
-        unknown,
-        found["auc"],
-        nan if is_pair else study.other,
-        study.other if is_pair else nan,
-        int(found["n_positive"]),
-        ceil(found["n_positive"] * ratio - 1e-9),
-        found["power"],
-        found["level"],
-        float(design_effect),
-        "one" if not is_pair else "paired" if paired else "unpaired",
-        method,
-        box[:2],
-        box[2:],
+        unknown, found["auc"], *others, *sizes, *test, design, method, box[:2], box[2:]
     )
 
 
@@ -251,10 +241,11 @@ def _one_unknown(given: dict[str, Any], other: float) -> str:
     """Return the only quantity that is not given; reject values without meaning."""
     unknown = [name for name, value in given.items() if value is None]
     if len(unknown) != 1:
-        which = f"{' and '.join(unknown)} are missing" if unknown else "all are given"
+        which = "all are given; set level=None to solve for it"
+        if unknown:
+            which = f"{' and '.join(unknown)} are missing"
         raise ValueError(
-            f"give all but one of auc, n_positive, power and level: {which}"
-            f"{'' if unknown else '; set level=None to solve for it'}."
+            f"give all but one of auc, n_positive, power and level: {which}."
         )
     for name, value in given.items():
         if value is not None and name == "n_positive":
@@ -317,9 +308,7 @@ class _Binormal:
         areas, _, *both = self._table
         return np.array([np.interp(area, areas, variance) for variance in both])
 
-    def correlations(
-        self, areas: tuple[float, float], of_scores: tuple[float, float]
-    ) -> FloatArray:
+    def correlations(self, areas: Rows, of_scores: Rows) -> FloatArray:
         """Return the correlations of two models' V and U from those of their scores."""
         shifts = [self.shift(area) for area in areas]
         found = []
@@ -376,11 +365,9 @@ class _Study:
                     f"an area of the pilot is {areas[-1]:g}, from which no variance "
                     "can be estimated; give auc in place of a pilot."
                 )
-        found = zip(areas, effects, strict=True)
-        self.factors = [
-            [v.var(ddof=1) for v in both] / self.scores.variances(area)
-            for area, both in found
-        ]
+        variances = [np.array([v.var(ddof=1) for v in both]) for both in effects]
+        assumed = map(self.scores.variances, areas)
+        self.factors = [v / w for v, w in zip(variances, assumed, strict=True)]
         if len(effects) == 2:
             with np.errstate(invalid="ignore"):
                 both = [np.corrcoef(*pair)[0, 1] for pair in zip(*effects, strict=True)]
@@ -399,11 +386,14 @@ class _Study:
         low, high = {
             "n_positive": (1.0, 2.0),
             "level": (0.0, 1.0 - _EDGE),
-            "auc": (self.other + _EDGE, 1.0 - _EDGE),
+            "auc": (self.other + _EDGE, (1.0 + self.other) / 2.0),
         }[unknown]
         is_count = unknown == "n_positive"
         while is_count and high < _MAX_ROWS and power(high) < given["power"]:
             low, high = high, 2.0 * high
+        # from below, since the approximate power falls again very close to 1
+        while unknown == "auc" and high < 1.0 - _EDGE and power(high) < given["power"]:
+            low, high = high, min((1.0 + high) / 2.0, 1.0 - _EDGE)
         if power(high) < given["power"]:
             raise ValueError(
                 f"no {unknown} up to {high:g} gives a power of {given['power']:g}; "
@@ -412,10 +402,8 @@ class _Study:
         while high - low > (1.0 if is_count else 1e-9):
             middle = (low + high) / 2.0
             middle = float(ceil(middle)) if is_count else middle
-            if power(middle) < given["power"]:
-                low = middle
-            else:
-                high = middle
+            is_low = power(middle) < given["power"]
+            low, high = (middle, high) if is_low else (low, middle)
         found = {**given, unknown: high}
         return {**found, "power": power(high)} if is_count else found
 
@@ -440,10 +428,8 @@ class _Study:
         n_pairs = counted[0] * counted[1]
         areas = ndtr(ndtri(auc) + spread * _DEVIATES)
         areas[n_pairs * areas < 0.5], areas[n_pairs * (1.0 - areas) < 0.5] = 0.0, 1.0
-        ends = [
-            area_interval(area, self._error(area, rows), confidence, counted)
-            for area in areas.tolist()
-        ]
+        each = ((area, self._error(area, rows)) for area in areas.tolist())
+        ends = [area_interval(*one, confidence, counted) for one in each]
         low, high = np.array(ends).T
         beyond = low - self.other if auc > self.other else self.other - high
         most = np.maximum(beyond[1:], beyond[:-1])
@@ -469,10 +455,8 @@ class _Study:
 
         def moments(areas: FloatArray) -> tuple[Any, ...]:
             """Return the variances of both areas, and their covariance."""
-            one, two = (
-                self.scores.variances(area) * factor
-                for area, factor in zip(areas, self.factors, strict=True)
-            )
+            both = zip(areas, self.factors, strict=True)
+            one, two = (self.scores.variances(area) * factor for area, factor in both)
             shared = r * np.sqrt(one * two)
             return tuple((v / rows).sum() for v in (one, two, shared))
 
@@ -496,10 +480,8 @@ class _Study:
         null, alternative = self._published(self.other), self._published(auc)
         if self.correlation is not None:
             shared = self._published_covariance(auc)
-            null, alternative = (
-                2.0 * (alternative - shared),
-                alternative + null - 2.0 * shared,
-            )
+            both = null + alternative - 2.0 * shared
+            null, alternative = 2.0 * (alternative - shared), both
         z = float(ndtri(1.0 - level / 2.0))
         distance = sqrt(n) * abs(auc - self.other) - z * sqrt(max(null, 0.0))
         return float(ndtr(distance / sqrt(max(alternative, 1e-300))))
@@ -507,9 +489,8 @@ class _Study:
     def _published(self, auc: float) -> float:
         """Return Obuchowski's variance of an area times the number of positives."""
         k = self.ratio
-        if (self.scores.box, self.scores.sd_ratio) == (WHOLE_SQUARE, 1.0) and (
-            self.correlation is None
-        ):  # reference [2], with its rounded constants
+        kind = self.scores.box, self.scores.sd_ratio, self.correlation
+        if kind == (WHOLE_SQUARE, 1.0, None):  # reference [2], with rounded constants
             a2 = (1.414 * float(ndtri(auc))) ** 2
             return 0.0099 * exp(-a2 / 2.0) * (5.0 * a2 + 8.0 + (a2 + 8.0) / k)
         a, b, f, g = self.scores.derivatives(auc)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any
@@ -43,7 +42,7 @@ def p_value_text(p_value: float) -> str:
 class _Result:
     """A result that prints as a sentence and converts to a frame."""
 
-    def _records(self) -> list[dict[str, Any]]:
+    def _records(self) -> Any:
         return [_record(self)]
 
     def to_frame(self) -> Any:
@@ -52,7 +51,7 @@ class _Result:
         Returns
         -------
         polars.DataFrame
-            One row, or one row per difference.
+            One row, or one row per difference, group of people or threshold.
         """
         import polars as pl
 
@@ -169,20 +168,11 @@ class MetricDifference(_Result):
     margin: float | None = None
     unadjusted_p_value: float | None = None
 
-    @property
-    def auc_a(self) -> float:
-        """Area of the first model."""
-        return self.value_a
-
-    @property
-    def auc_b(self) -> float:
-        """Area of the second model."""
-        return self.value_b
+    auc_a = property(lambda self: self.value_a, doc="Area of the first model.")
+    auc_b = property(lambda self: self.value_b, doc="Area of the second model.")
 
     def __repr__(self) -> str:
-        name_a, name_b = (
-            ("", "") if self.names is None else (f"{n} " for n in self.names)
-        )
+        name_a, name_b = (f"{n} " for n in self.names) if self.names else ("", "")
         kind = "" if self.unadjusted_p_value is None else "simultaneous "
         p = p_value_text(self.p_value)
         if self.margin is not None:
@@ -237,9 +227,6 @@ class MetricComparison(_Result):
     def __repr__(self) -> str:
         models = zip(self.names, self.values, strict=True)
         shown = ", ".join(f"{name} {value:.4f}" for name, value in models)
-        lines: Sequence[str] = [
-            f"{metric_title(self.metric)} of {len(self.names)} models: {shown}; all "
-            f"equal: {p_value_text(self.p_value)}",
-            *map(repr, self.differences),
-        ]
-        return "\n".join(lines)
+        title = f"{metric_title(self.metric)} of {len(self.names)} models: {shown}"
+        equal = f"{title}; all equal: {p_value_text(self.p_value)}"
+        return "\n".join([equal, *map(repr, self.differences)])

@@ -175,13 +175,11 @@ def auc_interval(
     found = sample.measure(task.scores)
     rows, degrees = sample.sizes(found.design_effect)
     warn_of_few_rows(rows)
+    rule = area_interval if method == "auto" else partial(_textbook_ends, method)
+    ends: Ends = partial(rule, found.value, found.error, rows=rows, degrees=degrees)
     if method == "bootstrap":
         ends = _bootstrap_ends(task, box, codes, null)
-    else:
-        ends = partial(
-            _METHODS[method], found.value, found.error, rows=rows, degrees=degrees
-        )
-    return rescaled_interval(found, ends, scale, confidence, rows, null, _name(box))
+    return rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
 
 
 @documented
@@ -260,10 +258,8 @@ def cv_auc_interval(
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     rows = check_two_classes(y_true, sample_weight, None, pos_label)
-    sample = FoldSample(
-        AreaSample(rows.is_positive, rows.sample_weight, box),
-        check_folds(folds, rows.is_positive.size),
-    )
+    areas = AreaSample(rows.is_positive, rows.sample_weight, box)
+    sample = FoldSample(areas, check_folds(folds, rows.is_positive.size))
     found = sample.measure(check_fold_scores(y_score, sample.folds))
     if target == "procedure" and found.splits is not None:
         variance = np.array([found.error**2])
@@ -274,11 +270,12 @@ def cv_auc_interval(
     warn_of_few_rows(sizes)
     ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
     return rescaled_interval(
-        found, ends, scale, confidence, sizes, null, _name(box), target
+        found, ends, scale, confidence, sizes, null, area_name(box), target
     )
 
 
 TARGETS = ("models", "procedure")
+_METHODS = ("auto", "delong", "logit", "newcombe", "bootstrap")
 
 
 def check_fold_scores(
@@ -296,7 +293,8 @@ def check_fold_scores(
     return scores
 
 
-def _name(box: Box) -> str:
+def area_name(box: Box) -> str:
+    """Return the name of the metric."""
     return "auc" if box == WHOLE_SQUARE else "partial_auc"
 
 
@@ -315,23 +313,14 @@ def rescaled_interval(
 ) -> MetricInterval:
     """Return the interval of an area on another scale, and the test of an area."""
     factor, shift = scale
-    low, high = ends(confidence)
+    value, error = factor * found.value + shift, factor * found.error
+    low, high = (factor * end + shift for end in ends(confidence))
     p_value = None
     if null is not None:
         check_number("null", null, -inf, inf)
         p_value = _p_value(ends, found.value, (null - shift) / factor)
-    return MetricInterval(
-        factor * found.value + shift,
-        factor * low + shift,
-        factor * high + shift,
-        factor * found.error,
-        confidence,
-        rows,
-        metric,
-        p_value,
-        null,
-        target,
-    )
+    test = metric, p_value, null, target
+    return MetricInterval(value, low, high, error, confidence, rows, *test)
 
 
 def _p_value(ends: Ends, value: float, null: float) -> float:
@@ -342,10 +331,8 @@ def _p_value(ends: Ends, value: float, null: float) -> float:
     for _ in range(60):
         middle = sqrt(outside * inside)
         low, high = ends(1.0 - middle)
-        if low <= null <= high:
-            outside = middle
-        else:
-            inside = middle
+        is_held = low <= null <= high
+        outside, inside = (middle, inside) if is_held else (outside, middle)
     return inside
 
 
@@ -362,20 +349,14 @@ def _bootstrap_ends(
 ) -> Ends:
     if null is not None:
         raise ValueError("null has no test with method='bootstrap'; use another one.")
-    labels, scores, weights = task.is_positive, task.scores, task.sample_weight
+    rows: Any = {"sample_weight": task.sample_weight, "groups": codes}
+    ranges: Any = {"fpr_range": box[:2], "tpr_range": box[2:]}
+    draw = partial(
+        bootstrap_interval, partial_auc_score, task.is_positive, task.scores, **rows
+    )
 
     def ends(confidence: float) -> tuple[float, float]:
-        found = bootstrap_interval(
-            partial_auc_score,
-            labels,
-            scores,
-            sample_weight=weights,
-            groups=codes,
-            confidence=confidence,
-            random_state=0,
-            fpr_range=box[:2],
-            tpr_range=box[2:],
-        )
+        found = draw(confidence=confidence, random_state=0, **ranges)
         return found.low, found.high
 
     return ends
@@ -402,11 +383,7 @@ def warn_of_few_rows(rows: Rows) -> None:
 
 
 def area_interval(
-    auc: float,
-    error: float,
-    confidence: float,
-    rows: Rows,
-    degrees: float | None = None,
+    auc: float, error: float, confidence: float, rows: Rows, degrees: Any = None
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
@@ -418,7 +395,9 @@ def area_interval(
         quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
         low, high = _logit_ends(auc, error, quantile)
     if error == 0.0 or few * min(auc, 1.0 - auc) < _FEW_ERRORS:
-        score = score_interval(auc, few, max(*rows, 1.0), confidence)
+        many = max(*rows, 1.0)
+        quantile = t_quantile(few + many - 2.0, confidence)
+        score = _score_ends(auc, quantile, few * many, few, many)
         low, high = min(low, score[0]), max(high, score[1])
     return low, high
 
@@ -428,45 +407,17 @@ def _logit_ends(auc: float, error: float, quantile: float) -> tuple[float, float
     return float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
 
 
-def _delong_ends(
-    auc: float, error: float, confidence: float, **_: Any
+def _textbook_ends(
+    method: str, auc: float, error: float, confidence: float, *, rows: Rows, **_: Any
 ) -> tuple[float, float]:
-    margin = t_quantile(inf, confidence) * error
-    return max(auc - margin, 0.0), min(auc + margin, 1.0)
-
-
-def _logit_normal_ends(
-    auc: float, error: float, confidence: float, **_: Any
-) -> tuple[float, float]:
-    if auc in (0.0, 1.0):
-        return auc, auc
-    return _logit_ends(auc, error, t_quantile(inf, confidence))
-
-
-def _newcombe_ends(
-    auc: float, error: float, confidence: float, rows: Rows, **_: Any
-) -> tuple[float, float]:
-    """Return Newcombe's method 5: the mean of both sizes in place of each."""
-    n_pairs, mean = rows[0] * rows[1], sum(rows) / 2.0
+    """Return the ends by a method with the normal quantile."""
     quantile = t_quantile(inf, confidence)
-    return _score_ends(auc, quantile, n_pairs, mean, mean)
-
-
-_METHODS: dict[str, Callable[..., tuple[float, float]]] = {
-    "auto": area_interval,
-    "delong": _delong_ends,
-    "logit": _logit_normal_ends,
-    "newcombe": _newcombe_ends,
-    "bootstrap": area_interval,  # has its own branch
-}
-
-
-def score_interval(
-    auc: float, few: float, many: float, confidence: float
-) -> tuple[float, float]:
-    """Return Newcombe's interval from the sizes of both classes."""
-    quantile = t_quantile(few + many - 2.0, confidence)
-    return _score_ends(auc, quantile, few * many, few, many)
+    if method == "newcombe":  # method 5: the mean of both sizes in place of each
+        mean = sum(rows) / 2.0
+        return _score_ends(auc, quantile, rows[0] * rows[1], mean, mean)
+    if method == "logit":
+        return (auc, auc) if auc in (0.0, 1.0) else _logit_ends(auc, error, quantile)
+    return max(auc - quantile * error, 0.0), min(auc + quantile * error, 1.0)
 
 
 def _score_ends(
@@ -524,11 +475,7 @@ def two_sided_test(
     null: float = 0.0,
     margin: float | None = None,
 ) -> TwoSidedTest:
-    """Test a difference of two areas; see :func:`compare_auc`.
-
-    Without areas, there is no rule for few errors. A quantile replaces Student's in the
-    interval; a margin makes the test one-sided.
-    """
+    """Test a difference of two areas; without, there is no rule for few errors."""
     few = max(min(rows), 1.0)
     degrees = few - 1.0 if degrees is None else degrees
     error = error_with_unseen(error, few, areas)
@@ -545,6 +492,5 @@ def two_sided_test(
 def error_with_unseen(error: float, few: float, areas: Sequence[float]) -> float:
     """Add what few rows have not shown; see :func:`compare_auc`."""
     n_errors = few * min((min(area, 1.0 - area) for area in areas), default=inf)
-    if error == 0.0 or n_errors < _FEW_ERRORS:
-        return hypot(error, _UNSEEN / few)
-    return error
+    is_small = error == 0.0 or n_errors < _FEW_ERRORS
+    return hypot(error, _UNSEEN / few) if is_small else error

@@ -27,7 +27,7 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
-from aucmax.exceptions import ModelFileError
+from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 from aucmax.model_selection.auto_search import (
@@ -132,8 +132,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         `estimate_` is that of the smaller combination.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
-        candidate and at the end; a true answer ends the search. Not stored by
-        :func:`aucmax.save`.
+        candidate and at the end; a true answer ends the search, an exception the fit.
+        Not stored by :func:`aucmax.save`.
     verbose : int or None, default=None
         Whether to write one line per candidate to standard output. None writes nothing
         in scripts, and a progress bar in notebooks.
@@ -401,6 +401,11 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         target = read_target(self, y, sample_weight, qid)
         choose_goal(target, metric)  # or an error
         values = by_query(metric, target, self.decision_function(X), Goal(metric))
+        if np.isnan(values).all():
+            raise NotEnoughClassesError(
+                f"no query has rows that {metric!r} could compare: their labels are "
+                "all equal."
+            )
         return float(np.nanmean(values))
 
     def leaderboard(self) -> Any:

@@ -132,6 +132,7 @@ class AutoSearch:
         self._best, self._score = "", float("nan")
         self._rows, self._setting, self._clock = rows, setting, clock
         self._report, self._checkpoint = report, checkpoint
+        self._callback_error: Exception | None = None
         if checkpoint is not None:
             clock.spend(checkpoint.seconds)
 
@@ -160,7 +161,8 @@ class AutoSearch:
                     f"interrupted at {candidate.name!r}; earlier candidates are kept"
                 )
             except Exception as error:
-                if candidate is candidates[-1] and not self.fitted:
+                is_last = candidate is candidates[-1] and not self.fitted
+                if is_last or error is self._callback_error:
                     raise
                 self.notices.append(f"{candidate.name} is left out: {_reason(error)}")
         self._send_progress(_LAST, len(candidates))
@@ -234,7 +236,11 @@ class AutoSearch:
             self._clock.seconds,
             self._clock.time_limit,
         )
-        return bool(self._report(progress))
+        try:
+            return bool(self._report(progress))
+        except Exception as error:
+            self._callback_error = error  # not one of the candidate
+            raise
 
     def _check_time(self, *_: Any, needed: float = 0.0) -> None:
         """Raise unless there is time for a step, for combining and for refitting."""

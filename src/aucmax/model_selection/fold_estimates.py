@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import compare_auc, cv_auc_interval
@@ -58,18 +58,8 @@ def mean_interval(values: Floats) -> Estimate:
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
     """Test on both sides whether the mean difference of paired values is zero."""
     difference, error = _mean_and_error(values - baseline)
-    if error == 0:
-        rows, areas = (values.size,) * 2, (values.mean(), baseline.mean())
-        return two_sided_test(difference, 0.0, CONFIDENCE, rows, areas)
-    t = difference / error
-    margin = _quantile(values.size) * error
-    return TwoSidedTest(
-        difference,
-        max(difference - margin, -1.0),
-        min(difference + margin, 1.0),
-        t,
-        float(2.0 * stdtr(values.size - 1, -abs(t))),
-    )
+    areas = () if error else (values.mean(), baseline.mean())
+    return two_sided_test(difference, error, CONFIDENCE, (values.size,) * 2, areas)
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

@@ -104,31 +104,27 @@ class DecisionCurveDisplay(ScoredDisplay):
         return probabilities_of(estimator, X, pos_label)
 
     def _draw(self, ax: Axes) -> None:
+        from aucmax.decisions.net_benefit import shown_range
+
         first = self.curves[0][1]
         unit = first.base_rate if self.standardised else 1.0
         self.line_: list[Line2D] = []
         self.bands_: list[PolyCollection] = []
         for k, (name, one) in enumerate(self.curves):
-            value, low, high = one.net_benefit, one.low, one.high
-            if self.standardised:
-                value, low = one.standardised, one.standardised_low
-                high = one.standardised_high
+            keys = ("standardised", "standardised_low", "standardised_high")
+            keys = keys if self.standardised else ("net_benefit", "low", "high")
+            value, *ends = (getattr(one, key) for key in keys)
             style = line_style(k)
             label = "the model" if name is None else plain(name)
             self.line_ += ax.plot(one.threshold, value, label=label, zorder=3, **style)
-            band = ax.fill_between(
-                one.threshold, low, high, color=style["color"], alpha=0.15, linewidth=0
-            )
-            self.bands_.append(band)
-        (self.treat_all_,) = ax.plot(
-            first.threshold,
-            first.treat_all / unit,
-            label="act on all rows",
-            **{**REFERENCE, "linestyle": "solid", "color": GREY},
-        )
+            fill: Any = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+            self.bands_.append(ax.fill_between(one.threshold, *ends, **fill))
+        style = {**REFERENCE, "linestyle": "solid", "color": GREY}
+        treat_all = first.treat_all / unit
+        self.treat_all_ = ax.plot(
+            first.threshold, treat_all, label="act on all rows", **style
+        )[0]
         self.treat_none_ = ax.axhline(0.0, label="act on none", **REFERENCE)
-        from aucmax.decisions.net_benefit import shown_range
-
         at, heights = shown_range([one for _, one in self.curves])
         ax.set(
             xlabel="threshold: act if the probability is above",

@@ -11,11 +11,6 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.inspection import Importances
 
 
-def as_p_value(value: float) -> str:
-    """Format a p-value."""
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-
-
 @dataclass(frozen=True)
 class Importance:
     """Drop of the metric per shuffled column, the most important column first."""

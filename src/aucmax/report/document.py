@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
 from aucmax._core.docstrings import documented
-from aucmax.report.contents import ReportContents, as_p_value
+from aucmax.metrics.results import p_value_text
+from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "count_ends": _ends(_count),
     "percent_ends": _ends(_percent),
     "with_ends": _with_ends,
-    "p_value": as_p_value,
+    "p_value": p_value_text,
     "md": _markdown_text,
     "code_block": _code_block,
 }

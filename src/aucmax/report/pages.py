@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._version import __version__
-from aucmax.report.contents import ReportContents, as_p_value
+from aucmax.metrics.results import p_value_text
+from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report, table_as_html
 from aucmax.report.insights import (
     certificates_of,
@@ -303,7 +304,7 @@ def _against(comparison: Any) -> str:
             continue
         is_own = test.model == comparison.best
         other = test.baseline if is_own else test.model
-        named = f"{other} ({as_p_value(test.p_value)})"
+        named = f"{other} ({p_value_text(test.p_value)})"
         group = even if test.verdict == "no difference" else beaten
         if named not in group:
             group.append(named)

@@ -16,6 +16,7 @@ from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability, wilson_interval
 from aucmax.decisions.net_benefit import shown_range
 from aucmax.decisions.subgroups import TITLES
+from aucmax.metrics.results import p_value_text
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,
@@ -25,7 +26,7 @@ from aucmax.report.charts import (
     draw_roc,
     draw_tenths,
 )
-from aucmax.report.contents import Importance, ReportContents, as_p_value
+from aucmax.report.contents import Importance, ReportContents
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
 from aucmax.report.svg import Scale
 
@@ -89,7 +90,7 @@ def _table_row(row: Any, contents: ReportContents, scale: Scale) -> dict[str, An
         test.baseline: {
             **vars(test),
             "word": "even" if test.verdict == "no difference" else test.verdict,
-            "chance": as_p_value(test.p_value),
+            "chance": p_value_text(test.p_value),
         }
         for test in contents.tests
         if test.model == row.name

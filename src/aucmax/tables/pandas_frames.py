@@ -49,7 +49,14 @@ def _column(pandas: Any, series: Any, dtype: Any) -> Any:
     cells = series.to_numpy() if series.dtype.is_numeric() else series.to_list()
     if dtype == "object":
         return pandas.Series(cells, dtype=object).fillna(float("nan"))
+    plain = pandas.Series(cells)
+    # pandas makes True or False of any cell, and a missing value of a new category
+    if dtype == "bool" and plain.dtype != "bool":
+        return plain
+    known = getattr(dtype, "categories", None)
+    if known is not None and not plain.dropna().isin(known).all():
+        return plain
     try:
         return pandas.Series(cells, dtype=dtype)
     except (TypeError, ValueError):
-        return pandas.Series(cells)
+        return plain

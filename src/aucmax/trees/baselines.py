@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -252,7 +253,7 @@ class XGBoostRanker(LightGBMTrees, BaseEstimator):
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features; NaN is a missing value.
+            The features; NaN is a missing value, and so is 0 in a sparse matrix.
         y : array-like of shape (n_rows,)
             Levels of relevance: whole numbers, 0 or above, at most 31.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -261,6 +262,9 @@ class XGBoostRanker(LightGBMTrees, BaseEstimator):
         import xgboost
 
         X, levels, weights, sizes = _grouped_rows(self, X, y, sample_weight, qid)
+        is_sparse = sparse.issparse(X)
+        if is_sparse:
+            X.eliminate_zeros()  # XGBoost distinguishes them from absent values
         rows = xgboost.DMatrix(X, levels)
         rows.set_group(sizes)
         if weights is not None:
@@ -279,5 +283,5 @@ class XGBoostRanker(LightGBMTrees, BaseEstimator):
             if self.callback is not None:
                 self.callback(number + 1)
         self.n_features_in_ = int(X.shape[1])
-        self.model_text_ = lightgbm_text(booster, X.shape[0])
+        self.model_text_ = lightgbm_text(booster, X.shape[0], zero_is_missing=is_sparse)
         return self

@@ -28,8 +28,9 @@ _LARGEST = np.finfo(np.float32).max
 class Forest(BinaryRanker):
     """A forest of scikit-learn: the mean share of positives in the leaves of a row.
 
-    `predict_proba` returns the same bits as scikit-learn's forest: values are compared
-    in single precision, and those beyond its range count as its ends.
+    The probability of the positive class has the same bits as in scikit-learn's forest:
+    values are compared in single precision, and those beyond its range count as its
+    ends.
 
     Parameters
     ----------
@@ -244,5 +245,9 @@ def _single_precision(X: Any) -> Any:
         given: Any = X
         rows: Any = sparse.csr_array(given)
         values = _single_precision(rows.data)
-        return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+        # scikit-learn's trees take no other type of indices
+        parts = (
+            one.astype(np.int32, copy=False) for one in (rows.indices, rows.indptr)
+        )
+        return sparse.csr_array((values, *parts), shape=rows.shape)
     return np.clip(np.asarray(X), -_LARGEST, _LARGEST).astype(np.float32)

@@ -15,17 +15,20 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 
-_NAN_IS_MISSING, _NAN_GOES_LEFT = 8, 2  # bits of LightGBM's decision_type
+# bits of LightGBM's decision_type
+_NAN_GOES_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 2, 4, 8
 
 
-def lightgbm_text(booster: Any, n_rows: int) -> str:
+def lightgbm_text(booster: Any, n_rows: int, *, zero_is_missing: bool = False) -> str:
     """Return a booster of XGBoost as the model text of LightGBM that scores the same.
 
     The booster has one score per row, a base score in units of scores, as with a custom
     objective, and no categorical splits. Leaf values are added up in double precision.
     XGBoost stores no counts of rows; they are proportional to the hessians here, with
-    `n_rows` at the root, and matter for contributions only.
+    `n_rows` at the root, and matter for contributions only. In a sparse matrix XGBoost
+    takes absent values as missing, LightGBM as 0: with `zero_is_missing` these agree.
     """
+    missing = _ZERO_IS_MISSING if zero_is_missing else _NAN_IS_MISSING
     learner = json.loads(booster.save_raw("json"))["learner"]
     about = learner["learner_model_param"]
     n_features = int(about["num_feature"])
@@ -33,7 +36,7 @@ def lightgbm_text(booster: Any, n_rows: int) -> str:
     # written as a number, or as a list of one
     offset = float(about["base_score"].strip("[]"))
     blocks = [
-        f"Tree={number}\n{_tree(tree, n_rows, offset if number == 0 else 0.0)}\n\n"
+        f"Tree={number}\n{_tree(tree, n_rows, 0.0 if number else offset, missing)}\n\n"
         for number, tree in enumerate(trees)
     ]
     names = " ".join(f"Column_{k}" for k in range(n_features))
@@ -46,7 +49,7 @@ def lightgbm_text(booster: Any, n_rows: int) -> str:
     return header + "".join(blocks) + "end of trees\n"
 
 
-def _tree(tree: Mapping[str, Any], n_rows: int, offset: float) -> str:
+def _tree(tree: Mapping[str, Any], n_rows: int, offset: float, missing: int) -> str:
     """Return the lines of one tree."""
     if any(tree["split_type"]):
         raise ValueError("categorical splits of XGBoost are not supported.")
@@ -67,7 +70,7 @@ def _tree(tree: Mapping[str, Any], n_rows: int, offset: float) -> str:
         "split_feature": np.array(tree["split_indices"])[splits],
         "split_gain": gains[splits],
         "threshold": _thresholds(values[splits]),
-        "decision_type": _NAN_IS_MISSING + _NAN_GOES_LEFT * gives_left,
+        "decision_type": missing + _NAN_GOES_LEFT * gives_left,
         "left_child": place[left[splits]],
         "right_child": place[right[splits]],
         "leaf_value": values[leaves].astype(np.float64) + offset,
