@@ -78,6 +78,8 @@ def test_a_pilot_is_read_from_a_table(tmp_path):
     assert found["null"] is None
     text = run("--power", 0.8, *pilot[:-1], "c", exit_code=2).output
     assert "has no column 'c'" in text
+    text = run("--power", 0.8, *pilot[:-1], "sick", exit_code=2).output
+    assert "must hold real numbers" in text
 
 
 @pytest.mark.parametrize(

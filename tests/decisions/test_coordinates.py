@@ -108,3 +108,26 @@ def test_the_binormal_curve_of_normal_scores_is_theirs():
     assert curve.tpr([0.0, 0.5, 1.0]) == pytest.approx([0, float(curve.tpr(0.5)), 1])
     with pytest.raises(ValueError, match="fewer than two points"):
         binormal_curve([0, 0, 1, 1], [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="different rates"):
+        binormal_curve([0, 1, 1, 1, 0], [1, 2, 3, 4, 5])
+
+
+def test_a_specificity_that_is_rounded_finds_its_step():
+    y = np.repeat([0, 1], 10)
+    scores = [*range(1, 11), 9.5, *range(20, 29)]  # 1 - 0.9 is less than 1 / 10
+    assert sensitivity_at_specificity(y, scores, 0.9, n_resamples=2).value == 1.0
+
+
+def test_rows_of_weight_zero_change_nothing():
+    weights = np.arange(120) % 3 / 2 > 0
+    rows = Y[weights], SCORES[weights]
+    curve, same = roc_points(Y, SCORES, sample_weight=weights), roc_points(*rows)
+    assert curve.fpr.tolist() == same.fpr.tolist()
+    assert curve.tpr.tolist() == same.tpr.tolist()
+    smooth = binormal_curve(Y, SCORES, sample_weight=weights)
+    assert smooth.a == pytest.approx(binormal_curve(*rows).a)
+    found, expected = (
+        sensitivity_at_specificity(y, y * 1.0, 0.9, n_resamples=9, sample_weight=w)
+        for y, w in ((Y, weights), (rows[0], None))
+    )
+    assert found.low == pytest.approx(expected.low)

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from aucmax.decisions import compare_groups, operating_point, wilson_interval
@@ -150,3 +151,21 @@ def test_names_that_are_not_strings_are_groups_too():
 def test_bad_input_is_explained(by, options, message):
     with pytest.raises(ValueError, match=message):
         compare_groups(Y, SCORES, by, **options)
+
+
+def test_groups_may_be_pandas_missing_values():
+    by = pd.Series(BY, dtype="string")
+    assert by.isna().any()
+    assert compare_groups(Y, SCORES, by).n_missing == by.isna().sum()
+
+
+def test_a_group_without_weight_is_not_compared():
+    weights = np.where((BY == "a") & Y, 0.0, 1.0)
+    found = compare(sample_weight=weights)
+    group = found.groups[1]
+    assert group.group == "a"
+    assert group.auc is group.recall is None
+    assert group.fpr is not None
+    assert {one.names for one in found.differences if one.metric == "auc"} == {
+        ("c", "b")
+    }

@@ -299,6 +299,7 @@ def test_results_convert_to_frames():
         (MODELS, {"qid": GROUPS, "groups": GROUPS}, "groups cannot be given with qid"),
         (MODELS, {"qid": np.zeros(240)}, "1 queries with a value"),
         (MODELS, {"margin": -1}, "margin must be"),
+        (MODELS, {"target": "procedure"}, "needs folds"),
         (MODELS, {"groups": np.zeros(240)}, "one group only"),
         (MODELS, {"groups": np.where(Y, 1, GROUPS)}, "all positive rows in one group"),
         (MODELS, {"groups": [*range(239), None]}, r"None in row 239 \(1 such rows\)"),
@@ -328,3 +329,29 @@ def test_memory_does_not_grow_with_the_number_of_models():
         tracemalloc.stop()
     draws = 10_000 * 276 * 8  # of the simultaneous quantile, whatever the rows
     assert peak < max(0.6 * scores.nbytes, 2.5 * draws)
+
+
+def test_perfect_models_are_equal():
+    found = compare_auc(Y, {"a": Y * 1.0, "b": Y * 2.0, "c": Y * 3.0})
+    assert found.values == (1.0, 1.0, 1.0)
+    assert found.p_value == 1.0
+    assert {one.p_value for one in found.differences} == {1.0}
+
+
+def test_samples_of_different_rows_are_matched_by_name():
+    rows = {"x": (Y, MODELS["a"]), "z": (~Y, MODELS["c"])}
+    y = {name: rows[name][0] for name in ("x", "z")}
+    scores = {name: rows[name][1] for name in ("z", "x")}
+    found = compare_auc(y, scores, paired=False)
+    assert found.names == ("z", "x")
+    expected = [roc_auc_score(*rows[name]) for name in found.names]
+    assert found.values == pytest.approx(expected)
+    with pytest.raises(ValueError, match="must have the models as its keys"):
+        compare_auc({"x": Y, "w": Y}, scores, paired=False)
+
+
+def test_a_margin_does_not_change_the_test_of_equality():
+    two = {"a": MODELS["a"], "c": MODELS["c"]}
+    plain, margin = compare_auc(Y, two), compare_auc(Y, two, margin=0.3)
+    assert margin.p_value == plain.p_value
+    assert margin.differences[0].p_value != pytest.approx(plain.p_value, rel=0.1)

@@ -133,6 +133,8 @@ def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
         cv_auc_interval(labels, a, folds[1:])
     with pytest.raises(ValueError, match=r"folds is nan in row 0 \(1 such rows\)"):
         cv_auc_interval(labels, a, np.where(np.arange(120) == 0, np.nan, folds))
+    with pytest.raises(ValueError, match="a test fold has a single row of one class"):
+        cv_auc_interval(np.arange(120) < 4, a, np.arange(120) % 4)
     with pytest.raises(NotEnoughClassesError, match="None of the folds"):
         cv_auc_interval(labels, a, np.arange(120))
     with pytest.raises(ValueError, match="2 columns and folds has 1"):

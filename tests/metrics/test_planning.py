@@ -148,6 +148,8 @@ def test_each_quantity_is_solved_from_the_others():
     assert area.auc == pytest.approx(0.75, abs=1e-6)
     solved = [one.solved_for for one in (whole, level, area)]
     assert solved == ["n_positive", "level", "auc"]
+    few = plan_auc(n_positive=30, power=0.8)
+    assert plan_auc(few.auc, n_positive=30).power == pytest.approx(0.8, abs=1e-3)
 
 
 def test_more_correlation_and_fewer_clusters_need_fewer_rows():

@@ -132,3 +132,15 @@ def test_bad_numbers_are_named(name, number, message):
 def test_one_class_is_rejected():
     with pytest.raises(NotEnoughClassesError):
         metrics.average_precision_score([1, 1], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if not name.endswith("_k")])
+def test_rows_of_weight_zero_do_not_count_not_even_at_the_top(name):
+    rng = np.random.default_rng(3)
+    y, scores = rng.random(30) < 0.4, rng.normal(size=30)
+    weight = rng.choice([0.0, 1.0], 30)
+    weight[np.argsort(scores)[-2:]] = 0.0
+    metric, number = getattr(metrics, name), WITH_NUMBER.get(name, {})
+    expected = metric(y[weight > 0], scores[weight > 0], **number)
+    found = metric(y, scores, sample_weight=weight, **number)
+    assert found == pytest.approx(expected)

@@ -204,6 +204,17 @@ MEMBERS = [
 ]
 
 
+def test_booleans_are_words_in_lower_case():
+    rng = np.random.default_rng(0)
+    flag = rng.random(200) < 0.5
+    y = flag + rng.normal(size=200) > 0.5
+    frame = pl.DataFrame({"flag": flag})
+    model = TableModel(LogisticRegression()).fit(frame, y)
+    words = np.where(flag, "true", "false").astype(object)[:, None]
+    found = run(to_onnx(model), {"flag": words})
+    np.testing.assert_allclose(np.ravel(found), model.decision_function(frame))
+
+
 def equal_weights(ranked):
     n_models = ranked.logits.shape[1]
     return np.full(n_models, 1.0 / n_models)

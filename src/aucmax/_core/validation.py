@@ -368,6 +368,11 @@ def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
+    return value is None or not _is_same(value, value)  # the others are not equal
+
+
 def reject_missing_labels(array: NDArray[Any], name: str) -> None:
     """Reject missing labels, and types that cannot be labels."""
     kind = array.dtype.kind
@@ -378,9 +383,7 @@ def reject_missing_labels(array: NDArray[Any], name: str) -> None:
     if kind == "f":
         bad = ~np.isfinite(array)
     elif kind in "OT":
-        # None, or NaN, NaT and pandas.NA, which are not equal to themselves
-        missing = (value is None or not _is_same(value, value) for value in array)
-        bad = np.fromiter(missing, bool, array.size)
+        bad = np.fromiter(map(is_missing, array), bool, array.size)
     else:
         return
     if bad.any():

@@ -103,7 +103,7 @@ def plan(
             paired=not unpaired,
             pilot=rows,
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         message = str(error).replace("n_positive", "--positives")
         raise click.UsageError(message) from error
     console.say(str(found))

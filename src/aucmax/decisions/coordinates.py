@@ -15,10 +15,14 @@ from aucmax._core.validation import check_binary_labels, check_scores
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.operating_point import operating_point
 from aucmax.metrics import MetricInterval, roc_band
+from aucmax.metrics._samples import AreaSample, check_groups
+from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import t_quantile
 
 if TYPE_CHECKING:
     import polars as pl
+
+_ROUNDING = 1e-12  # 1 - 0.9 is below 1 / 10, where the curve may rise
 
 
 @documented
@@ -72,13 +76,13 @@ def sensitivity_at_specificity(
     options: Any = {"sample_weight": sample_weight, "groups": groups}
     options |= {"n_resamples": n_resamples, "random_state": random_state}
     options |= {"pos_label": pos_label, "confidence": confidence}
-    band = roc_band(y_true, y_score, fpr=[1.0 - specificity], **options)
-    _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+    fpr = min(1.0 - specificity + _ROUNDING, 1.0)
+    band = roc_band(y_true, y_score, fpr=[fpr], **options)
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    codes = check_groups(groups, task.scores.size)
+    rows = AreaSample(task.is_positive, task.sample_weight, groups=codes)
     value, low, high = (float(one[0]) for one in (band.tpr, band.low, band.high))
-    n_units = float(np.count_nonzero(is_positive))
-    if groups is not None:
-        n_units = float(np.unique(np.asarray(groups)[is_positive]).size)
-    by_share = wilson_interval(value, n_units, confidence=confidence)
+    by_share = wilson_interval(value, rows.n_units[0], confidence=confidence)
     ends = min(low, by_share[0]), max(high, by_share[1])
     error = (ends[1] - ends[0]) / (2.0 * t_quantile(inf, confidence))
     return MetricInterval(value, *ends, error, confidence, None, "sensitivity")

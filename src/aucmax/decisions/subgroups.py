@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.plain import PlainRecord
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.decisions.intervals import wilson_ends
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
@@ -214,8 +214,7 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
             f"{values.shape}."
         )
     names = [
-        "" if value is None or value != value else str(value).strip()
-        for value in values.tolist()
+        "" if is_missing(value) else str(value).strip() for value in values.tolist()
     ]
     found, codes, sizes = np.unique(names, return_inverse=True, return_counts=True)
     order = [k for k in np.argsort(-sizes, kind="stable").tolist() if found[k]]
@@ -228,6 +227,12 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
     place = np.full(found.size, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     return [str(found[k]) for k in order], place[codes]
+
+
+def _is_enough(is_positive: BoolArray, weight: FloatArray | None) -> bool:
+    """Return whether both classes have rows of positive weight for an interval."""
+    counted = is_positive if weight is None else is_positive[weight > 0.0]
+    return bool(_MIN_ROWS <= counted.sum() <= counted.size - _MIN_ROWS)
 
 
 @dataclass(frozen=True)
@@ -249,7 +254,7 @@ class _Groups:
         """Return the area of positives of a group over negatives of another."""
         wanted = np.where(self.task.is_positive, group, other)
         y, scores, weight = self._take(self.codes == wanted)
-        if not _MIN_ROWS <= y.sum() <= y.size - _MIN_ROWS:
+        if not _is_enough(y, weight):
             return None
         options: Any = {"sample_weight": weight, "confidence": self.confidence}
         return auc_interval(y, scores, **options)

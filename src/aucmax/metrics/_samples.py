@@ -255,8 +255,14 @@ class FoldSample:
             for fold in range(int(folds.max()) + 1):
                 members = np.flatnonzero(folds == fold)
                 part = self.rows.take(members)
-                if part.n_pairs > 0.0:
-                    found.append((repetition, members, part.check()))
+                if part.n_pairs == 0.0:
+                    continue
+                if min(part.n_rows) <= 1.0 + _MIN_REST:
+                    raise ValueError(
+                        "a test fold has a single row of one class; the variance "
+                        "within folds needs two. Use fewer or stratified folds."
+                    )
+                found.append((repetition, members, part))
         if not found:
             raise NotEnoughClassesError(
                 "None of the folds has rows of both classes, so there is nothing to "

@@ -124,8 +124,8 @@ def compare_auc(
         Name of the model that all others are compared with; by default, all pairs.
     paired : bool
         Whether all models have scores for the same rows. If not, `y_true`, the scores,
-        `sample_weight` and `groups` are lists with one array per model (scores may also
-        be a mapping), and the samples are independent.
+        `sample_weight` and `groups` are lists with one array per model (or mappings by
+        the names of the models), and the samples are independent.
     null : float
         The difference to test for.
     margin : float, optional
@@ -198,25 +198,30 @@ def compare_auc(
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
+    if target == "procedure" and (folds is None or not paired):
+        raise ValueError("target='procedure' needs folds, and models on the same rows.")
     rows = _Rows(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
     if paired:
         found = _on_same_rows(rows.bind(metric), names, columns, target)
     else:
-        bound = [one.bind(metric) for one in rows.of_models(len(names))]
+        bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
     title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
-    options = confidence, null, margin, method, scale, title
-    differences = tuple(found.differences(pairs, *options))
+    options = method, scale, title
+    differences = tuple(found.differences(pairs, confidence, null, margin, *options))
     if y_score_b is not None:
         return replace(differences[0], names=None)
-    test = (differences[0].z ** 2, 1, differences[0].p_value)
     if len(differences) > 1:
         start = pairs[0][1] if reference is not None else 0
         test = found.test_equality(start, null / scale[0], method)
+    else:
+        # a margin has a test of its own
+        (one,) = found.differences(pairs, confidence, null, None, *options)
+        test = one.z**2, 1, one.p_value
     values = tuple((scale[0] * found.values + scale[1]).tolist())
     covariance = scale[0] ** 2 * found.covariance(np.eye(len(names)))
     return MetricComparison(
@@ -399,7 +404,10 @@ class _Estimates:
         shares = roots.T @ parts @ roots
         traces = np.einsum("pij,pji->p", shares, shares)
         traces += np.einsum("pii->p", shares) ** 2
-        nu = (rank + rank**2) / float((traces / np.array(degrees)).sum())
+        spread = float((traces / np.array(degrees)).sum())
+        if spread == 0.0:  # all of the variance is that of unseen errors
+            return statistic, rank, float(chdtrc(rank, statistic))
+        nu = (rank + rank**2) / spread
         rest = max(nu - rank + 1.0, 1.0)
         return statistic, rank, float(fdtrc(rank, rest, statistic * rest / (nu * rank)))
 
@@ -526,13 +534,20 @@ class _Rows:
             return self.nominal_auc()
         return self.ordinal_auc() if metric == "ordinal_auc" else self.auc()
 
-    def of_models(self, n_models: int) -> list[_Rows]:
+    def of_models(self, names: Sequence[str]) -> list[_Rows]:
         """Return the rows of each model, from lists with one array per model."""
         split: dict[str, Any] = {}
+        n_models = len(names)
         for name in ("y_true", "sample_weight", "groups", "qid", "folds"):
             arrays = getattr(self, name)
             if isinstance(arrays, Mapping):
-                arrays = list(arrays.values())
+                by_name = {str(key): array for key, array in arrays.items()}
+                if set(by_name) != set(names):
+                    raise ValueError(
+                        f"{name} must have the models as its keys, {names}, got "
+                        f"{tuple(by_name)}."
+                    )
+                arrays = [by_name[key] for key in names]
             elif arrays is None:
                 arrays = [None] * n_models
             if not isinstance(arrays, list | tuple) or len(arrays) != n_models:

@@ -386,11 +386,14 @@ class _Study:
         low, high = {
             "n_positive": (1.0, 2.0),
             "level": (0.0, 1.0 - _EDGE),
-            "auc": (self.other + _EDGE, 1.0 - _EDGE),
+            "auc": (self.other + _EDGE, (1.0 + self.other) / 2.0),
         }[unknown]
         is_count = unknown == "n_positive"
         while is_count and high < _MAX_ROWS and power(high) < given["power"]:
             low, high = high, 2.0 * high
+        # from below, since the approximate power falls again very close to 1
+        while unknown == "auc" and high < 1.0 - _EDGE and power(high) < given["power"]:
+            low, high = high, min((1.0 + high) / 2.0, 1.0 - _EDGE)
         if power(high) < given["power"]:
             raise ValueError(
                 f"no {unknown} up to {high:g} gives a power of {given['power']:g}; "

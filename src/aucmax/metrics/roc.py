@@ -312,15 +312,17 @@ def binormal_curve(
     """
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     steps, _ = task.sorted_steps()
+    counts = steps.positive + steps.negative > 0.0
     passed, found = (
-        ndtri(np.cumsum(mass)[:-1] / mass.sum())
+        ndtri(np.cumsum(mass[counts])[:-1] / mass.sum())
         for mass in (steps.negative, steps.positive)
     )
     known = np.isfinite(passed) & np.isfinite(found)
-    if np.unique(found[known]).size < 2:
+    if min(np.unique(rate[known]).size for rate in (passed, found)) < 2:
         raise ValueError(
-            "y_score gives fewer than two points inside of the ROC square, so there is "
-            "no line to fit: use more rows, or scores with fewer ties."
+            "y_score gives fewer than two points with different rates inside of the "
+            "ROC square, so there is no line to fit: use more rows, or scores with "
+            "fewer ties."
         )
     slope, intercept = np.polyfit(found[known], -passed[known], 1)
     return BinormalCurve(float(-intercept / slope), float(-1.0 / slope))
@@ -368,8 +370,13 @@ def roc_points(
 
 def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return negative and positive mass and threshold where the curve may turn."""
-    order, negated = sort_with_order(-task.scores)
-    is_positive, weights = task.is_positive[order], task.sample_weight
+    scores, is_positive, weights = task.scores, task.is_positive, task.sample_weight
+    if weights is not None:  # a step without weight would hide the turn beside it
+        counts = weights > 0.0
+        scores, is_positive = scores[counts], is_positive[counts]
+        weights = weights[counts]
+    order, negated = sort_with_order(-scores)
+    is_positive = is_positive[order]
     if weights is not None:
         weights = weights[order]
     dtype = order.dtype  # counts of rows fit, in half of the memory where there are few

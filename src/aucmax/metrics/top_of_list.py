@@ -68,8 +68,12 @@ class _Thresholds:
 
     @property
     def precision(self) -> FloatArray:
-        """Share of positives among the rows at or above each threshold."""
-        return self.found / (self.found + self.alarms)
+        """Share of positives among the rows at or above each threshold.
+
+        0 where all of these have weight 0.
+        """
+        above = self.found + self.alarms
+        return np.divide(self.found, above, out=np.zeros_like(above), where=above > 0.0)
 
     def best(self, values: FloatArray, allowed: Any, parts: str) -> QueryValues:
         """Return the largest allowed value of each query, 0 if there is none."""

@@ -34,9 +34,9 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
     (rows, columns). Models of tables have one named input of shape (rows, 1) per column
     in use: numbers (NaN is missing), or strings without surrounding blanks (the empty
-    string is missing). The output "score" has one number per row, equal to
-    `decision_function`; calibrated models of tables and AutoRanker also have
-    "probability", that of the positive class.
+    string is missing; booleans are "true" and "false"). The output "score" has one
+    number per row, equal to `decision_function`; calibrated models of tables and
+    AutoRanker also have "probability", that of the positive class.
 
     Parameters
     ----------
