@@ -519,21 +519,15 @@ class _Rows:
 
     def bind(self, metric: str) -> _Bound:
         """Check what the metric supports, and bind it."""
-        for name, is_given in (
-            ("qid", self.qid is not None),
-            ("groups", self.groups is not None),
-            ("folds", self.folds is not None),
-            ("fpr_range or tpr_range", self.box != WHOLE_SQUARE),
-            *((name, True) for name in self.options),
-        ):
-            if is_given and name not in _METRICS[metric][1]:
+        units = [k for k in ("qid", "groups", "folds") if getattr(self, k) is not None]
+        ranges = ["fpr_range or tpr_range"] if self.box != WHOLE_SQUARE else []
+        for name in (*units, *ranges, *self.options):
+            if name not in _METRICS[metric][1]:
                 raise ValueError(f"{name} is not supported for metric={metric!r}.")
         if self.qid is None and metric in ("ndcg", "map"):
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
-        given = {"qid": self.qid, "groups": self.groups, "folds": self.folds}
-        first, *others = [name for name in given if given[name] is not None] or [""]
-        if others:
-            raise ValueError(f"{others[0]} cannot be given with {first}.")
+        if len(units) > 1:
+            raise ValueError(f"{units[1]} cannot be given with {units[0]}.")
         if self.qid is not None:
             return self.mean_over_queries(_METRICS[metric][0])
         if metric == "nominal_auc":

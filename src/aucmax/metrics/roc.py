@@ -140,16 +140,10 @@ def partial_auc_score(
     >>> partial_auc_score(y, scores, fpr_range=(0, 0.25), tpr_range=(0.5, 1))
     0.0
     """
-    return prepare_partial_auc(
-        y_true,
-        fpr_range=fpr_range,
-        tpr_range=tpr_range,
-        sample_weight=sample_weight,
-        qid=qid,
-        pos_label=pos_label,
-        standardize=standardize,
-        average=average,
-    )(y_score)
+    rows: Any = {"sample_weight": sample_weight, "qid": qid, "pos_label": pos_label}
+    scale: Any = {"standardize": standardize, "average": average}
+    ranges: Any = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    return prepare_partial_auc(y_true, **ranges, **rows, **scale)(y_score)
 
 
 def prepare_partial_auc(
