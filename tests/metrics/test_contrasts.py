@@ -355,3 +355,8 @@ def test_a_margin_does_not_change_the_test_of_equality():
     plain, margin = compare_auc(Y, two), compare_auc(Y, two, margin=0.3)
     assert margin.p_value == plain.p_value
     assert margin.differences[0].p_value != pytest.approx(plain.p_value, rel=0.1)
+
+
+def test_null_and_margin_exclude_each_other():
+    with pytest.raises(ValueError, match="null or margin"):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], [2, 1, 3, 4], null=0.1, margin=0.1)

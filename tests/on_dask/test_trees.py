@@ -216,6 +216,21 @@ def test_columns_of_a_folder_of_small_files_fit_together(cluster, tmp_path):
     )
 
 
+def test_rows_of_sparse_blocks_are_scored_as_they_were_trained(cluster):
+    # XGBoost takes absent values as missing: that they are absent matters here
+    X, _ = rows(seed=3)
+    X[np.random.default_rng(3).random(X.shape) < 0.7] = 0.0
+    y = (X[:, 0] != 0.0) * 1
+    model = LambdaMART(n_estimators=40)
+    local = model.fit(X, y).score(X, y)
+    model.fit(cut(X).map_blocks(sparse.csr_matrix), cut(y))
+    assert model.score(X, y) > local - 0.005
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(
+        model.decision_function(sparse.csr_matrix(X)), scores, rtol=1e-12
+    )
+
+
 def test_sparse_blocks_empty_parts_and_parts_of_one_class(cluster):
     X, y = rows()
     X[np.abs(X) < 0.5] = 0.0

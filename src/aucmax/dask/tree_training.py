@@ -157,7 +157,7 @@ def _fitted(
     fitted: dict[str, Any] = {
         "categorical_features_": [],
         **known.fitted_attributes(),
-        "model_text_": lightgbm_text(booster, n_rows),
+        "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=grown.is_sparse),
         "feature_importances_": gains / total if total > 0.0 else gains,
         "n_iter_": booster.num_boosted_rounds(),
         "stop_reason_": grown.reason,

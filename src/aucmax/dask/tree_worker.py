@@ -41,7 +41,11 @@ def as_block(
     features = as_matrix(part["X"], number, n_columns, dtype)
     weights = part.get("sample_weight")
     with naming_partition(number):
-        values = features if isinstance(features, np.ndarray) else features.data
+        values = features
+        if not isinstance(features, np.ndarray):
+            features = features.copy()
+            features.eliminate_zeros()  # XGBoost takes absent values as missing
+            values = features.data
         if np.isinf(values).any():
             raise ValueError(explain_non_finite(features, names, gaps=True))
         if weights is not None:
@@ -113,11 +117,12 @@ class TreeJob:
 
 
 class Grown(NamedTuple):
-    """The trees, the threshold of `predict`, and the reason to stop."""
+    """The trees, the threshold of `predict`, the reason to stop, the kind of rows."""
 
     trees: bytes
     threshold: float
     reason: str
+    is_sparse: bool
 
 
 def grow(
@@ -151,7 +156,9 @@ def grow(
             booster = booster[: monitor.n_kept]
         scores = _plain(booster.predict(data, output_margin=True))
         threshold = pairs.threshold(scores)
-        return Grown(bytes(booster.save_raw("ubj")), threshold, monitor.reason)
+        is_sparse = any(not isinstance(b.features, np.ndarray) for b in blocks)
+        trees = bytes(booster.save_raw("ubj"))
+        return Grown(trees, threshold, monitor.reason, is_sparse)
 
 
 class _Blocks(xgboost.DataIter):

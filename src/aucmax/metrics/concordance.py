@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.censored_times import SurvivalRows, check_survival
 from aucmax._core.parameters import check_choice, check_positive
 from aucmax._core.sorting import sort_in_groups
-from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
+from aucmax._core.validation import BoolArray, FloatArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._concordance_kernels import TimedRows, count_earlier, count_later
 
@@ -232,7 +232,6 @@ def concordance_index(
 
     See Also
     --------
-    cumulative_dynamic_auc : The AUC of events up to a time.
     roc_auc_score : The same for two classes.
 
     References
@@ -283,27 +282,3 @@ def concordance_shares(
     count_earlier(timed, (rows.weight * counted)[order], found[0], found[1])
     as_later[:, order] = found
     return _pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)
-
-
-def dynamic_shares(
-    rows: SurvivalRows, rank: IntArray, now: float, given: Any
-) -> PairShares:
-    """Return the AUC of events up to a time, and the effect of each row's weight.
-
-    Rows with an event up to `now` are the positives, weighted by the inverse
-    probability of not being censored before; rows observed for longer are the
-    negatives.
-    """
-    counted, estimated = _event_weights(rows, 1, np.nextafter(now, np.inf), given)
-    earlier, later = rows.weight * counted, rows.weight * (rows.time > now)
-    below, above = np.bincount(rank, later), np.bincount(rank, earlier)
-    to_earlier = (np.cumsum(below) - 0.5 * below)[rank]
-    to_later = (np.cumsum(above[::-1])[::-1] - 0.5 * above)[rank]
-    is_case, is_control = counted > 0.0, rows.time > now
-    sums = (
-        np.where(is_case, to_earlier, 0.0),
-        np.where(is_case, later.sum(), 0.0),
-        np.where(is_control, to_later, 0.0),
-        np.where(is_control, earlier.sum(), 0.0),
-    )
-    return _pair_shares(rows, counted, sums, estimated, 1)

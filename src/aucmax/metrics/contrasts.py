@@ -191,6 +191,8 @@ def compare_auc(
     check_number("null", null, -1.0, 1.0)
     if margin is not None:
         check_number("margin", margin, 0.0, 1.0)
+        if null:
+            raise ValueError("give null or margin: non-inferiority has its own null.")
     names, columns = _models(y_score_a, y_score_b)
     pairs = _pairs(names, reference, null, margin)
     if y_score_b is not None and reference is not None:
