@@ -46,7 +46,7 @@ def test_the_optimum_of_the_fixed_loss_is_within_the_gap(tol, monkeypatch):
     graphs, labels = graphs_of(2, sizes=(4, 5, 6))
     start = np.array([0.4, 0.1, 0.2, 0.05])
     monkeypatch.setattr(
-        "aucmax.graphs.graph_ranker.best_start",
+        "aucmax.graphs.graph_training.best_start",
         lambda problem, of_nodes, *rest: tangent_at(problem, start, *rest),
     )
     model = fitted(graphs, labels, loss="fixed", tol=tol)

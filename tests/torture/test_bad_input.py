@@ -104,6 +104,13 @@ def functions_of_scores():
         "metric": metrics.roc_auc_score,
         "k": 3,
         "recall": 0.5,
+        "fpr": 0.5,
+        "precision": 0.5,
+        "folds": np.arange(N) // 2 % 2,
+        "by": np.arange(N) // 2 % 2,
+        "thresholds": [0.3],
+        "specificity": 0.8,
+        "sensitivity": 0.8,
         "shuffled": {"a": S[::-1].copy()},
     }
     for module in (metrics, plots, decisions):
@@ -115,6 +122,8 @@ def functions_of_scores():
                 continue
             parameters = inspect.signature(function).parameters
             needed = {k: v for k, v in good.items() if k in parameters}
+            if name == "compare_auc":
+                del needed["metric"]  # by name, and the AUC by default
             if name == "LearningCurveDisplay":
                 needed["y_scores"] = {10: S, 20: S}
             for scores in filter(needed.__contains__, SCORES):
@@ -133,6 +142,7 @@ def refused(call, names):
 
 #: what one class alone can be measured by
 OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "reliability")
+OF_ONE_CLASS += ("recall_at_k", "lift_at_k")
 
 
 @pytest.mark.parametrize(("function", "needed", "scores"), [*functions_of_scores()])

@@ -40,7 +40,7 @@ ODD = {
 ROWS = {"X", "y", "y_true", "y_score", "y_scores", "y_score_a", "y_score_b", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
 ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "curve"}
-ROWS |= {"ax", "curve_kwargs", "path", "frame", "shuffled", "background"}
+ROWS |= {"ax", "curve_kwargs", "path", "frame", "shuffled", "background", "pilot"}
 #: a large value of these is a long time, as it says
 AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}
 AMOUNTS |= {"folds", "cv", "n_samples", "n_features", "n_images"}
@@ -70,6 +70,13 @@ def functions():
         "sensitivity": 0.8,
         "thresholds": [0.0],
         "folds": np.arange(Y.size) // 2 % 2,
+        "by": np.arange(Y.size) // 2 % 2,
+        "fpr": 0.5,
+        "precision": 0.5,
+        "recall": 0.5,
+        "event": Y,
+        "time": np.abs(S),
+        "scores": S,
         "n": 10,
         "name": "a",
         "names": ["a"],
@@ -80,8 +87,10 @@ def functions():
     special = {
         "LearningCurveDisplay": {"y_scores": {10: S, 20: S}},
         "CalibrationDisplay": {"y_scores": given["probabilities"]},
+        "DecisionCurveDisplay": {"y_scores": given["probabilities"]},
         "nominal_auc_score": matrix,
         "nominal_auc_interval": matrix,
+        "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_b": given["y_score_b"]},
     }
     for module in (metrics, decisions, inspection, plots):

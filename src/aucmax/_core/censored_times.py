@@ -63,7 +63,7 @@ def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatA
 
 
 def _has_dates(values: NDArray[Any]) -> bool:
-    return any(hasattr(value, "isoformat") for value in values[:1])
+    return any(hasattr(value, "isoformat") for value in values.ravel()[:1])
 
 
 class SurvivalRows:

@@ -70,7 +70,7 @@ def sensitivity_at_specificity(
     >>> from aucmax.decisions import sensitivity_at_specificity
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> sensitivity_at_specificity(y, scores, 0.8)
-    sensitivity 0.2000 (95% interval 0.0000 to 0.5000)
+    sensitivity 0.2500 (95% interval 0.0500 to 0.5500)
     """
     check_interval("specificity", specificity, 1.0, zero=True)
     options: Any = {"sample_weight": sample_weight, "groups": groups}
@@ -114,7 +114,7 @@ def specificity_at_sensitivity(
     >>> from aucmax.decisions import specificity_at_sensitivity
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> specificity_at_sensitivity(y, scores, 0.8)
-    specificity 0.2000 (95% interval 0.0000 to 0.5000)
+    specificity 0.3000 (95% interval 0.0500 to 0.5500)
     """
     check_interval("sensitivity", sensitivity, 1.0, zero=True)
     pos_label = options.pop("pos_label", None)

@@ -282,7 +282,11 @@ def check_fold_scores(
     y_score: Any, folds: IntArray, name: str = "y_score"
 ) -> FloatArray:
     """Check scores of cross-validation: one column, or one per repetition."""
-    if np.ndim(y_score) != 2:
+    try:
+        is_matrix = np.ndim(y_score) == 2
+    except ValueError:  # lists of unequal length
+        is_matrix = False
+    if not is_matrix:
         return check_scores(y_score, folds.shape[0], name)
     scores = check_score_matrix(y_score, folds.shape[0], name)
     if scores.shape[1] not in (1, folds.shape[1]):
