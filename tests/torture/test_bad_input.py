@@ -104,6 +104,10 @@ def functions_of_scores():
         "metric": metrics.roc_auc_score,
         "k": 3,
         "recall": 0.5,
+        "shuffled": {"a": S[::-1].copy()},
+    }
+    usual = set(good)
+    good |= {
         "fpr": 0.5,
         "precision": 0.5,
         "folds": np.arange(N) // 2 % 2,
@@ -111,7 +115,6 @@ def functions_of_scores():
         "thresholds": [0.3],
         "specificity": 0.8,
         "sensitivity": 0.8,
-        "shuffled": {"a": S[::-1].copy()},
     }
     for module in (metrics, plots, decisions):
         for name in module.__all__:
@@ -121,7 +124,12 @@ def functions_of_scores():
             if not inspect.isroutine(function):
                 continue
             parameters = inspect.signature(function).parameters
-            needed = {k: v for k, v in good.items() if k in parameters}
+            needed = {
+                k: v
+                for k, v in good.items()
+                if k in parameters
+                and (k in usual or parameters[k].default is inspect.Parameter.empty)
+            }
             if name == "compare_auc":
                 del needed["metric"]  # by name, and the AUC by default
             if name == "LearningCurveDisplay":

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from aucmax._core.plain import to_plain
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, with_console
@@ -86,6 +85,7 @@ def plan(
     Give all but one of --auc, --positives, --power and --level: the missing one is
     computed. Prints a sentence for a protocol.
     """
+    from aucmax._core.plain import to_plain
     from aucmax.metrics import plan_auc
 
     area = options["auc"] if pilot is None else 1.0  # a pilot has one

@@ -265,12 +265,19 @@ class LearningCurveDisplay(ScoredDisplay):
         """
         from sklearn.base import clone
         from sklearn.model_selection import train_test_split
-        from sklearn.utils import _safe_indexing, check_consistent_length
+        from sklearn.utils import _safe_indexing
+        from sklearn.utils.validation import _num_samples
+
+        from aucmax._core.features import check_row_count
 
         check_binary_labels(y, "y", pos_label)
         labels = np.asarray(y)
         reject_unreadable(X, "X")
-        check_consistent_length(X, labels)
+        try:
+            n_rows = _num_samples(X)
+        except TypeError as error:
+            raise TypeError(f"X must hold the features of rows: {error}") from None
+        check_row_count(labels, n_rows)
         known, held = train_test_split(
             np.arange(labels.size),
             test_size=test_size,
