@@ -274,10 +274,10 @@ class LearningCurveDisplay(ScoredDisplay):
         labels = np.asarray(y)
         reject_unreadable(X, "X")
         try:
-            n_rows = _num_samples(X)
+            n_given = _num_samples(X)
         except TypeError as error:
             raise TypeError(f"X must hold the features of rows: {error}") from None
-        check_row_count(labels, n_rows)
+        check_row_count(labels, n_given)
         known, held = train_test_split(
             np.arange(labels.size),
             test_size=test_size,
