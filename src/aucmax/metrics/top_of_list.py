@@ -14,8 +14,13 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
-from aucmax._core.validation import FloatArray, IntArray, check_relevance
-from aucmax.metrics._steps import QueryValues, Steps, check_task
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_relevance,
+    check_sample_weight,
+)
+from aucmax.metrics._steps import QueryValues, Steps, check_queries, check_task
 from aucmax.metrics.retrieval import RELEVANT, precisions
 from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
@@ -412,5 +417,10 @@ def _top_rows(
     """Return precision at k, and the weights of relevant and of all rows, by query."""
     is_relevant = check_relevance(y_true, pos_label=label)
     found = precisions(is_relevant, y_score, weight, qid, check_k(k))
-    everything = precisions(is_relevant, y_score, weight, qid, is_relevant.size)
-    return found, everything.values * found.rows, found.rows
+    weights = check_sample_weight(weight, is_relevant.size)
+    codes = check_queries(qid, is_relevant.size).codes
+    if codes is None:
+        codes = np.zeros(is_relevant.size, dtype=np.int32)
+    counted = is_relevant if weights is None else weights * is_relevant
+    relevant = np.bincount(codes, counted, found.values.size).astype(np.float64)
+    return found, relevant, found.rows
