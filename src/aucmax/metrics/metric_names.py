@@ -7,7 +7,7 @@ of its own, ``kind@fpr=0.1``. `KINDS` lists them; everything else reads names th
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -129,6 +129,12 @@ class NamedMetric:
     def title(self) -> str:
         """The name in printed text."""
         return self.kind.title + self.name.removeprefix(self.name.partition("@")[0])
+
+    def of_share(self, share: float) -> "NamedMetric":
+        """Return the metric of a sample of the rows: the top k shrinks with it."""
+        if self.kind.parameter != "k" or not self.kind.is_top or share == 1.0:
+            return self
+        return replace(self, options={"k": max(1, round(self.options["k"] * share))})
 
     @property
     def function(self) -> Callable[..., Any]:
