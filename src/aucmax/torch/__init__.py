@@ -20,11 +20,12 @@ from aucmax.torch.losses import (
     PairSigmoidLoss,
     PartialAUCLoss,
 )
-from aucmax.torch.metrics import AUROC, PartialAUROC
+from aucmax.torch.metrics import AUROC, AveragePrecision, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
 
 __all__ = [
     "AUROC",
+    "AveragePrecision",
     "ClassBalancedSampler",
     "GatheredLoss",
     "LambdaLoss",
