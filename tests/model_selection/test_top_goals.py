@@ -115,3 +115,15 @@ def test_a_metric_that_does_not_apply_lists_those_that_do():
     levels = encode_target(np.arange(90) % 3, allow_levels=True)
     with pytest.raises(ValueError, match="'partial_auc' does not apply to levels"):
         choose_goal(levels, "partial_auc")
+
+
+def test_the_linear_model_is_trained_for_the_goal():
+    X, y = rare(5, 900)
+    for metric, expected in (("recall@fpr=0.05", "recall@fpr=0.05"), ("auc", None)):
+        comparison = compare_models(X, y, ["linear"], n_folds=2, metric=metric)
+        assert comparison.last_fold.models["linear"].estimator_.metric == expected
+    model = AutoRanker(metric="average_precision", models=["linear"], folds=2)
+    model.fit(X, y)
+    assert model.members_[0]["models"][0].metric == "average_precision"
+    default = AutoRanker(metric="average_precision", max_fits=4, folds=2).fit(X, y)
+    assert set(default.board_["model"]) == {"combination", "logistic", "linear"}
