@@ -19,6 +19,7 @@ from aucmax.torch.losses import (
     PairLogisticLoss,
     PairSigmoidLoss,
     PartialAUCLoss,
+    SmoothAveragePrecisionLoss,
 )
 from aucmax.torch.metrics import AUROC, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
@@ -34,5 +35,6 @@ __all__ = [
     "PartialAUCLoss",
     "PartialAUROC",
     "ScoreBank",
+    "SmoothAveragePrecisionLoss",
     "epoch_gradient",
 ]
