@@ -19,6 +19,7 @@ from aucmax.torch.losses import (
     PairLogisticLoss,
     PairSigmoidLoss,
     PartialAUCLoss,
+    SmoothAveragePrecisionLoss,
 )
 from aucmax.torch.metrics import AUROC, AveragePrecision, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
@@ -35,5 +36,6 @@ __all__ = [
     "PartialAUCLoss",
     "PartialAUROC",
     "ScoreBank",
+    "SmoothAveragePrecisionLoss",
     "epoch_gradient",
 ]
