@@ -21,11 +21,12 @@ from aucmax.torch.losses import (
     PartialAUCLoss,
     SmoothAveragePrecisionLoss,
 )
-from aucmax.torch.metrics import AUROC, PartialAUROC
+from aucmax.torch.metrics import AUROC, AveragePrecision, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
 
 __all__ = [
     "AUROC",
+    "AveragePrecision",
     "ClassBalancedSampler",
     "GatheredLoss",
     "LambdaLoss",
