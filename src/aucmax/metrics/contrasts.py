@@ -188,8 +188,8 @@ def compare_auc(
     check_confidence(confidence)
     check_choice("metric", metric, _METRICS)
     check_choice("method", method, ("auto", "delong"))
-    contrasts = Contrasts.of(y_score_a, y_score_b, reference, null, margin, confidence)
-    names, columns = contrasts.names, contrasts.columns
+    tests = reference, null, margin
+    names, columns, pairs = check_models(y_score_a, y_score_b, *tests)
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
@@ -199,82 +199,69 @@ def compare_auc(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
     if paired:
-        found = measure_on_same_rows(rows.bind(metric), names, columns, target)
+        found = on_same_rows(rows.bind(metric), names, columns, target)
     else:
         bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
     title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
-    return contrasts.test(found, method, scale, title)
+    options = method, scale, title
+    several = compare_estimates(found, pairs, *tests, confidence, *options)
+    return several if y_score_b is None else without_names(several)
 
 
-@dataclass(frozen=True)
-class Contrasts:
-    """Models, and which of their differences are tested."""
+def without_names(found: MetricComparison) -> MetricDifference:
+    """Return the difference of two models that have no names."""
+    return replace(found.differences[0], names=None)
 
-    names: tuple[str, ...]
-    columns: list[Any]  # scores of each model
-    pairs: list[tuple[int, int]]
-    reference: Any
-    null: float
-    margin: float | None
-    confidence: float
-    is_one: bool  # difference of two arrays
 
-    @classmethod
-    def of(
-        cls,
-        first: Any,
-        second: Any,
-        reference: Any,
-        null: float,
-        margin: float | None,
-        confidence: float,
-        argument: str = "y_score",
-    ) -> Contrasts:
-        """Check the arguments of a comparison."""
-        check_number("null", null, -1.0, 1.0)
-        if margin is not None:
-            check_number("margin", margin, 0.0, 1.0)
-            if null:
-                raise ValueError(
-                    "give null or margin: non-inferiority has its own null."
-                )
-        names, columns = _models(first, second, argument)
-        pairs = _pairs(names, reference, null, margin)
-        if second is not None and reference is not None:
-            raise ValueError("reference needs models by name; give them as a mapping.")
-        tests = reference, null, margin, confidence
-        return cls(names, columns, pairs, *tests, second is not None)
+def compare_estimates(
+    found: _Estimates,
+    pairs: Sequence[tuple[int, int]],
+    reference: Any,
+    null: float,
+    margin: float | None,
+    confidence: float,
+    method: str,
+    scale: tuple[float, float],
+    title: str,
+) -> MetricComparison:
+    """Return the differences of pairs of models, and the test that all are equal."""
+    options = method, scale, title
+    differences = tuple(found.differences(pairs, confidence, null, margin, *options))
+    if len(differences) > 1:
+        start = pairs[0][1] if reference is not None else 0
+        test = found.test_equality(start, null / scale[0], method)
+    else:
+        # a margin has a test of its own
+        (one,) = found.differences(pairs, confidence, null, None, *options)
+        test = one.z**2, 1, one.p_value
+    values = tuple((scale[0] * found.values + scale[1]).tolist())
+    covariance = scale[0] ** 2 * found.covariance(np.eye(len(found.names)))
+    return MetricComparison(
+        found.names, values, covariance, *test, differences, confidence, title
+    )
 
-    def test(
-        self,
-        found: _Estimates,
-        method: str,
-        scale: tuple[float, float],
-        title: str,
-    ) -> MetricDifference | MetricComparison:
-        """Return one difference, or all of them and the test that all are equal."""
-        pairs, null = self.pairs, self.null
-        options = method, scale, title
-        differences = tuple(
-            found.differences(pairs, self.confidence, null, self.margin, *options)
-        )
-        if self.is_one:
-            return replace(differences[0], names=None)
-        if len(differences) > 1:
-            start = pairs[0][1] if self.reference is not None else 0
-            test = found.test_equality(start, null / scale[0], method)
-        else:
-            # a margin has a test of its own
-            (one,) = found.differences(pairs, self.confidence, null, None, *options)
-            test = one.z**2, 1, one.p_value
-        values = tuple((scale[0] * found.values + scale[1]).tolist())
-        covariance = scale[0] ** 2 * found.covariance(np.eye(len(self.names)))
-        return MetricComparison(
-            self.names, values, covariance, *test, differences, self.confidence, title
-        )
+
+def check_models(
+    first: Any,
+    second: Any,
+    reference: Any,
+    null: float,
+    margin: float | None,
+    argument: str = "y_score",
+) -> tuple[tuple[str, ...], list[Any], list[tuple[int, int]]]:
+    """Return the names and the scores of all models, and which are compared."""
+    check_number("null", null, -1.0, 1.0)
+    if margin is not None:
+        check_number("margin", margin, 0.0, 1.0)
+        if null:
+            raise ValueError("give null or margin: non-inferiority has its own null.")
+    names, columns = _models(first, second, argument)
+    if second is not None and reference is not None:
+        raise ValueError("reference needs models by name; give them as a mapping.")
+    return names, columns, _pairs(names, reference, null, margin)
 
 
 def _models(
@@ -329,7 +316,7 @@ def _pairs(
 class BoundMetric:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
-    sample: Any  # a class of `_samples`, or one with `parts` and `sizes` like theirs
+    sample: Any  # one of `_samples`, or another class with `parts` and `sizes`
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
 
@@ -338,7 +325,7 @@ class BoundMetric:
 class _Estimates:
     """Values of several models, with what their contrasts need."""
 
-    names: Sequence[str]
+    names: tuple[str, ...]
     values: FloatArray
     # covariances by independent part; if `is_relative`, of the differences of all
     # models to the first and of that one: models that rank alike differ by exactly 0
@@ -470,8 +457,8 @@ def differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArra
     return np.asarray(np.eye(n_models)[first] - np.eye(n_models)[second])
 
 
-def measure_on_same_rows(
-    bound: BoundMetric, names: Sequence[str], columns: Sequence[Any], target: str
+def on_same_rows(
+    bound: BoundMetric, names: tuple[str, ...], columns: Sequence[Any], target: str
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
@@ -501,7 +488,7 @@ def measure_on_same_rows(
 
 
 def _on_different_rows(
-    bound: Sequence[BoundMetric], names: Sequence[str], columns: Sequence[Any]
+    bound: Sequence[BoundMetric], names: tuple[str, ...], columns: Sequence[Any]
 ) -> _Estimates:
     """Measure each model on the rows of its own sample."""
     values, sizes, degrees, products = np.empty(len(names)), [], [], []

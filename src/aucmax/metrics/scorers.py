@@ -100,15 +100,14 @@ def partial_auc_scorer(
     )
 
 
+@documented
 def concordance_scorer(*, method: str = "harrell", horizon: float | None = None) -> Any:
     """Make a scorer of :func:`concordance_index`, for models of censored times.
 
     Parameters
     ----------
     method : {"harrell", "uno"}, default="harrell"
-        As in :func:`concordance_index`; so is `horizon`.
-    horizon : float, optional
-        Pairs count if their event is before it.
+        As in :func:`concordance_index`.
 
     Returns
     -------

@@ -373,22 +373,16 @@ _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
 
 
-def warn_of_few_rows(
-    rows: Rows,
-    kinds: Sequence[str] = (
-        "positive rows in the ranges",
-        "negative rows in the ranges",
-    ),
-    stacklevel: int = 4,  # the caller of a metric that takes Dask's collections
-) -> None:
+def warn_of_few_rows(rows: Rows) -> None:
     """Warn if the interval may not cover: narrow ranges, uneven weights."""
     if min(rows) < _MIN_ROWS:
+        name = "positive" if rows[0] < rows[1] else "negative"
         warnings.warn(
-            f"The interval rests on {min(rows):.2g} {kinds[rows[0] >= rows[1]]}; "
+            f"The interval rests on {min(rows):.2g} {name} rows within the ranges; "
             "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
-            stacklevel=stacklevel,
+            stacklevel=4,  # the caller of a metric that takes Dask's collections
         )
 
 
