@@ -16,6 +16,7 @@ from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.threshold import balanced_threshold
+from aucmax.decisions.alerts import AlertMixin
 from aucmax.decisions.calibration import (
     CalibratedMixin,
     check_calibrate,
@@ -37,7 +38,7 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
+class TableModel(AlertMixin, CalibratedMixin, ClassifierMixin, BaseEstimator):
     """An estimator for raw tables: an encoder and a model.
 
     Parameters
@@ -90,6 +91,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
         Share of positives among the rows of the calibration; only with `calibrate`.
+    alert_threshold_ : float or None
+        The threshold of :meth:`store_threshold`, if any; ``alert_point_`` has its rule,
+        counts and intervals.
     row_sketch_ : ndarray of uint64
         Hashes of training rows, for :meth:`share_of_known_rows`.
 
@@ -185,7 +189,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         """Learn the threshold and, if wanted, the calibration."""
         if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
             # it has learned both by itself, and 0 is its threshold
-            names = () if self.calibrate is None else ("calibration_", "base_rate_")
+            names = ["alert_point_"]
+            names += [] if self.calibrate is None else ["calibration_", "base_rate_"]
             learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
             return {"threshold_": 0.0, **learned}
         scores = cross_fit.score_rows(estimator, matrix)
