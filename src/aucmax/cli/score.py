@@ -101,9 +101,10 @@ def score(
     Columns are found by name; others, such as the target and the queries, are ignored.
     Prints one line per row, in the order of DATA: the score, and the predicted class
     unless the model ranks by more than two levels. The model's own threshold has the
-    best balanced accuracy in training. Scores of a model with queries compare rows of
-    the same query only; copy the column of the queries (qid in svmlight files) with
-    --keep.
+    best balanced accuracy in training. If 'aucmax evaluate --save-threshold' has stored
+    a threshold, a column alert is 1 for rows above it, else 0. Scores of a model with
+    queries compare rows of the same query only; copy the column of the queries (qid in
+    svmlight files) with --keep.
     """
     is_folder = output is not None and output.suffix == ""
     outputs = _part_names(output, data) if output and is_folder else []
@@ -122,6 +123,7 @@ def score(
             "--threshold."
         )
     taken = {"score", *["probability"] * proba, *["prediction"] * fitted.has_threshold_}
+    taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
     for name in taken.intersection(keep):
         raise click.UsageError(
             f"--keep {name}: the output has a column {name!r} of its own; rename that "
@@ -204,6 +206,8 @@ def _score(
     if model.has_threshold_:
         cut = model.threshold_ if threshold is None else threshold
         scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
+    if model.alert_threshold_ is not None:
+        scored["alert"] = (scored["score"] > model.alert_threshold_) * 1
     return pl.DataFrame({**kept, **scored})
 
 

@@ -7,6 +7,7 @@ from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
 from aucmax.metrics.concordance import concordance_index, survival_target
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
+from aucmax.metrics.named_intervals import metric_interval
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.results import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
         MissingQueriesError,
         make_query_scorer,
+        metric_scorer,
         partial_auc_scorer,
         roc_auc_scorer,
     )
@@ -75,6 +77,8 @@ __all__ = [
     "lift_at_k",
     "make_query_scorer",
     "mean_average_precision",
+    "metric_interval",
+    "metric_scorer",
     "multiclass_auc_score",
     "ndcg_score",
     "nominal_auc_interval",

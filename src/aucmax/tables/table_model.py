@@ -84,6 +84,9 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
         Share of positives among the rows of the calibration; only with `calibrate`.
+    alert_threshold_ : float or None
+        The threshold of :meth:`store_threshold`, if any; ``alert_point_`` has its rule,
+        counts and intervals.
     row_sketch_ : ndarray of uint64
         Hashes of training rows, for :meth:`share_of_known_rows`.
 
@@ -173,7 +176,8 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         """Learn the threshold and, if wanted, the calibration."""
         if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
             # it has learned both by itself, and 0 is its threshold
-            names = () if self.calibrate is None else ("calibration_", "base_rate_")
+            names = ["alert_point_"]
+            names += [] if self.calibrate is None else ["calibration_", "base_rate_"]
             learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
             return {"threshold_": 0.0, **learned}
         scores = score_rows(estimator, matrix)

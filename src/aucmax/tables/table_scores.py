@@ -12,6 +12,7 @@ from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted
 from aucmax._core.linear_scores import LinearScorer
 from aucmax._core.parameters import check_choice
+from aucmax.decisions.alerts import AlertMixin
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tables.frames import warn_of_other_columns
 from aucmax.tables.learned_columns import VIEWS, LearnedColumns
@@ -43,7 +44,7 @@ def check_categories(view: str, encoder: LearnedColumns, estimator: Any) -> None
 
 
 @documented
-class TableScores(CalibratedMixin):
+class TableScores(AlertMixin, CalibratedMixin):
     """The half of `TableModel` that new rows need."""
 
     _saved_state = saved.fields(
