@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from aucmax import persistence
 from aucmax.cli import main
 from aucmax.datasets import load_svmlight
+from aucmax.persistence.model_file import load_scorer
 from aucmax.tables.table_scores import LinearTableScorer
 
 HEAVY = {"numba", "sklearn", "scipy.stats", "lightgbm", "matplotlib", "jinja2"}
@@ -108,7 +109,7 @@ def test_a_command_loads_what_it_uses(folder, command, expected):
 )
 def test_a_scorer_has_the_bits_of_the_model(folder, model, data):
     path = folder / f"{model}-{data}.aucmax"
-    whole, scorer = persistence.load(path), persistence.load_scorer(path)
+    whole, scorer = persistence.load(path), load_scorer(path)
     assert type(scorer) is LinearTableScorer
     table = pl.read_csv(folder / f"{data}.csv").drop("sick")
     extreme = pl.Series("size", [1e308, -1e308, 0.0, None] * (table.height // 4))
@@ -137,14 +138,14 @@ def test_a_scorer_of_sparse_rows_has_the_bits_of_the_model(tmp_path):
         fit = ["fit", rows, "--model", name, "-q", "-o", model, "--force"]
         assert CliRunner().invoke(main, fit).exit_code == 0
         X = load_svmlight(rows).X
-        scorer = persistence.load_scorer(model)
+        scorer = load_scorer(model)
         assert type(scorer) is LinearTableScorer
         scores = persistence.load(model).decision_function(X)
         assert scorer.decision_function(X).tobytes() == scores.tobytes()
 
 
 def test_a_model_without_a_scorer_is_loaded_whole(folder):
-    model = persistence.load_scorer(folder / "lambdamart-few.aucmax")
+    model = load_scorer(folder / "lambdamart-few.aucmax")
     assert type(model).__name__ == "TableModel"
 
 

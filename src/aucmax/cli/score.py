@@ -151,7 +151,7 @@ def score(
 
 def load_model(path: Path, *, to_score: bool = False) -> Any:
     """Load a model of the command line; reject any other."""
-    from aucmax.persistence import load, load_scorer
+    from aucmax.persistence.model_file import load, load_scorer
 
     model = load_scorer(path) if to_score else load(path)
     if not hasattr(model, "encoder_"):

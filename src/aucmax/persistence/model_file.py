@@ -138,15 +138,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def load_scorer(path: str | os.PathLike[str]) -> Any:
     """Load a model to score rows; a linear one for tables without scikit-learn.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file, with the errors of `load`.
-
-    Returns
-    -------
-    estimator or LinearTableScorer
-        Both give the same scores bit for bit.
+    Its scores are those of the model that `load` returns, bit for bit.
     """
     return read_file(path, _unpack_scorer)
 
