@@ -50,6 +50,16 @@ def ten_models() -> float:
     )
 
 
+@gate("concordance_index / np.argsort, 10^6 rows", at_most=10.0)
+def concordance() -> float:
+    event, scores = scored_rows(N_ROWS)
+    time = np.random.default_rng(4).exponential(np.exp(-scores))
+    return ratio(
+        lambda: metrics.concordance_index(event, time, scores),
+        lambda: np.argsort(scores),
+    )
+
+
 @gate("ndcg_score / scikit-learn's, 10,000 queries of 100 rows", at_most=0.2)
 def ndcg() -> float:
     generator = np.random.default_rng(2)
