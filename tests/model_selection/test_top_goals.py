@@ -7,9 +7,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import aucmax
 from aucmax import AutoRanker
 from aucmax.decisions import operating_point
-from aucmax.metrics import average_precision_score, precision_at_k
+from aucmax.metrics import (
+    average_precision_score,
+    metric_interval,
+    precision_at_k,
+)
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.model_selection import compare_models
+from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, by_query, choose_goal
 from aucmax.tables import encode_target
 
@@ -164,3 +169,15 @@ def test_the_linear_model_is_trained_for_the_goal():
     assert model.members_[0]["models"][0].metric == "average_precision"
     default = AutoRanker(metric="average_precision", max_fits=4, folds=2).fit(X, y)
     assert set(default.board_["model"]) == {"combination", "logistic", "linear"}
+
+
+def test_one_list_has_the_interval_of_its_metric():
+    X, y = rare(9, 900)
+    found = metric_interval(y, X[:, 1], "recall@fpr=0.05")
+    goal = Goal("recall@fpr=0.05")
+    result = summarise_scores(encode_target(y), X[:, 1], goal)
+    assert (result.main, result.low, result.high) == (
+        found.value,
+        found.low,
+        found.high,
+    )

@@ -9,6 +9,17 @@ from typing import Any, Self
 _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
+def require_fitted(estimator: Any, attribute: str) -> None:
+    """Raise scikit-learn's NotFittedError without a fitted attribute."""
+    if not hasattr(estimator, attribute):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' "
+            "with appropriate arguments before using this estimator."
+        )
+
+
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     """Undo the changes of a fit that ends in an error, or by Ctrl-C."""

@@ -112,14 +112,13 @@ def evaluate(
     fitted to more than two levels is evaluated by MAUC and ordinal AUC.
     """
     import aucmax
-    from aucmax.decisions import reliability
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
-    fitted = load_model(model)
+    fitted = load_model(model, to_score=not save_threshold)
     _check_options(fitted, model, cut, save_threshold, prevalence)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
     rows = data.read(known_columns(fitted), in_parts, on_workers)
@@ -146,6 +145,8 @@ def evaluate(
         groups = group_rows(truth, scores, column, cutoff)
     chances = None
     if hasattr(fitted, "predict_proba"):
+        from aucmax.decisions import reliability
+
         chances = reliability(
             truth.relevant,
             fitted.predict_proba(test.rows, prevalence=prevalence)[:, 1],

@@ -112,7 +112,7 @@ def score(
         check_ending(output, TABLES)
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
-    fitted = load_model(model)
+    fitted = load_model(model, to_score=True)
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
@@ -149,11 +149,11 @@ def score(
         console.give({"rows": n_rows, "output": str(output) if is_folder else place})
 
 
-def load_model(path: Path) -> Any:
+def load_model(path: Path, *, to_score: bool = False) -> Any:
     """Load a model of the command line; reject any other."""
-    import aucmax
+    from aucmax.persistence.model_file import load, load_scorer
 
-    model = aucmax.load(path)
+    model = load_scorer(path) if to_score else load(path)
     if not hasattr(model, "encoder_"):
         raise click.ClickException(
             f"the {type(model).__name__} in {path} cannot prepare the columns of a "

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
-from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
@@ -114,6 +113,8 @@ def reliability(
     chances, happened, weight = check_probabilities(
         y_true, probabilities, sample_weight, pos_label
     )
+    from sklearn.metrics import brier_score_loss, log_loss
+
     groups = _groups(chances, weight, n_groups)
     mass = np.bincount(groups, weight)
     share = np.bincount(groups, weight * happened) / mass

@@ -22,6 +22,7 @@ from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import Folds, class_folds, unit_folds
+from aucmax._core.linear_scores import linear_scores
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
@@ -262,8 +263,7 @@ class LinearRankerCV(BinaryRanker):
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
-        scores: FloatArray = np.asarray(X @ self.coef_[0], dtype=np.float64)
-        return scores + float(self.intercept_[0])
+        return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         fpr = parameters.check_range("fpr_range", self.fpr_range)

@@ -193,15 +193,8 @@ def compare_auc(
     """
     check_confidence(confidence)
     check_choice("method", method, ("auto", "delong"))
-    check_number("null", null, -1.0, 1.0)
-    if margin is not None:
-        check_number("margin", margin, 0.0, 1.0)
-        if null:
-            raise ValueError("give null or margin: non-inferiority has its own null.")
-    names, columns = _models(y_score_a, y_score_b)
-    pairs = _pairs(names, reference, null, margin)
-    if y_score_b is not None and reference is not None:
-        raise ValueError("reference needs models by name; give them as a mapping.")
+    tests = reference, null, margin
+    names, columns, pairs = check_models(y_score_a, y_score_b, *tests)
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
@@ -212,7 +205,7 @@ def compare_auc(
     )
     if paired:
         bound = [rows.bind(metric)]
-        found = _on_same_rows(bound[0], names, columns, target)
+        found = on_same_rows(bound[0], names, columns, target)
     else:
         bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
@@ -221,9 +214,29 @@ def compare_auc(
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
     title = metric if box == WHOLE_SQUARE else "partial_auc"
     options = method, scale, title
+    several = compare_estimates(found, pairs, *tests, confidence, *options)
+    return several if y_score_b is None else without_names(several)
+
+
+def without_names(found: MetricComparison) -> MetricDifference:
+    """Return the difference of two models that have no names."""
+    return replace(found.differences[0], names=None)
+
+
+def compare_estimates(
+    found: _Estimates,
+    pairs: Sequence[tuple[int, int]],
+    reference: Any,
+    null: float,
+    margin: float | None,
+    confidence: float,
+    method: str,
+    scale: tuple[float, float],
+    title: str,
+) -> MetricComparison:
+    """Return the differences of pairs of models, and the test that all are equal."""
+    options = method, scale, title
     differences = tuple(found.differences(pairs, confidence, null, margin, *options))
-    if y_score_b is not None:
-        return replace(differences[0], names=None)
     if len(differences) > 1:
         start = pairs[0][1] if reference is not None else 0
         test = found.test_equality(start, null / scale[0], method)
@@ -232,16 +245,38 @@ def compare_auc(
         (one,) = found.differences(pairs, confidence, null, None, *options)
         test = one.z**2, 1, one.p_value
     values = tuple((scale[0] * found.values + scale[1]).tolist())
-    covariance = scale[0] ** 2 * found.covariance(np.eye(len(names)))
+    covariance = scale[0] ** 2 * found.covariance(np.eye(len(found.names)))
     return MetricComparison(
-        names, values, covariance, *test, differences, confidence, title
+        found.names, values, covariance, *test, differences, confidence, title
     )
 
 
-def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
+def check_models(
+    first: Any,
+    second: Any,
+    reference: Any,
+    null: float,
+    margin: float | None,
+    argument: str = "y_score",
+) -> tuple[tuple[str, ...], list[Any], list[tuple[int, int]]]:
+    """Return the names and the scores of all models, and which are compared."""
+    check_number("null", null, -1.0, 1.0)
+    if margin is not None:
+        check_number("margin", margin, 0.0, 1.0)
+        if null:
+            raise ValueError("give null or margin: non-inferiority has its own null.")
+    names, columns = _models(first, second, argument)
+    if second is not None and reference is not None:
+        raise ValueError("reference needs models by name; give them as a mapping.")
+    return names, columns, _pairs(names, reference, null, margin)
+
+
+def _models(
+    first: Any, second: Any, argument: str
+) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the scores of all models."""
     if second is not None:
-        return ("y_score_a", "y_score_b"), [first, second]
+        return (f"{argument}_a", f"{argument}_b"), [first, second]
     if isinstance(first, Mapping):
         names, columns = list(first), list(first.values())
     elif hasattr(first, "columns"):
@@ -252,14 +287,16 @@ def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
         matrix = np.asarray(first)
         if matrix.ndim != 2:
             raise ValueError(
-                "y_score_a must hold a column of scores per model if y_score_b is not "
-                f"given, got shape {matrix.shape}; use auc_interval for one model."
+                f"{argument}_a must hold a column of scores per model if {argument}_b "
+                f"is not given, got shape {matrix.shape}; use auc_interval or "
+                "concordance_interval for one model."
             )
         names, columns = [f"model {k}" for k in range(matrix.shape[1])], [*matrix.T]
     shown = tuple(map(str, names))
     if len(set(shown)) < len(shown) or len(shown) < 2:
         raise ValueError(
-            f"y_score_a must hold two or more models with different names, got {shown}."
+            f"{argument}_a must hold two or more models with different names, got "
+            f"{shown}."
         )
     return shown, columns
 
@@ -283,7 +320,7 @@ def _pairs(
 
 
 @dataclass(frozen=True)
-class _Bound:
+class BoundMetric:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
     sample: Any  # of `_samples`, `_top_samples` or `nominal`
@@ -296,7 +333,7 @@ class _Bound:
 class _Estimates:
     """Values of several models, with what their contrasts need."""
 
-    names: Sequence[str]
+    names: tuple[str, ...]
     values: FloatArray
     # covariances by independent part; if `is_relative`, of the differences of all
     # models to the first and of that one: models that rank alike differ by exactly 0
@@ -428,8 +465,8 @@ def differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArra
     return np.asarray(np.eye(n_models)[first] - np.eye(n_models)[second])
 
 
-def _on_same_rows(
-    bound: _Bound, names: Sequence[str], columns: Sequence[Any], target: str
+def on_same_rows(
+    bound: BoundMetric, names: tuple[str, ...], columns: Sequence[Any], target: str
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
@@ -459,7 +496,7 @@ def _on_same_rows(
 
 
 def _on_different_rows(
-    bound: Sequence[_Bound], names: Sequence[str], columns: Sequence[Any]
+    bound: Sequence[BoundMetric], names: tuple[str, ...], columns: Sequence[Any]
 ) -> _Estimates:
     """Measure each model on the rows of its own sample."""
     values, sizes, degrees, products = np.empty(len(names)), [], [], []
@@ -527,7 +564,7 @@ class _Rows:
     pos_label: Any
     options: Mapping[str, Any]
 
-    def bind(self, metric: str) -> _Bound:
+    def bind(self, metric: str) -> BoundMetric:
         """Check what the metric supports, and bind it."""
         units = [k for k in ("qid", "groups", "folds") if getattr(self, k) is not None]
         ranges = ["fpr_range or tpr_range"] if self.box != WHOLE_SQUARE else []
@@ -579,7 +616,7 @@ class _Rows:
             for k in range(n_models)
         ]
 
-    def auc(self) -> _Bound:
+    def auc(self) -> BoundMetric:
         rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
         n_rows, weights = rows.is_positive.size, rows.sample_weight
         codes = check_groups(self.groups, n_rows)
@@ -588,9 +625,11 @@ class _Rows:
             return _of_scores(sample, n_rows)
         folded = FoldSample(sample, check_folds(self.folds, n_rows))
         check = partial(check_fold_scores, folds=folded.folds)
-        return _Bound(folded, lambda one, name: folded.measure(check(one, name=name)))
+        return BoundMetric(
+            folded, lambda one, name: folded.measure(check(one, name=name))
+        )
 
-    def ordinal_auc(self) -> _Bound:
+    def ordinal_auc(self) -> BoundMetric:
         rows = check_level_rows(self.y_true, self.sample_weight, None)
         if rows.names.size == 2:
             return self.auc()
@@ -598,12 +637,14 @@ class _Rows:
         sample = OrdinalSample(rows.levels, rows.sample_weight, codes)
         return _of_scores(sample, rows.levels.size)
 
-    def nominal_auc(self) -> _Bound:
+    def nominal_auc(self) -> BoundMetric:
         rows = self.y_true, self.sample_weight, self.groups
         sample = NominalSample.of(*rows, **self.options)
-        return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
+        return BoundMetric(
+            sample, lambda scores, _: sample.measure(sample.check(scores))
+        )
 
-    def top_of_list(self, named: NamedMetric | None) -> _Bound:
+    def top_of_list(self, named: NamedMetric | None) -> BoundMetric:
         """Return average precision by influence, or a metric by resampling."""
         rows = check_rows(self.y_true, self.sample_weight, self.groups, self.pos_label)
         sample: Any = PrecisionSample(rows)
@@ -615,7 +656,7 @@ class _Rows:
 
     def mean_over_queries(
         self, metric: Callable[..., Any], unit: float = 1.0
-    ) -> _Bound:
+    ) -> BoundMetric:
         """Return the mean of a metric over the queries that have a value."""
         options = {"sample_weight": self.sample_weight, "qid": self.qid, **self.options}
         if self.pos_label is not None:
@@ -634,7 +675,7 @@ class _Rows:
                 "needs at least two."
             )
         sample = QuerySample(n_queries)
-        return _Bound(
+        return BoundMetric(
             sample, lambda scores, _: sample.measure(values(scores)), False, (unit, 0.0)
         )
 
@@ -661,7 +702,7 @@ def _parse(metric: Any) -> NamedMetric | None:
 
 
 def _common_scale(
-    bound: Sequence[_Bound], of_areas: tuple[float, float]
+    bound: Sequence[BoundMetric], of_areas: tuple[float, float]
 ) -> tuple[float, float]:
     """Return the scale of all models; that of an area unless the metric has its own."""
     scales = {one.scale for one in bound}
@@ -681,7 +722,7 @@ def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:
     return named.function, {"qid", "groups", "n_resamples", "random_state"}
 
 
-def _of_scores(sample: Any, n_rows: int) -> _Bound:
-    return _Bound(
+def _of_scores(sample: Any, n_rows: int) -> BoundMetric:
+    return BoundMetric(
         sample, lambda scores, name: sample.measure(check_scores(scores, n_rows, name))
     )

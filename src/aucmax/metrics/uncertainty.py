@@ -387,7 +387,12 @@ def warn_of_few_rows(rows: Rows) -> None:
 
 
 def area_interval(
-    auc: float, error: float, confidence: float, rows: Rows, degrees: Any = None
+    auc: float,
+    error: float,
+    confidence: float,
+    rows: Rows,
+    degrees: Any = None,
+    few_errors: float = FEW_ERRORS,
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
@@ -398,7 +403,7 @@ def area_interval(
     if error > 0.0:
         quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
         low, high = logit_ends(auc, error, quantile)
-    if error == 0.0 or few * min(auc, 1.0 - auc) < FEW_ERRORS:
+    if error == 0.0 or few * min(auc, 1.0 - auc) < few_errors:
         many = max(*rows, 1.0)
         quantile = t_quantile(few + many - 2.0, confidence)
         score = _score_ends(auc, quantile, few * many, few, many)

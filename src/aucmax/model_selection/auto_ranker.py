@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
+from aucmax._core.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import is_usable, plan_folds
@@ -22,13 +23,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
-from aucmax.decisions.calibration import (
-    CalibratedMixin,
-    along_knots,
-    are_rising,
-    check_calibrate,
-    learn_calibration,
-)
+from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
@@ -47,9 +42,9 @@ from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, sum
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
-from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import check_categories, warn_of_constant_scores
+from aucmax.tables.table_model import warn_of_constant_scores
+from aucmax.tables.table_scores import check_categories, score_rows, view_rows
 from aucmax.tables.target import has_constant_scores
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have

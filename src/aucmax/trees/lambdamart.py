@@ -155,7 +155,8 @@ class LambdaMART(BinaryRanker):
         those in :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by
         name if there are any. By default the metric of the objective. With queries, the
         mean over queries. With levels, all but the lowest are positive for metrics of
-        two classes. The top k are those of the validation rows.
+        two classes. Held-out training rows are a share of all rows, and their k is
+        that share of k.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.

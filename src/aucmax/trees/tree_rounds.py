@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._core.fitting import RoundMonitor
+from aucmax._core.packages import import_package
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
@@ -53,7 +54,7 @@ def new_booster(
     evaluation: Evaluation | None,
 ) -> Any:
     """Return a booster without trees, with its training and validation rows in bins."""
-    import lightgbm
+    lightgbm = import_package("lightgbm", "a model of trees")
 
     # LightGBM demands labels, but only the risk needs them
     rows = new_dataset(parameters, X, _no_labels(X), columns.categorical, columns.names)
