@@ -174,6 +174,7 @@ def _fitted(
 def _check_settings(estimator: Any, eval_set: Any) -> None:
     """Reject settings that XGBoost on Dask does not support."""
     given = {
+        f"objective={estimator.objective!r}": estimator.objective in _OF_TIMES,
         "eval_set": eval_set is not None,
         "n_iter_no_change": estimator.n_iter_no_change is not None,
         "params": bool(estimator.params),

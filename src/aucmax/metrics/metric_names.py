@@ -13,6 +13,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.multiclass import (
     multiclass_auc_score,
     ordinal_auc_score,
@@ -40,6 +41,7 @@ class MetricKind:
     title: str
     function: Callable[..., Any]  # of labels and scores; weights and queries by name
     uses_levels: bool = False  # or which rows are above the lowest level
+    uses_times: bool = False  # events and censored times
     needs_queries: bool = False
     takes_range: bool = False  # a part of the ROC curve, as `fpr_range`
     # the number after "@", which may be left out: its parameter, and how to read it
@@ -57,6 +59,7 @@ KINDS: dict[str, MetricKind] = {
         "NDCG", ndcg_score, uses_levels=True, needs_queries=True, parameter="k"
     ),
     "map": MetricKind("MAP", mean_average_precision, needs_queries=True),
+    "concordance": MetricKind("C index", target_concordance, uses_times=True),
 }
 
 
