@@ -16,6 +16,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
@@ -34,7 +35,8 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
     """Return the area within a part of the curve, with its 95% interval if any."""
     if ranked.has_units:
-        return mean_interval(replace(ranked, part=part).values(scores))
+        values = replace(ranked, part=part).values(scores)
+        return mean_interval(values, parse_metric(ranked.metric).kind.bounds)
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
     try:
         found = cv_auc_interval(ranked.target.labels, scores, **known)
