@@ -116,7 +116,8 @@ class AUCSVC(SurvivalRanker):
         Weight of the risk, a mean over pairs. Larger values fit the training pairs
         more closely; search from 1 to 1000, by `fit_path`. Unused with a `radius`.
     loss : {"hinge", "logistic", "sigmoid", "cox"}, default="hinge"
-        Loss of a pair, or of an event ("cox"). Use "sigmoid" for a narrow range, or classes that overlap much.
+        Loss of a pair, or of an event ("cox"). Use "sigmoid" for a narrow range, or
+        classes that overlap much.
     radius : float, default=None
         Limit of the norm; larger values fit the training pairs more closely.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
@@ -146,7 +147,8 @@ class AUCSVC(SurvivalRanker):
         `fpr_range` from 0, a `tpr_range` to 1 and no queries. "bundle" (cutting planes)
         and "subgradient" (proximal steps with momentum) support every penalty and
         convex loss. "descent" (L-BFGS) supports ``penalty="l2"`` with "logistic" and
-        "cox". For censored times, "newton" is not available. All certify the same gap. ``loss="sigmoid"`` needs "auto".
+        "cox". For censored times, "newton" is not available. All
+        certify the same gap. ``loss="sigmoid"`` needs "auto".
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
 
@@ -455,8 +457,8 @@ class AUCSVC(SurvivalRanker):
         solution.warn_if_unfinished(rule)
         _, n_passes, values, gaps, seconds = np.array(solution.history).T.copy()
         for name in ("classes_", "is_survival_"):
-            vars(self).pop(name, None)
-        vars(self).update(self._target_attributes(classes))
+            self.__dict__.pop(name, None)
+        self.__dict__.update(self._target_attributes(classes))
         # censored times have no threshold
         threshold = 0.0
         if classes is not None:

@@ -45,7 +45,7 @@ class AdditiveLogistic(BinaryRanker):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the curves; features are to be on one scale."""
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
-        vars(self).update(self._target_attributes(classes))
+        self.__dict__.update(self._target_attributes(classes))
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
         filled = np.arange(X.shape[1])
         if hasattr(X, "nnz"):
@@ -109,7 +109,7 @@ class AdditiveCox(AdditiveLogistic, SurvivalRanker):
                 "AdditiveCox learns events and times, but y has labels."
             )
         model = AUCSVC(self.C * labels.size, loss="cox")
-        return model.fit(basis, labels, weight).coef_[0]
+        return np.asarray(model.fit(basis, labels, weight).coef_[0])
 
 
 def is_bent(knots: FloatArray) -> Any:

@@ -154,11 +154,11 @@ class LambdaMART(BinaryRanker):
     eval_metric : str or callable, default=None
         The metric on the validation rows: "auc", "partial_auc" (over `fpr_range`),
         "mauc", "ordinal_auc", "ndcg", "ndcg@10" (or another number of top rows), "map",
-        "concordance" (of censored times), or a function of labels and scores that is higher for better scores, such as
-        those in :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by
-        name if there are any. By default the metric of the objective. With queries, the
-        mean over queries. With levels, all but the lowest are positive for "auc",
-        "partial_auc" and "map".
+        "concordance" (of censored times), or a function of labels and scores that is
+        higher for better scores, such as those in :mod:`aucmax.metrics`; it also
+        receives `sample_weight` and `qid` by name if there are any. By default the
+        metric of the objective. With queries, the mean over queries. With levels, all
+        but the lowest are positive for "auc", "partial_auc" and "map".
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.risks import Concordance, CoxLikelihood, PairLogistic, Risk
+from aucmax.risks import Concordance, CoxLikelihood, PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative error of hessians (of gradients 3e-6): trees round to single precision.
@@ -43,7 +43,7 @@ class PairObjective:
         outside_weight: float = OUTSIDE_WEIGHT,
         n_jobs: int = 1,
         truncation: int | None = None,
-    ) -> Risk:
+    ) -> Any:
         """Return the risk; only "pauc" has a range, and only "ndcg" a truncation."""
         if self.labels == "times":
             is_cox = self.name == "cox"

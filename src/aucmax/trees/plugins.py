@@ -64,7 +64,10 @@ class _BoundRows:
     def pairs(self) -> BoundPairLogistic:
         """The risk of the rows."""
         risk = self._plugin._objective.risk(*self._plugin._arguments[1:])
-        return risk.bind(self.rows.labels, self.rows.weights, self.rows.qid)
+        bound: BoundPairLogistic = risk.bind(
+            self.rows.labels, self.rows.weights, self.rows.qid
+        )
+        return bound
 
     @cached_property
     def measure(self) -> Callable[[ArrayLike], float]:
