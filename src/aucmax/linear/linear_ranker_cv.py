@@ -214,9 +214,7 @@ class LinearRankerCV(SurvivalRanker):
             )
             rows = Rows(scaled, labels, weight, queries)
             if classes is None:
-                check_whole_range(
-                    PartialHinge(self.fpr_range, tpr_range=self.tpr_range)
-                )
+                check_whole_range(PartialHinge(**self._part_of_the_curve()))
                 rows = Rows(scaled, labels["event"], weight, queries, labels)
             with one_blas_thread():
                 folds = self._search(rows, candidates, groups)
