@@ -116,8 +116,9 @@ _SURVIVAL_TREES = {
     "learning_rate": 0.03,
     "num_leaves": 8,
     "min_child_samples": 10,
-    "colsample_bytree": 0.5,
-    "reg_lambda": 5.0,
+    "colsample_bytree": 0.8,
+    "reg_lambda": 20.0,
+    "params": {"extra_trees": True},
 }
 # of rankers within AutoRanker, unlike LightGBM's defaults
 _SMALL_TREES = {
