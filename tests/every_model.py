@@ -9,8 +9,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
-from aucmax.metrics import survival_target
-from aucmax.model_selection.additive_logistic import AdditiveCox, AdditiveLogistic
+from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
 from aucmax.trees import Forest, LambdaMART, LambdaRankBaseline
@@ -30,7 +29,6 @@ TABLE = pl.DataFrame(
         "gaps": [None if k % 5 == 0 else float(k % 7) for k in range(N)],
     }
 )
-TIMES = survival_target(np.arange(N) % 3 > 0, np.exp(-X[:, 0]))
 GRAPHS, NODE_LABELS = graphs_of(0)
 
 #: name -> (unfitted model, training rows, labels)
@@ -63,13 +61,6 @@ MODELS = {
     "soft_rank_boost": (aucmax.SoftRankBoost(n_estimators=9), X, Y),
     "lambdamart": (aucmax.LambdaMART(n_estimators=3), X, Y),
     "lambdamart_ordinal": (aucmax.LambdaMART("ordinal", n_estimators=3), X, LEVELS),
-    "additive_cox": (AdditiveCox(n_ramps=3), X, TIMES),
-    "auc_svc_cox": (aucmax.AUCSVC(loss="cox"), X, TIMES),
-    "lambdamart_concordance": (
-        aucmax.LambdaMART("concordance", n_estimators=3),
-        X,
-        TIMES,
-    ),
     "lightgbm_baseline": (LightGBMBaseline(n_estimators=3), X, Y),
     "logistic_regression": (LogisticRegression(), X, Y),
     "graph_ranker": (aucmax.GraphRanker(), GRAPHS, NODE_LABELS),

@@ -87,7 +87,8 @@ def test_scores_far_apart_do_not_overflow():
         value, gradient, hessian = (
             CoxLikelihood().bind(y).value_gradient_hessian(scores)
         )
-        assert np.isfinite([*gradient, *hessian]).all() and value >= 0.0
+        assert np.isfinite([*gradient, *hessian]).all()
+        assert value >= 0.0
 
 
 def test_rows_without_events_are_rejected():
