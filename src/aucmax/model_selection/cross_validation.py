@@ -239,7 +239,9 @@ class PlannedComparison:
         time_limit: float | None = 60.0,
     ) -> Self:
         """Split the rows, and make the models; see :func:`compare_models`."""
-        named = name_models(models, partial(table_model, ranges=goal.ranges))
+        metric = None if target.is_graded else goal.other_metric
+        make = partial(table_model, ranges=goal.ranges, metric=metric)
+        named = name_models(models, make)
         named = {name: for_frame(model, X) for name, model in named.items()}
         table = as_table(X)
         check_rows(table, target)

@@ -16,13 +16,12 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import compare_auc, cv_auc_interval
-from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     CONFIDENCE,
     Estimate,
-    mean_interval,
+    estimate_metric,
     paired_test,
 )
 from aucmax.model_selection.goals import title_of
@@ -36,7 +35,7 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
     """Return the area within a part of the curve, with its 95% interval if any."""
     if ranked.has_units:
         values = replace(ranked, part=part).values(scores)
-        return mean_interval(values, parse_metric(ranked.metric).kind.bounds)
+        return estimate_metric(values, ranked.metric, ranked.target, scores)
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
     try:
         found = cv_auc_interval(ranked.target.labels, scores, **known)
