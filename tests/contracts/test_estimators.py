@@ -69,7 +69,11 @@ def expected_failures(estimator):
         LinearRankerCV(C_values=(1.0,), cv=2, metric="average_precision"),
         LevelSumRanker(AUCSVC(C=0.1)),
         AutoRanker(models=["logistic", "kernel"], folds=2),
-        *(LambdaMART(name, n_estimators=20) for name in OBJECTIVES),
+        *(
+            LambdaMART(name, n_estimators=20)
+            for name, objective in OBJECTIVES.items()
+            if objective.labels != "times"
+        ),
     ],
     expected_failed_checks=expected_failures,
     xfail_strict=True,
