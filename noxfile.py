@@ -11,6 +11,8 @@ import nox
 
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["test", "lint"]
+# files that tests write without naming an encoding, on Windows
+os.environ["PYTHONUTF8"] = "1"
 ROOT = Path(__file__).parent
 PYTEST = ("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal")
 

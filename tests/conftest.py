@@ -29,6 +29,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 if "mix_stderr" in inspect.signature(CliRunner).parameters:
     CliRunner.__init__ = functools.partialmethod(CliRunner.__init__, mix_stderr=False)
     Result.output = property(lambda result: result.stdout + result.stderr)
+# signals, forks, limits and devices that Windows does not have
+if os.name == "nt":
+    collect_ignore = [
+        "core/test_forks.py", "datasets/test_reading_limit.py",
+        "persistence/test_kill_during_save.py", "test_cli_lost_output.py",
+        "test_cli_memory.py", "torture/test_killed_fits.py",
+    ]  # fmt: skip
 
 
 def pytest_configure():
