@@ -3,19 +3,29 @@
 import numpy as np
 import pytest
 
-from aucmax.metrics import ndcg_score
-from aucmax.metrics.metric_names import KINDS, parse_metric
+from aucmax.metrics import ndcg_score, recall_at_fpr
+from aucmax.metrics.metric_names import KINDS, names, parse_metric
 
 
 def test_every_kind_has_a_name_a_title_and_a_value():
     y, scores, qid = np.arange(8) % 3, np.arange(8.0) ** 2 % 5, np.arange(8) // 4
-    for name in KINDS:
+    for name in names():
         metric = parse_metric(name)
-        assert (metric.name, metric.title) == (name, KINDS[name].title)
+        assert metric.kind is KINDS[metric.base]
+        assert metric.title.startswith(metric.kind.title)
         labels = y if metric.kind.uses_levels else y > 0
         value = metric.function(labels, scores, qid=qid)
-        assert 0 < value < 1
+        low, high = metric.kind.bounds
+        assert low <= value <= high
         assert metric.prepare(labels, qid=qid)(scores) == value
+    assert {parse_metric(name).base for name in names()} == {*KINDS}
+
+
+def test_a_rate_has_a_name():
+    metric = parse_metric("recall@fpr=0.3")
+    assert (metric.title, metric.base) == ("recall@fpr=0.3", "recall@fpr")
+    y, scores = np.arange(8) % 2, np.arange(8.0) ** 2 % 5
+    assert metric.function(y, scores) == recall_at_fpr(y, scores, fpr=0.3)
 
 
 def test_a_number_is_the_parameter_of_its_kind():
@@ -27,7 +37,10 @@ def test_a_number_is_the_parameter_of_its_kind():
 
 @pytest.mark.parametrize(
     "name",
-    ["loss", "", "auc@3", "AUC", "ndcg@", "ndcg@k=3", "ndcg 10", None, 3, "map@x"],
+    [
+        *["loss", "", "auc@3", "AUC", "ndcg@", "ndcg@k=3", "ndcg 10", None, 3, "map@x"],
+        *["recall", "recall@fpr", "precision@fpr=0.1", "gini@3"],
+    ],
 )
 def test_other_names_are_rejected_with_a_list(name):
     with pytest.raises(
@@ -40,3 +53,9 @@ def test_other_names_are_rejected_with_a_list(name):
 def test_ranks_are_whole_numbers(number):
     with pytest.raises(ValueError, match="must be a whole number of at least 1"):
         parse_metric(f"ndcg@{number}")
+
+
+@pytest.mark.parametrize("number", ["2", "-0.1", "1e9", "0.1.2"])
+def test_rates_are_between_0_and_1(number):
+    with pytest.raises(ValueError, match=r"must be a rate, 0 to 1, .*'recall@fpr=0.01"):
+        parse_metric(f"recall@fpr={number}")

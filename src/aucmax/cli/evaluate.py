@@ -52,6 +52,7 @@ _MANY_KNOWN_ROWS = 0.2
         "aucmax evaluate sick.aucmax other-patients.csv --fpr-range 0 0.05 --json",
         "aucmax evaluate sick.aucmax other-patients.csv --recall 0.9",
         "aucmax evaluate sick.aucmax other-patients.csv --alerts 100",
+        "aucmax evaluate sick.aucmax other.csv --fpr 0.01 --save-threshold",
         "aucmax evaluate sick.aucmax other.csv --cost-missed 50 --cost-alarm 1",
         "aucmax evaluate sick.aucmax other-patients.csv --by sex",
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
@@ -62,6 +63,12 @@ _MANY_KNOWN_ROWS = 0.2
 @range_options
 @metric_option
 @cut_options
+@click.option(
+    "--save-threshold",
+    is_flag=True,
+    help="Store the chosen threshold in the file MODEL, which is replaced: 'aucmax "
+    "score' then adds a column alert.",
+)
 @prevalence_option
 @by_option
 @click.option("--figure", type=output_path, help="File for the ROC curve.")
@@ -77,6 +84,7 @@ def evaluate(
     ranges: dict[str, Any],
     metric: str | None,
     cut: dict[str, float],
+    save_threshold: bool,
     prevalence: float | None,
     by: str | None,
     figure: Path | None,
@@ -89,10 +97,12 @@ def evaluate(
 
     Prints the AUC with its 95% interval (DeLong), the partial AUC, and the true
     positives, misses and false alarms at a threshold, with 95% intervals for an equally
-    large new sample. The threshold is the model's own (best balanced accuracy in
-    training) unless you choose one by --recall, --fpr, --precision, --alerts, both
-    costs, or --threshold. Use rows that the model was not fitted to. With a range, or
-    if the model was trained for one, the partial AUC comes first and has the interval.
+    large new sample. The threshold is the one that is stored in the model, or else its
+    own (best balanced accuracy in training), unless you choose one by --recall, --fpr,
+    --precision, --alerts, --alert-rate, both costs, or --threshold. --save-threshold
+    stores your choice in MODEL. Use rows that the model was not fitted to. With a
+    range, or if the model was trained for one, the partial AUC comes first and has the
+    interval.
 
     For a model with probabilities ('aucmax fit --calibrate'), it also prints their log
     loss and Brier score, and a table of predicted and observed shares.
@@ -101,16 +111,15 @@ def evaluate(
     unless you name another: means over the queries that have both classes. A model
     fitted to more than two levels is evaluated by MAUC and ordinal AUC.
     """
-    from aucmax.decisions import reliability
+    import aucmax
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
-    fitted = load_model(model)
-    if prevalence is not None:
-        require_probabilities(fitted, model)
+    fitted = load_model(model, to_score=not save_threshold)
+    _check_options(fitted, model, cut, save_threshold, prevalence)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
     rows = data.read(known_columns(fitted), in_parts, on_workers)
     test = drop_unknown(
@@ -136,6 +145,8 @@ def evaluate(
         groups = group_rows(truth, scores, column, cutoff)
     chances = None
     if hasattr(fitted, "predict_proba"):
+        from aucmax.decisions import reliability
+
         chances = reliability(
             truth.relevant,
             fitted.predict_proba(test.rows, prevalence=prevalence)[:, 1],
@@ -174,12 +185,27 @@ def evaluate(
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, goal, console)
     if point is not None:
-        _print_point(point, is_own=not cut, console=console)
+        _print_point(point, fitted, not cut, console)
+    if save_threshold:
+        write = partial(aucmax.save, fitted.store_threshold(point), overwrite=True)
+        line = "The threshold is stored in {}; 'aucmax score' adds a column alert."
+        record["model_file"] = console.write(model, write, line)
     if chances is not None:
         _print_chances(chances, console)
     if groups is not None:
         console.say(f"\nBy column {by!r}:\n{groups}")
     console.give(record)
+
+
+def _check_options(
+    fitted: Any, path: Path, cut: Any, save_threshold: bool, prevalence: float | None
+) -> None:
+    if save_threshold and not cut:
+        raise click.UsageError(
+            "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
+        )
+    if prevalence is not None:
+        require_probabilities(fitted, path)
 
 
 def _interval(summary: Any) -> list[float] | None:
@@ -197,12 +223,13 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
                 f"threshold; leave out {flag(next(iter(cut)))}."
             )
         return None
-    options = cut or {"threshold": model.threshold_}
+    stored = model.alert_threshold_
+    options = cut or {"threshold": model.threshold_ if stored is None else stored}
     weight = truth.weights
     return operating_point(truth.relevant, scores, sample_weight=weight, **options)
 
 
-def _print_point(point: Any, is_own: bool, console: Console) -> None:
+def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None:
     def count(name: str, word: str) -> str:
         low, high = point.intervals[name]
         value = getattr(point, name)
@@ -216,6 +243,8 @@ def _print_point(point: Any, is_own: bool, console: Console) -> None:
         return f"{word} {shown} ({low:.1%} to {high:.1%})"
 
     rule = "the model's own, of the best balanced accuracy in training"
+    if model.alert_threshold_ is not None:
+        rule = f"stored in the model, chosen for {model.alert_point_['rule']}"
     console.say(
         f"\nAt the threshold {point.threshold:.6g} ({rule if is_own else point.rule}):"
     )

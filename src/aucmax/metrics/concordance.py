@@ -9,22 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.censored_times import SurvivalRows, check_survival
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_positive
 from aucmax._core.sorting import sort_in_groups
-from aucmax._core.validation import BoolArray, FloatArray, check_scores
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._concordance_kernels import TimedRows, count_earlier, count_later
 
 
+@documented
 def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
     """Return events and times as one array, the `y` of survival models.
-
-    Parameters
-    ----------
-    event : array-like of shape (n_rows,)
-        Whether the event was observed (1 or True) or the row was censored (0 or False).
-    time : array-like of shape (n_rows,)
-        Time from the start to the event or to censoring, at least 0.
 
     Returns
     -------
@@ -65,6 +60,7 @@ class Censoring:
     """
 
     times: FloatArray  # distinct and rising
+    place: IntArray  # of each row among the times
     survival: FloatArray  # just before each time, and after the last
     at_risk: FloatArray  # weight at risk of censoring at each time
     censored: FloatArray  # weight censored at each time
@@ -81,20 +77,28 @@ class Censoring:
             censored, at_risk, out=np.zeros(times.size), where=censored > 0
         )
         survival = np.concatenate([[1.0], np.cumprod(1.0 - np.minimum(share, 1.0))])
-        return cls(times, survival, at_risk, censored)
+        return cls(times, place, survival, at_risk, censored)
+
+    @classmethod
+    def of_events(
+        cls, event: BoolArray, time: FloatArray, weight: FloatArray
+    ) -> Censoring:
+        """Estimate the distribution of the times of events in the same way."""
+        # with both exchanged; rows censored at the time of an event are at risk of it
+        return cls.of(~event, np.where(event, time, np.nextafter(time, np.inf)), weight)
 
     def before(self, time: FloatArray) -> FloatArray:
         """Return the share that is not yet censored just before each time."""
         return np.asarray(self.survival[np.searchsorted(self.times, time)])
 
-    def effects(self, time: FloatArray, event: BoolArray, pull: FloatArray) -> Any:
-        """Return the effect of each row's weight on ``-sum(pull * log(before(time)))``.
+    def effects(self, event: BoolArray, place: IntArray, pull: FloatArray) -> Any:
+        """Return the effect of each row's weight on ``-sum(pull * log(survival))``.
 
-        `time` and `event` are those of the rows that the estimate was made from.
+        `event` is that of the rows that the estimate was made from, `place` that of the
+        survival for each pull.
         """
-        place = np.searchsorted(self.times, time)
-        own = np.bincount(place, pull, minlength=self.times.size)
-        later = np.cumsum(own[::-1])[::-1] - own  # of rows after each time
+        own = np.bincount(place, pull, minlength=self.survival.size)
+        later = np.cumsum(own[:0:-1])[::-1]  # of places after each time
         rest = self.at_risk - self.censored
         has_both = (self.censored > 0.0) & (rest > 0.0)
         lost = np.zeros(self.times.size)
@@ -102,7 +106,7 @@ class Censoring:
         passed = np.cumsum(lost) - lost  # at times before each
         gained = np.zeros(self.times.size)
         np.divide(later, self.at_risk, out=gained, where=self.censored > 0.0)
-        return np.where(event, 0.0, gained[place]) - passed[place]
+        return np.where(event, 0.0, gained[self.place]) - passed[self.place]
 
 
 @dataclass(frozen=True)
@@ -111,18 +115,15 @@ class PairShares:
 
     value: float
     effects: FloatArray
-
-    def variance(self, weight: FloatArray) -> float:
-        """Return the variance of the value."""
-        n_rows = np.count_nonzero(weight > 0.0)
-        return float(np.square(weight * self.effects).sum() * n_rows / (n_rows - 1.0))
+    earlier: FloatArray  # weight of the pairs in which each row is the earlier one
+    later: FloatArray
 
 
-def _event_weights(
+def event_weights(
     rows: SurvivalRows, power: int, horizon: float | None, given: Any
 ) -> tuple[FloatArray, Censoring | None]:
     """Return how much a row counts as the earlier one of a pair, and the censoring."""
-    counted = rows.event.astype(np.float64)
+    counted = (rows.event & (rows.weight > 0.0)).astype(np.float64)
     if horizon is not None:
         check_positive("horizon", horizon)
         counted *= rows.time < horizon
@@ -133,7 +134,8 @@ def _event_weights(
     else:
         event, time = check_survival(*given)
         censoring = Censoring.of(event, time, np.ones(time.size))
-    before = censoring.before(rows.time)
+    own = given is None
+    before = censoring.survival[censoring.place] if own else censoring.before(rows.time)
     is_lost = (before == 0.0) & (counted > 0.0)
     if is_lost.any():
         row = int(np.argmax(is_lost))
@@ -141,10 +143,10 @@ def _event_weights(
             f"{np.count_nonzero(is_lost)} events are after the last censored time of "
             f"the rows in censoring, the first in row {row} at time "
             f"{rows.time[row]:g}, so their weights are infinite. Set horizon to an "
-            "earlier time."
+            "earlier time, or use earlier times."
         )
     np.divide(counted, before**power, out=counted, where=counted > 0.0)
-    return counted, censoring if given is None else None
+    return counted, censoring if own else None
 
 
 def _checked_pairs(pairs: float) -> float:
@@ -157,7 +159,7 @@ def _checked_pairs(pairs: float) -> float:
     )
 
 
-def _pair_shares(
+def pair_shares(
     rows: SurvivalRows,
     counted: FloatArray,
     sums: tuple[FloatArray, ...],
@@ -176,13 +178,15 @@ def _pair_shares(
     effects = own + (won - value * met) / pairs
     if censoring is not None:
         pull = power * rows.weight * own
-        effects += censoring.effects(rows.time, rows.event, pull)
-    return PairShares(value, effects)
+        effects += censoring.effects(rows.event, censoring.place, pull)
+    shares = rows.weight * counted * comparable, rows.weight * met
+    return PairShares(value, effects, *shares)
 
 
-_METHODS = {"harrell": 0, "uno": 2}
+METHODS = {"harrell": 0, "uno": 2}
 
 
+@documented
 def concordance_index(
     event: ArrayLike,
     time: ArrayLike,
@@ -204,26 +208,12 @@ def concordance_index(
 
     Parameters
     ----------
-    event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
-    time : array-like of shape (n_rows,)
-        Time to the event or to censoring, at least 0.
-    scores : array-like of shape (n_rows,)
-        Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         Harrell's C weights pairs equally, and depends on the censoring. Uno's C [2]_
         weights a pair by :math:`1 / G(t-)^2`, where :math:`G(t-)` is the share of rows
         not yet censored just before the earlier time, by Kaplan and Meier.
-    horizon : float, optional
-        Pairs count if their event is before it. For Uno's C, choose a time at which
-        some rows are still under observation.
-    sample_weight : array-like of shape (n_rows,), optional
-        Row weights.
     qid : array-like of shape (n_rows,), optional
         Strata: only rows of one stratum are compared.
-    censoring : pair of array-like, optional
-        Events and times to estimate the censoring from, such as the training rows; by
-        default the rows themselves.
 
     Returns
     -------
@@ -232,6 +222,7 @@ def concordance_index(
 
     See Also
     --------
+    concordance_interval : With a confidence interval.
     roc_auc_score : The same for two classes.
 
     References
@@ -250,8 +241,8 @@ def concordance_index(
     0.75
     """
     rows = SurvivalRows(event, time, sample_weight, qid)
-    check_choice("method", method, tuple(_METHODS))
-    counted, _ = _event_weights(rows, _METHODS[method], horizon, censoring)
+    check_choice("method", method, tuple(METHODS))
+    counted, _ = event_weights(rows, METHODS[method], horizon, censoring)
     concordant, comparable = _count_later(rows, _timed(rows, scores))
     earlier = rows.weight * counted
     return float(earlier @ concordant) / _checked_pairs(float(earlier @ comparable))
@@ -273,12 +264,12 @@ def concordance_shares(
     censoring: Any = None,
 ) -> PairShares:
     """Return the concordance index, and the effect of each row's weight on it."""
-    check_choice("method", method, tuple(_METHODS))
-    power = _METHODS[method]
-    counted, estimated = _event_weights(rows, power, horizon, censoring)
+    check_choice("method", method, tuple(METHODS))
+    power = METHODS[method]
+    counted, estimated = event_weights(rows, power, horizon, censoring)
     timed, order = _timed(rows, scores), rows.order
     as_earlier = _count_later(rows, timed)
     found, as_later = np.zeros((2, order.size)), np.empty((2, order.size))
     count_earlier(timed, (rows.weight * counted)[order], found[0], found[1])
     as_later[:, order] = found
-    return _pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)
+    return pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)

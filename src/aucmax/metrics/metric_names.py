@@ -1,14 +1,15 @@
-"""One grammar for metrics by name: ``auc``, ``partial_auc``, ``ndcg``, ``ndcg@10``.
+"""One grammar for metrics by name: ``auc``, ``ndcg@10``, ``recall@fpr=0.01``.
 
 A name is a kind, or a kind with a number, ``kind@10``, or with a number that has a name
-of its own, ``kind@rate=0.1``. `KINDS` lists them; everything else reads names through
+of its own, ``kind@fpr=0.1``. `KINDS` lists them; everything else reads names through
 `parse_metric`.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -18,19 +19,26 @@ from aucmax.metrics.multiclass import (
     ordinal_auc_score,
     prepare_metric,
 )
-from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
+from aucmax.metrics.retrieval import (
+    mean_average_precision,
+    ndcg_score,
+    precision_at_k,
+)
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
+from aucmax.metrics.top_of_list import (
+    average_precision_score,
+    gini,
+    ks_statistic,
+    lift_at_k,
+    precision_at_recall,
+    recall_at_fpr,
+    recall_at_k,
+    recall_at_precision,
+)
 
 _NAME = re.compile(
     r"(?P<kind>[a-z_]+)(?:@(?:(?P<name>[a-z]+)=)?(?P<number>[0-9.e-]+))?"
 )
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 @dataclass(frozen=True)
@@ -42,9 +50,35 @@ class MetricKind:
     uses_levels: bool = False  # or which rows are above the lowest level
     needs_queries: bool = False
     takes_range: bool = False  # a part of the ROC curve, as `fpr_range`
-    # the number after "@", which may be left out: its parameter, and how to read it
+    # the parameter that the number after "@" sets, if any, and an example of the number
     parameter: str | None = None
-    read: Callable[[str], float] = _whole
+    example: str = ""
+    needs_number: bool = False
+    is_top: bool = False  # whether only rows at the top of all rows, or queries, count
+    bounds: tuple[float, float] = (0.0, 1.0)  # of its values
+
+    def read(self, text: str) -> float:
+        """Read the number after "@": a rate, or a number of rows."""
+        if self.parameter == "k":
+            number: float = int(text)
+            is_valid = number >= 1
+        else:
+            number = float(text)
+            is_valid = 0.0 <= number <= 1.0
+        if not is_valid:
+            raise ValueError(text)
+        return number
+
+
+def _top(
+    title: str,
+    function: Callable[..., Any],
+    parameter: str = "k",
+    example: str = "100",
+    **options: Any,
+) -> MetricKind:
+    known = {"parameter": parameter, "example": example, **options}
+    return MetricKind(title, function, needs_number=True, is_top=True, **known)
 
 
 #: By kind, or by "kind@name" where the number has a name.
@@ -53,8 +87,24 @@ KINDS: dict[str, MetricKind] = {
     "partial_auc": MetricKind("partial AUC", partial_auc_score, takes_range=True),
     "mauc": MetricKind("MAUC", multiclass_auc_score, uses_levels=True),
     "ordinal_auc": MetricKind("ordinal AUC", ordinal_auc_score, uses_levels=True),
+    "average_precision": MetricKind(
+        "average precision", average_precision_score, is_top=True
+    ),
+    "precision": _top("precision", precision_at_k),
+    "recall": _top("recall", recall_at_k),
+    "lift": _top("lift", lift_at_k, bounds=(0.0, inf)),
+    "recall@fpr": _top("recall", recall_at_fpr, "fpr", "0.01"),
+    "recall@precision": _top("recall", recall_at_precision, "precision", "0.9"),
+    "precision@recall": _top("precision", precision_at_recall, "recall", "0.8"),
+    "gini": MetricKind("Gini", gini, bounds=(-1.0, 1.0)),
+    "ks": MetricKind("KS statistic", ks_statistic),
     "ndcg": MetricKind(
-        "NDCG", ndcg_score, uses_levels=True, needs_queries=True, parameter="k"
+        "NDCG",
+        ndcg_score,
+        uses_levels=True,
+        needs_queries=True,
+        parameter="k",
+        example="10",
     ),
     "map": MetricKind("MAP", mean_average_precision, needs_queries=True),
 }
@@ -62,7 +112,7 @@ KINDS: dict[str, MetricKind] = {
 
 @dataclass(frozen=True)
 class NamedMetric:
-    """A metric by its name, such as "ndcg@10"; higher is better."""
+    """A metric by its name, such as "recall@fpr=0.01"; higher is better."""
 
     name: str
     kind: MetricKind
@@ -70,13 +120,21 @@ class NamedMetric:
 
     @property
     def base(self) -> str:
-        """The name without a number."""
-        return self.name.partition("@")[0]
+        """The name without a number: its key in `KINDS`."""
+        kind, _, number = self.name.partition("@")
+        name, is_named, _ = number.partition("=")
+        return f"{kind}@{name}" if is_named else kind
 
     @property
     def title(self) -> str:
         """The name in printed text."""
-        return self.kind.title + self.name.removeprefix(self.base)
+        return self.kind.title + self.name.removeprefix(self.name.partition("@")[0])
+
+    def of_share(self, share: float) -> "NamedMetric":
+        """Return the metric of a sample of the rows: the top k shrinks with it."""
+        if self.kind.parameter != "k" or not self.kind.is_top or share == 1.0:
+            return self
+        return replace(self, options={"k": max(1, round(self.options["k"] * share))})
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -93,20 +151,27 @@ def parse_metric(name: Any, parameter: str = "metric", others: str = "") -> Name
     found = _NAME.fullmatch(name) if isinstance(name, str) else None
     if found is not None:
         kind, of, number = found.group("kind", "name", "number")
-        known = KINDS.get(kind if of is None else f"{kind}@{of}")
-        if known is not None and number is None:
+        key = kind if of is None else f"{kind}@{of}"
+        known = KINDS.get(key)
+        if known is not None and number is None and not known.needs_number:
             return NamedMetric(name, known, {})
-        if known is not None and known.parameter is not None:
+        if known is not None and known.parameter is not None and number is not None:
             try:
                 options = {known.parameter: known.read(number)}
             except ValueError:
+                is_count = known.parameter == "k"
                 raise ValueError(
-                    f"{parameter}={name!r}: the number after '@' must be a whole "
-                    "number of at least 1, such as in 'ndcg@10'."
+                    f"{parameter}={name!r}: {number!r} must be a "
+                    f"{'whole number of at least 1' if is_count else 'rate, 0 to 1'}, "
+                    f"such as in {_example(key, known)!r}."
                 ) from None
             return NamedMetric(name, known, options)
     listed = ", ".join([*map(repr, names()), *filter(None, [others])])
     raise ValueError(f"{parameter} must be one of {listed}, got {name!r}.")
+
+
+def _example(kind: str, known: MetricKind) -> str:
+    return f"{kind}{'=' if '@' in kind else '@'}{known.example}"
 
 
 def names() -> list[str]:
@@ -114,5 +179,8 @@ def names() -> list[str]:
     return [
         name
         for kind, known in KINDS.items()
-        for name in ([kind, f"{kind}@10"] if known.parameter == "k" else [kind])
+        for name in (
+            *([] if known.needs_number else [kind]),
+            *([_example(kind, known)] if known.parameter else []),
+        )
     ]

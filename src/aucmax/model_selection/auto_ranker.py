@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
+from aucmax._core.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import is_usable, plan_folds
@@ -20,13 +21,9 @@ from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
-from aucmax.decisions.calibration import (
-    CalibratedMixin,
-    along_knots,
-    are_rising,
-    check_calibrate,
-    learn_calibration,
-)
+from aucmax.decisions import operating_point
+from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
@@ -38,26 +35,23 @@ from aucmax.model_selection.auto_search import (
     with_bar,
 )
 from aucmax.model_selection.fitted_candidates import SearchRows
-from aucmax.model_selection.fold_estimates import ignore_few_rows, mean_interval
+from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
 from aucmax.model_selection.input_table import read_rows, read_table, read_target
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import (
-    COMBINERS,
-    LogitRows,
-    StackedModels,
-    combine,
-)
-from aucmax.tables import TableEncoder, check_table
-from aucmax.tables.cross_fit import score_rows, view_rows
+from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
+from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import check_categories, warn_of_constant_scores
+from aucmax.tables.table_model import warn_of_constant_scores
+from aucmax.tables.table_scores import check_categories, score_rows, view_rows
 from aucmax.tables.target import has_constant_scores
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
+# the rule of a threshold that a metric by a rate has
+_RULES = {"recall@fpr": "fpr", "recall@precision": "precision"}
+_RULES |= {"precision@recall": "recall"}
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
-_AREAS = ("auc", "partial_auc")  # of two classes; other metrics have other candidates
 
 
 def _has_two_classes(estimator: Any) -> bool:
@@ -70,7 +64,7 @@ def _has_two_classes(estimator: Any) -> bool:
 
 
 @documented
-class AutoRanker(CalibratedMixin, BinaryRanker):
+class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
@@ -95,12 +89,16 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     Parameters
     ----------
     metric : str, default=None
-        The metric to maximise: "auc", "partial_auc"; with queries "ndcg", "ndcg@10" (or
-        another number of top rows), "map"; for levels "mauc", "ordinal_auc". By default
-        the partial AUC of the ranges if there are any, else the AUC (c-statistic; Gini
-        is 2 AUC - 1); for levels in queries "ndcg@10". "partial_auc" without a range
-        covers false positive rates up to 0.1, that is specificities from 0.9. Queries
-        whose rows have all the same label do not count.
+        The metric to maximise: "auc", "partial_auc"; of the top of the list
+        "average_precision", "precision@100" (also "recall@100", "lift@100"),
+        "recall@fpr=0.01", "recall@precision=0.9", "precision@recall=0.8"; "gini", "ks";
+        with queries "ndcg", "ndcg@10" (or another number of top rows), "map"; for
+        levels "mauc", "ordinal_auc". By default the partial AUC of the ranges if there
+        are any, else the AUC (c-statistic); for levels in queries "ndcg@10".
+        "partial_auc" without a range covers false positive rates up to 0.1, that is
+        specificities from 0.9. Without queries, a number of top rows counts among all
+        training rows, and a fold uses the same share. Queries whose rows have all the
+        same label do not count.
     time_limit : float or None, default=60.0
         Seconds for a fit. The first candidate always runs; others are left out if they
         do not finish in time. None tries all of them.
@@ -143,15 +141,17 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     weights_ : dict of str to float
         The models of the combination with their shares, the largest first.
     combiner_ : {"stack", "best single model", "search"}
-        The combination that was chosen; "search" for levels and the top of queries.
+        The combination that was chosen; "search" (weights that maximise the metric) for
+        levels and queries, and where it is clearly better at the top of the list.
     metric_ : str
         The metric that decided.
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of relevance, in place of `classes_`, if there are more than two.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
-        95% interval; NaN where there is none. For levels and the top of queries the
-        metric and others, such as "ndcg@10" and "map", by Student's t over queries.
+        95% interval; NaN where there is none. For other metrics also the metric itself,
+        by Student's t over folds; for levels and the top of queries the metric and
+        others, such as "ndcg@10" and "map", by Student's t over queries.
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -165,6 +165,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     threshold_ : float
         Combined score of the best balanced accuracy, which `decision_function`
         subtracts.
+    alert_threshold_ : float or None
+        For a metric with a rate or a number of top rows, the threshold that belongs to
+        it: scores above it are alerts. `alert_point_` has its rule, counts, rates and
+        their intervals for new rows, all from held-out scores.
     calibration_ : ndarray of shape (2, n_knots)
         Rising scores and their log-odds, between which probabilities are interpolated.
     base_rate_ : float
@@ -309,7 +313,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = SearchRows(given, plan)
-            setting = self._setting(given.table, goal, is_graded)
+            setting = self._setting(given.table, goal, given.target)
             candidates = [
                 one._replace(model=for_frame(one.model, X))
                 for one in choose_candidates(self.models, setting)
@@ -338,6 +342,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             members = search.choose_members(ensemble.weights)
             if done is not None and not search.is_stopped:
                 done.finish()
+            cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
                 {
@@ -355,7 +360,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                         *members.encoders[0].notices_,
                         *search.notices,
                     ],
-                    **self._learn_cut(ranked, ensemble),
+                    **cut,
                     "n_rows_": given.n_rows,
                     "n_positive_": int(np.count_nonzero(given.labels)),
                     "n_folds_": len(plan.folds),
@@ -396,11 +401,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         """
         check_is_fitted(self, "members_")
         metric = getattr(self, "metric_", "auc")
-        if metric in _AREAS and not hasattr(self, "levels_"):
+        goal = Goal(metric)
+        if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
         target = read_target(self, y, sample_weight, qid)
         choose_goal(target, metric)  # or an error
-        values = by_query(metric, target, self.decision_function(X), Goal(metric))
+        values = by_query(metric, target, self.decision_function(X), goal)
         if np.isnan(values).all():
             raise NotEnoughClassesError(
                 f"no query has rows that {metric!r} could compare: their labels are "
@@ -436,14 +442,15 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             fpr_range = (0.0, 0.1)
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
-    def _setting(self, table: Any, goal: Goal, is_graded: bool) -> SearchSetting:
-        is_ranking = is_graded or goal.metric not in _AREAS
+    def _setting(self, table: Any, goal: Goal, target: Target) -> SearchSetting:
+        has_units = target.is_graded or target.queries is not None
+        is_area = goal.is_area and not target.is_graded
         return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
             part=goal.ranges or WHOLE_CURVE,
-            metric=goal.metric if is_ranking else "partial_auc",
-            is_ranking=is_ranking,
+            metric="partial_auc" if is_area else goal.metric,
+            is_ranking=has_units and not is_area,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             is_limited=self._time_limit is not None,
@@ -455,40 +462,46 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return None if self.max_fits is not None else self.time_limit
 
     def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
+        """Estimate the metric that decided, and the usual ones."""
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
+        areas = {"auc": WHOLE_CURVE, "partial_auc": part}
+        is_graded = ranked.target.is_graded
+        names = list(areas)
+        if is_graded or ranked.metric not in areas:
+            names = [*dict.fromkeys([ranked.metric, *measures_of(ranked.target)])]
         record: dict[str, float] = {}
-        if ranked.combiners is not COMBINERS:
-            for name in dict.fromkeys([ranked.metric, *measures_of(ranked.target)]):
-                goal = replace(ranked, metric=name, part=part)
-                found = mean_interval(goal.values(scores))
-                ends = (name, f"{name}_low", f"{name}_high")
-                record |= dict(zip(ends, found, strict=True))
-            return record
-        for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
-            # the other metric is a side figure
-            is_goal = ranges == ranked.part
-            with nullcontext() if is_goal else ignore_few_rows():
-                found = estimate(ranked, scores, ranges)
-            record |= {
-                name: float(found.value),
-                f"{name}_low": float(found.low),
-                f"{name}_high": float(found.high),
-            }
+        for name in names:
+            goal = replace(ranked, metric=name)
+            if name in areas and not is_graded:
+                goal = replace(ranked, metric="partial_auc", part=areas[name])
+            is_goal = (goal.metric, goal.part) == (ranked.metric, ranked.part)
+            with nullcontext() if is_goal else ignore_few_rows():  # a side figure
+                found = estimate(goal, scores, goal.part)
+            ends = (name, f"{name}_low", f"{name}_high")
+            record |= dict(zip(ends, map(float, found), strict=True))
         return record
 
-    def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
-        """Learn the threshold and, of one ranking of all rows, the calibration."""
+    def _learn_cut(
+        self, ranked: LogitRows, ensemble: StackedModels, notices: list[str]
+    ) -> dict[str, Any]:
+        """Learn thresholds and, of one ranking of all rows, the calibration."""
         labels, weight = ranked.labels, ranked.target.weights
         if ranked.target.is_graded:
             return {"threshold_": 0.0}
         threshold = balanced_threshold(ensemble.scores, labels, weight)
-        if self.calibrate is None or ranked.target.queries is not None:
-            return {"threshold_": threshold}
+        learned: dict[str, Any] = {"threshold_": threshold}
+        if ranked.target.queries is not None:
+            return learned
         scores = ensemble.honest_scores - threshold
-        return {
-            "threshold_": threshold,
-            **learn_calibration(self.calibrate, scores, labels, weight),
-        }
+        if rule := _alert_rule(ranked):
+            try:
+                point = operating_point(labels, scores, sample_weight=weight, **rule)
+                learned["alert_point_"] = point.as_dict()
+            except ValueError as error:  # such as a precision that is never reached
+                notices.append(f"no threshold for alerts is stored: {error}")
+        if self.calibrate is not None:
+            learned |= learn_calibration(self.calibrate, scores, labels, weight)
+        return learned
 
     def _check_parameters(self) -> None:
         check_calibrate(self.calibrate)
@@ -549,6 +562,16 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _alert_rule(ranked: LogitRows) -> dict[str, float]:
+    """Return the rule of the threshold that belongs to the metric, if there is one."""
+    named = parse_metric(ranked.metric)
+    if named.base in _RULES:
+        return {_RULES[named.base]: float(next(iter(named.options.values())))}
+    if named.kind.is_top and "k" in named.options:
+        return {"alert_rate": min(named.options["k"] / ranked.n_rows, 1.0)}
+    return {}
 
 
 def _check_member(member: dict[str, Any], n_folds: int) -> None:

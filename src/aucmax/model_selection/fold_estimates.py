@@ -6,6 +6,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics import compare_auc, cv_auc_interval, metric_interval
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.goals import Goal, choose_goal, measure
@@ -23,10 +25,11 @@ from aucmax.tables.target import has_constant_scores
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+_MIN_FOLDS = 3
 
 
 class Estimate(NamedTuple):
-    """A measure between 0 and 1 with its 95% interval, NaN where there is none."""
+    """A measure with its 95% interval, NaN where there is none."""
 
     value: float
     low: float
@@ -38,8 +41,8 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
-def mean_interval(values: Floats) -> Estimate:
-    """Return the mean of independent values between 0 and 1 with its interval.
+def mean_interval(values: Floats, bounds: tuple[float, float] = (0, 1)) -> Estimate:
+    """Return the mean of independent values, within bounds, with its interval.
 
     If all are 0 or all are 1, the interval is the exact binomial one; a single value
     has none.
@@ -52,7 +55,23 @@ def mean_interval(values: Floats) -> Estimate:
         ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
         return Estimate(mean, *ends.get(mean, (mean, mean)))
     margin = _quantile(values.size) * error
-    return Estimate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
+    low, high = bounds
+    return Estimate(mean, max(mean - margin, low), min(mean + margin, high))
+
+
+def estimate_metric(
+    values: Floats, metric: str, target: Target, scores: Floats
+) -> Estimate:
+    """Return the mean of a metric over queries or folds, with its interval.
+
+    Too few folds for Student's t have the interval of all their rows together.
+    """
+    has_units = target.queries is not None or target.is_graded
+    if values.size < _MIN_FOLDS and not has_units:
+        weights = target.weights
+        found = metric_interval(target.relevant, scores, metric, sample_weight=weights)
+        return Estimate(float(values.mean()), found.low, found.high)
+    return mean_interval(values, parse_metric(metric).kind.bounds)
 
 
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
@@ -100,7 +119,8 @@ class FoldScores:
         """The independent units of intervals and tests: rows, queries or folds."""
         if self.target.queries is not None:
             return "queries"
-        return "folds" if self.target.is_graded else "rows"
+        is_area = self.goal.is_area and not self.target.is_graded
+        return "rows" if is_area else "folds"
 
 
 def summarise_folds(
@@ -122,8 +142,11 @@ def summarise_folds(
         measures = {key: float(weights @ value) for key, value in values.items()}
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
-        main = values[folds[0].goal.metric]
-        estimate = mean_interval(main[~np.isnan(main)])
+        metric = folds[0].goal.metric
+        scores = np.concatenate([fold.scores[name] for fold in folds])
+        rows = reduce(Target.followed_by, (fold.target for fold in folds))
+        main = values[metric][~np.isnan(values[metric])]
+        estimate = estimate_metric(main, metric, rows, scores)
     seconds = float(np.median([fold.seconds[name] for fold in folds]))
     ends = estimate.low, estimate.high
     return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)

@@ -21,7 +21,7 @@ from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     CONFIDENCE,
     Estimate,
-    mean_interval,
+    estimate_metric,
     paired_test,
 )
 from aucmax.model_selection.goals import title_of
@@ -34,7 +34,8 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
     """Return the area within a part of the curve, with its 95% interval if any."""
     if ranked.has_units:
-        return mean_interval(replace(ranked, part=part).values(scores))
+        values = replace(ranked, part=part).values(scores)
+        return estimate_metric(values, ranked.metric, ranked.target, scores)
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
     try:
         found = cv_auc_interval(ranked.target.labels, scores, **known)

@@ -13,8 +13,8 @@ from aucmax.model_selection.models import trained_ranges
 from aucmax.report import Report
 from aucmax.report.pages import report_scores
 from aucmax.tables import Target, encode_target
-from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_table
+from aucmax.tables.table_scores import score_rows
 from aucmax.tables.target_encoding import match_target
 
 
@@ -45,7 +45,7 @@ def report_model(
         Rows that it was not fitted to.
     y : array-like of shape (rows,), or Target
         Their labels.
-    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg@10", "map"}
+    metric : str, optional
         The main metric, as in :func:`compare_models`.
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts; by default that of the training.

@@ -31,6 +31,12 @@ class SearchSetting(NamedTuple):
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
 
     @property
+    def other_metric(self) -> str | None:
+        """The metric, unless it is an area or one of levels."""
+        is_area = self.metric == "partial_auc" or self.is_ranking
+        return None if is_area else self.metric
+
+    @property
     def is_early(self) -> bool:
         """Whether the part begins at the false positive rate 0 and ends before 1."""
         low, high = self.part["fpr_range"]
@@ -56,6 +62,7 @@ class NamedModel:
     # curve decides) or "queries"
     compared: str = "on request"
     ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
+    takes_metric: bool = False  # whether it is chosen by a metric that it is given
     learns_levels: bool = False  # whether it learns more than two levels of relevance
     # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
@@ -146,6 +153,7 @@ MODELS: dict[str, NamedModel] = {
         "aucmax.model_selection.auto_ranker:AutoRanker",
         view="raw",
         ranges=_RANGES,
+        takes_metric=True,
         learns_levels=True,
     ),
     "linear": NamedModel(
@@ -153,6 +161,7 @@ MODELS: dict[str, NamedModel] = {
         {"standardize": False},  # the columns of a table are on one scale already
         compared="always",
         ranges=_RANGES,
+        takes_metric=True,
         search_settings={"standardize": True, "C_values": (0.1, 1.0)},
         search_rows=10_000,
     ),
@@ -320,6 +329,7 @@ def table_model(
     name: str,
     *,
     ranges: Ranges | None = None,
+    metric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
@@ -331,6 +341,9 @@ def table_model(
         A key of :data:`aucmax.model_selection.MODELS`.
     ranges : mapping of str to pair of float, optional
         ``fpr_range`` and ``tpr_range`` to train for, used if the model can.
+    metric : str, optional
+        A metric other than an area, such as "average_precision", to choose the model
+        by, used if the model can.
     parameters : mapping of str to object, optional
         Parameters of the estimator to set.
     **settings
@@ -348,6 +361,8 @@ def table_model(
     module, class_name = choice.home.split(":")
     part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
     chosen = dict(parameters or {})
+    if metric is not None and choice.takes_metric:
+        chosen.setdefault("metric", metric)
     per_row = {key: v for key, v in choice.per_row.items() if key not in chosen}
     settings.setdefault("levels", "learn" if choice.learns_levels else None)
     return TableModel(
@@ -456,6 +471,9 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"{models!r}; write models=[{models!r}] for a single model."
             )
         names: Sequence[str] = CANDIDATES
+        if setting.other_metric is not None:
+            # the linear model can be trained for the top of the list
+            names = tuple(dict.fromkeys([CANDIDATES[0], "linear", *CANDIDATES]))
         if setting.is_ranking:
             names = RANKING_CANDIDATES
         if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
@@ -493,7 +511,8 @@ def _search_model(setting: SearchSetting, name: str) -> Any:
     ranges = setting.part
     if name == "lambdamart-pauc" and not setting.is_early:
         ranges = {}
-    model = table_model(name, ranges=ranges, parameters=parameters)
+    metric = setting.other_metric
+    model = table_model(name, ranges=ranges, metric=metric, parameters=parameters)
     known = model.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
     if choice.home.startswith("aucmax.trees:"):

@@ -153,6 +153,8 @@ def split_validation_rows(
             estimator.random_state,
             rows.qid,
         )
+        if isinstance(metric, NamedMetric) and rows.qid is None:
+            metric = metric.of_share(held.size / rows.labels.size)
         rows, held_out = rows.part(train), rows.part(held)
     else:
         return rows, None
