@@ -66,9 +66,9 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 # words that people search for
 myst_html_meta = {
-    "description": "Train and evaluate models that rank: AUC, partial AUC, queries, graphs",
-    "keywords": "AUC, ROC curve, AUROC, partial AUC, c-statistic, concordance, ranking, "
-    "learning to rank, NDCG, imbalanced data, LambdaMART, scikit-learn, Python",
+    "description": "Train and evaluate models that rank: AUC, queries, graphs",
+    "keywords": "AUC, ROC curve, AUROC, partial AUC, c-statistic, concordance, "
+    "ranking, learning to rank, NDCG, imbalanced data, LambdaMART, scikit-learn",
 }
 
 # -- Formulas: MathJax out of a package, one file, nothing fetched by a page ----
