@@ -4,7 +4,12 @@ import numpy as np
 from sklearn import metrics as theirs
 
 from aucmax import metrics
-from aucmax.risks import PairLogistic, PairSigmoid, SmoothAveragePrecision
+from aucmax.risks import (
+    Concordance,
+    PairLogistic,
+    PairSigmoid,
+    SmoothAveragePrecision,
+)
 from benchmarks.gates import best_seconds, gate, ratio, seconds
 from benchmarks.speed.samples import scored_rows
 
@@ -107,3 +112,16 @@ def sigmoid_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
     return ratio(lambda: risk.value_and_gradient(scores), lambda: np.argsort(scores))
+
+
+@gate("comparable pairs of censored times: the same / np.argsort", at_most=40.0)
+def concordance_pairs() -> float:
+    generator = np.random.default_rng(4)
+    event, time = generator.random(N_ROWS) < 0.5, generator.exponential(size=N_ROWS)
+    risk = Concordance().bind(metrics.survival_target(event, time))
+    scores = generator.normal(size=N_ROWS) - np.log(time)
+    return ratio(
+        lambda: risk.value_gradient_hessian(scores),
+        lambda: np.argsort(scores),
+        repeats=3,
+    )

@@ -1,5 +1,7 @@
 """Every estimator passes all of scikit-learn's own checks."""
 
+from inspect import signature
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -9,6 +11,9 @@ from aucmax.trees.pair_objectives import OBJECTIVES
 
 pytestmark = pytest.mark.sampled(12)
 
+# scikit-learn below 1.8 cannot fail for a check that was expected to fail and passes
+HAS_STRICT = "xfail_strict" in signature(parametrize_with_checks).parameters
+STRICT = {"xfail_strict": True} if HAS_STRICT else {}
 WEIGHTS_AS_REPEATED_ROWS = (
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
@@ -69,10 +74,14 @@ def expected_failures(estimator):
         LinearRankerCV(C_values=(1.0,), cv=2, metric="average_precision"),
         LevelSumRanker(AUCSVC(C=0.1)),
         AutoRanker(models=["logistic", "kernel"], folds=2),
-        *(LambdaMART(name, n_estimators=20) for name in OBJECTIVES),
+        *(
+            LambdaMART(name, n_estimators=20)
+            for name, objective in OBJECTIVES.items()
+            if objective.labels != "times"
+        ),
     ],
     expected_failed_checks=expected_failures,
-    xfail_strict=True,
+    **STRICT,
 )
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)

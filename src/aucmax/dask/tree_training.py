@@ -47,14 +47,14 @@ def fit_trees(
 ) -> dict[str, Any]:
     """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
     start = time.monotonic()
-    _check_settings(estimator, eval_set)
+    objective = find_objective(estimator.objective)
+    _check_settings(estimator, objective, eval_set)
     cluster = Cluster()
     if cluster.client is None:
         raise ValueError(
             "LambdaMART on a Dask collection needs a cluster: start one with "
             "distributed.Client() first."
         )
-    objective = find_objective(estimator.objective)
     if objective.first is not None:
         raise ValueError(
             f"objective={estimator.objective!r} is not supported for Dask collections: "
@@ -176,9 +176,10 @@ def _fitted(
     return fitted
 
 
-def _check_settings(estimator: Any, eval_set: Any) -> None:
+def _check_settings(estimator: Any, objective: PairObjective, eval_set: Any) -> None:
     """Reject settings that XGBoost on Dask does not support."""
     given = {
+        f"objective={estimator.objective!r}": objective.labels == "times",
         "eval_set": eval_set is not None,
         "n_iter_no_change": estimator.n_iter_no_change is not None,
         "params": bool(estimator.params),

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.multiclass import (
     multiclass_auc_score,
     ordinal_auc_score,
@@ -48,6 +49,7 @@ class MetricKind:
     title: str
     function: Callable[..., Any]  # of labels and scores; weights and queries by name
     uses_levels: bool = False  # or which rows are above the lowest level
+    uses_times: bool = False  # events and censored times
     needs_queries: bool = False
     takes_range: bool = False  # a part of the ROC curve, as `fpr_range`
     # the parameter that the number after "@" sets, if any, and an example of the number
@@ -107,6 +109,7 @@ KINDS: dict[str, MetricKind] = {
         example="10",
     ),
     "map": MetricKind("MAP", mean_average_precision, needs_queries=True),
+    "concordance": MetricKind("C index", target_concordance, uses_times=True),
 }
 
 

@@ -64,6 +64,7 @@ class NamedModel:
     ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
     takes_metric: bool = False  # whether it is chosen by a metric that it is given
     learns_levels: bool = False  # whether it learns more than two levels of relevance
+    learns_survival: bool = False  # whether it learns censored times, and only these
     # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
     search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
@@ -116,6 +117,16 @@ def _strong_logistic(C: float) -> NamedModel:
     )
 
 
+# of a hundred to some thousand rows, chosen on public tables of censored times
+_SURVIVAL_TREES = {
+    "n_estimators": 150,
+    "learning_rate": 0.03,
+    "num_leaves": 8,
+    "min_child_samples": 10,
+    "colsample_bytree": 0.8,
+    "reg_lambda": 20.0,
+    "params": {"extra_trees": True},
+}
 # of rankers within AutoRanker, unlike LightGBM's defaults
 _SMALL_TREES = {
     "learning_rate": 0.05,
@@ -132,6 +143,24 @@ def _ranker(**params: Any) -> NamedModel:
         {"n_estimators": 200, "params": {**_SMALL_TREES, **params}},
         view="trees",
         learns_levels=True,
+    )
+
+
+def _survival_trees(objective: str, **settings: Any) -> NamedModel:
+    return NamedModel(
+        "aucmax.trees:LambdaMART",
+        {"objective": objective, **_SURVIVAL_TREES, **settings},
+        view="trees",
+        learns_survival=True,
+    )
+
+
+def _survival_line(loss: str, C: float) -> NamedModel:
+    return NamedModel(
+        "aucmax.linear:AUCSVC",
+        {"loss": loss},
+        per_row={"C": C},
+        learns_survival=True,
     )
 
 
@@ -265,6 +294,15 @@ MODELS: dict[str, NamedModel] = {
         search_rows=50_000,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
+    "cox": _survival_line("cox", 0.02),
+    "concordance": _survival_line("logistic", 0.1),
+    "additive-cox": NamedModel(
+        "aucmax.model_selection.additive_logistic:AdditiveCox",
+        learns_survival=True,
+        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
+    ),
+    "lambdamart-cox": _survival_trees("cox"),
+    "lambdamart-concordance": _survival_trees("concordance"),
 }
 
 #: Names of the models that others are tested against.
@@ -282,6 +320,14 @@ RANKING_CANDIDATES = (
     "lambdamart-ndcg",
     "lambdamart-mauc",
     "lambdamart",
+)
+#: Names of those that it tries for censored times.
+SURVIVAL_CANDIDATES = (
+    "cox",
+    "lambdamart-concordance",
+    "additive-cox",
+    "concordance",
+    "lambdamart-cox",
 )
 #: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (

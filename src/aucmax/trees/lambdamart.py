@@ -48,16 +48,17 @@ from aucmax.trees.tree_rounds import (
 from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
 
-def _ranks_levels(estimator: "LambdaMART") -> bool:
+def _ranked_labels(estimator: "LambdaMART") -> str:
     # fit rejects an unknown objective
     objective = OBJECTIVES.get(str(estimator.objective))
-    return objective is not None and objective.labels == "levels"
+    return "two" if objective is None else objective.labels
 
 
 def _has_two_classes(estimator: "LambdaMART") -> bool:
-    if _ranks_levels(estimator):
+    ranked = _ranked_labels(estimator)
+    if ranked != "two":
         raise AttributeError(
-            f"objective={estimator.objective!r} ranks levels and does not predict "
+            f"objective={estimator.objective!r} ranks {ranked} and does not predict "
             "classes; use decision_function."
         )
     return True
@@ -92,6 +93,16 @@ class LambdaMART(BinaryRanker):
     those of "logistic". If early stopping sees no better round for half of
     `n_iter_no_change`, the change comes earlier.
 
+    Two objectives are for censored times, a `y` with the fields ``event`` and ``time``
+    (see :func:`aucmax.metrics.survival_target`); a higher score means an earlier event:
+
+    =============  =================================================================
+    "concordance"  equal weights of all comparable pairs, see
+                   :class:`aucmax.risks.Concordance`.
+    "cox"          no pairs, but the partial likelihood of
+                   :class:`aucmax.risks.CoxLikelihood`.
+    =============  =================================================================
+
     Two classes may have any labels; the second of the two labels in sorted order is the
     positive class. Levels of relevance are whole numbers from 0. With queries, pairs
     are within queries, and a query counts as much as it has rows.
@@ -102,8 +113,8 @@ class LambdaMART(BinaryRanker):
     Parameters
     ----------
     objective : {"logistic", "auc", "pauc", "average_precision", "mauc", "ordinal", \
-            "ndcg"}
-        The weights of pairs, or "average_precision"; "logistic" by default.
+            "ndcg", "concordance", "cox"}
+        The weights of pairs, or another risk; "logistic" by default.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
     outside_weight : float, default=0.3
@@ -150,13 +161,13 @@ class LambdaMART(BinaryRanker):
         The metric on the validation rows: "auc", "partial_auc" (over `fpr_range`),
         "average_precision", "precision@100", "recall@100", "lift@100",
         "recall@fpr=0.01", "recall@precision=0.9", "precision@recall=0.8", "gini", "ks",
-        "mauc", "ordinal_auc", "ndcg", "ndcg@10", "map",
-        or a function of labels and scores that is higher for better scores, such as
-        those in :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by
-        name if there are any. By default the metric of the objective. With queries, the
-        mean over queries. With levels, all but the lowest are positive for metrics of
-        two classes. Held-out training rows are a share of all rows, and their k is
-        that share of k.
+        "mauc", "ordinal_auc", "ndcg", "ndcg@10", "map", "concordance" (of censored
+        times), or a function of labels and scores that is higher for better scores,
+        such as those in :mod:`aucmax.metrics`; it also receives `sample_weight` and
+        `qid` by name if there are any. By default the metric of the objective. With
+        queries, the mean over queries. With levels, all but the lowest are positive for
+        metrics of two classes. Held-out training rows are a share of all rows, and
+        their k is that share of k.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.
@@ -176,6 +187,8 @@ class LambdaMART(BinaryRanker):
     ----------
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of the training rows, ascending (levels only).
+    is_survival_ : bool
+        True, only if the model was fitted to censored times.
     model_text_ : str
         The trees in LightGBM's text format.
     threshold_ : float
@@ -258,6 +271,7 @@ class LambdaMART(BinaryRanker):
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
             levels_=saved.array("iu", None),
+            is_survival_=saved.instance_of(bool),
             threshold_=saved.finite,
             categories_=saved.instance_of(dict),
             column_exponents_=saved.array("i", "n_features_in_"),
@@ -339,7 +353,8 @@ class LambdaMART(BinaryRanker):
             The features; NaN is a missing value. float32 and float64 arrays in row or
             column order, memory maps, CSR and CSC matrices are read in place.
         y : array-like of shape (n_rows,)
-            Two distinct labels, or levels: whole numbers from 0.
+            Two distinct labels; or levels: whole numbers from 0; or events and censored
+            times: a structured array or a frame with ``event`` and ``time``.
         qid : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable type; rows of one query need not be
             adjacent. Without it all rows are one query.
@@ -426,7 +441,8 @@ class LambdaMART(BinaryRanker):
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
             average precision ("average_precision"), the multi-class AUC ("mauc"), the
-            ordinal AUC ("ordinal") or the NDCG ("ndcg").
+            ordinal AUC ("ordinal"), the NDCG ("ndcg") or Harrell's C ("concordance",
+            "cox").
         """
         check_is_fitted(self, "model_text_")
         labels = TrainingLabels.of(self).encode(self, y, "y")
@@ -476,10 +492,10 @@ class LambdaMART(BinaryRanker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
-        if _ranks_levels(self):
+        if (ranked := _ranked_labels(self)) != "two":
             tags.estimator_type = None
             tags.classifier_tags = None
-            tags.target_tags.positive_only = True
+            tags.target_tags.positive_only = ranked == "levels"
         return tags
 
     @property

@@ -188,7 +188,7 @@ def fitted_attributes(
         "stop_reason_": rounds.reason,
         "history_": {},
     }
-    if not known.is_levels:
+    if known.has_classes:
         fitted["threshold_"] = balanced_threshold(
             rounds.kept_scores, rows.labels, rows.weight
         )
@@ -207,10 +207,13 @@ def check_fitted_state(estimator: Any) -> None:
     n_features = estimator.n_features_in_
     check_model_text(estimator.model_text_, n_features)
     n_threads(estimator.n_jobs, n_rows=1)
-    if find_objective(estimator.objective).labels == "two":
+    labels = find_objective(estimator.objective).labels
+    if (labels == "times") != hasattr(estimator, "is_survival_"):
+        raise ValueError("is_survival_ does not fit the objective")
+    if labels == "two":
         if not (hasattr(estimator, "classes_") and hasattr(estimator, "threshold_")):
             raise ValueError("classes_ or threshold_ is missing")
-    elif not hasattr(estimator, "levels_"):
+    elif labels == "levels" and not hasattr(estimator, "levels_"):
         raise ValueError("levels_ is missing")
     columns = TreeColumns.of(vars(estimator))
     places = {*columns.categorical, *columns.categories}
