@@ -1,7 +1,8 @@
 """Files of past versions load, as long as their format is read.
 
 Each file in ``golden/`` was written by ``save`` of the version in its name, from the
-function of the same name below (see ``test_golden_models.py`` for the command).
+function of the same name below (see ``test_golden_models.py`` for the command); a
+second version is that of scikit-learn, if it is not the newest of its day.
 """
 
 import hashlib
@@ -13,15 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence import describe, load, save
 from aucmax.persistence.container import FORMAT_VERSION
 from aucmax.persistence.model_file import _unpack
-from aucmax.persistence.registry import REGISTRY, RETIRED
+from aucmax.persistence.registry import DEFAULTS, FIT_ONLY, REGISTRY
 from persistence.equality import same
-from persistence.forgery import forge_state, take_apart, toy_state
+from persistence.forgery import compact, forge, forge_state, take_apart, toy_state
 from persistence.toy_models import Checked, Toy, with_state
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -137,8 +139,32 @@ def test_the_tree_is_written_as_it_was(tmp_path):
     assert list(today) == list(golden)
 
 
-def test_a_retired_parameter_is_passed_over_when_it_said_nothing(monkeypatch):
-    monkeypatch.setitem(RETIRED, "Toy", {"gamma": None, "size": 3})
-    assert _unpack(forge_state(toy_state({"gamma": None, "size": 3}))).size == 3
-    with pytest.raises(ModelFileError, match="no parameter 'gamma'"):
-        _unpack(forge_state(toy_state({"gamma": 1})))
+def test_defaults_of_another_version_become_those_of_this_one(monkeypatch):
+    monkeypatch.setitem(DEFAULTS, "Toy", [{"gamma": None}, {"size": 3, "delta": 0.0}])
+    assert _unpack(forge_state(toy_state({"gamma": None, "size": 4}))).size == 4
+    model = _unpack(forge_state(toy_state({"size": 3, "delta": 0.0})))
+    assert model.size == Toy().size != 3
+    with pytest.raises(ModelFileError, match="no parameter 'delta'"):
+        _unpack(forge_state(toy_state({"size": 4, "delta": 0.0})))
+
+
+def test_an_unknown_parameter_that_no_score_depends_on_is_ignored_with_a_warning(
+    monkeypatch,
+):
+    monkeypatch.setitem(FIT_ONLY, "Toy", {"gamma"})
+    with pytest.warns(UserWarning, match="no parameter 'gamma': its value.*ignored"):
+        model = _unpack(forge_state(toy_state({"gamma": 1, "size": 4})))
+    assert model.size == 4
+
+
+def test_another_scikit_learn_is_named_where_its_class_does_not_fit():
+    tree = toy_state({"of_old": 1}, name="LogisticRegression")
+    content = forge(
+        {"state.json": compact(tree)},
+        **{"class": "LogisticRegression"},
+        made_with={"aucmax": "0.1.0", "scikit-learn": "1.2.3"},
+    )
+    with pytest.raises(ModelFileError) as caught:
+        _unpack(content)
+    message = f"made by scikit-learn 1.2.3, this is {sklearn.__version__}"
+    assert message in str(caught.value)

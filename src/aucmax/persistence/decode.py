@@ -3,6 +3,7 @@
 import inspect
 import re
 import struct
+import warnings
 from collections.abc import Callable, Set
 from typing import Any
 
@@ -12,7 +13,13 @@ from aucmax._core.saved_state import check_saved_state
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
-from aucmax.persistence.registry import RETIRED, find_class, find_scorer, saved_fields
+from aucmax.persistence.registry import (
+    DEFAULTS,
+    FIT_ONLY,
+    find_class,
+    find_scorer,
+    saved_fields,
+)
 
 MAX_RANGE = 1_000_000
 
@@ -174,7 +181,7 @@ class Decoder:
                 raise ModelFileError(
                     f"{path} has a fitted attribute {attribute[:40]!r}, which "
                     f"{name} does not allow",
-                    self._version_hint(),
+                    self._version_hint(cls),
                 )
         fitted = {k: self.decode(tree, f"{path}.{k}") for k, tree in state.items()}
         fields = saved_fields(cls)
@@ -199,16 +206,23 @@ class Decoder:
     def _params(
         self, cls: type[Any], known: Set[str], trees: dict[str, Any], path: str
     ) -> dict[str, Any]:
-        retired = RETIRED.get(cls.__name__, {}).items()
+        for group in DEFAULTS.get(cls.__name__, []):
+            if group.items() <= trees.items():
+                trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
         for name, tree in trees.items():
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
-            elif (name, tree) not in retired:
-                raise ModelFileError(
-                    f"{cls.__name__} has no parameter {name[:40]!r}",
-                    self._version_hint(),
-                )
+                continue
+            problem = f"{cls.__name__} has no parameter {name[:40]!r}"
+            if name not in FIT_ONLY.get(cls.__name__, ()):
+                raise ModelFileError(problem, self._version_hint(cls))
+            warnings.warn(
+                f"{problem}: its value in the file is ignored. Scores do not depend on "
+                "it, but fitting the model again may give another model. "
+                + self._version_hint(cls),
+                stacklevel=2,
+            )
         return params
 
     def _build(
@@ -219,7 +233,8 @@ class Decoder:
             estimator = cls(**params)
         except (TypeError, ValueError) as error:
             raise ModelFileError(
-                f"{cls.__name__} rejects its parameters ({error})", self._version_hint()
+                f"{cls.__name__} rejects its parameters ({error})",
+                self._version_hint(cls),
             ) from error
         try:
             for attribute, value in fitted.items():
@@ -235,12 +250,18 @@ class Decoder:
             raise ModelFileError(f"{path} is not consistent ({error})") from error
         return estimator
 
-    def _version_hint(self) -> str:
-        from aucmax._version import __version__
+    def _version_hint(self, cls: type[Any] | None = None) -> str:
+        """Return which version of the package of a class to load the file with."""
+        from aucmax._version import __version__ as here
 
-        maker = self._made_with.get("aucmax", "unknown")[:40]
+        package = "aucmax"
+        if cls is not None and cls.__module__.startswith("sklearn."):
+            import sklearn
+
+            package, here = "scikit-learn", sklearn.__version__
+        maker = self._made_with.get(package, "unknown")[:40]
         return (
-            f"The file was made by aucmax {maker}, this is {__version__}: load it with "
+            f"The file was made by {package} {maker}, this is {here}: load it with "
             "the version that made it, or fit and save the model again."
         )
 
