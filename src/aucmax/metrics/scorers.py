@@ -12,10 +12,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn import config_context
-from sklearn.metrics import make_scorer
 
 from aucmax._core.censored_times import split_target
 from aucmax._core.docstrings import documented
+from aucmax._core.old_sklearn import make_scorer
 from aucmax._core.parameters import check_choice
 from aucmax.metrics.concordance import METHODS, concordance_index
 from aucmax.metrics.metric_names import parse_metric
