@@ -1,5 +1,6 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from contextlib import suppress
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -37,7 +38,7 @@ from aucmax.cli.reading import (
     take_column,
 )
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
-from aucmax.cli.score import known_columns, load_model, require_probabilities
+from aucmax.cli.score import known_columns, load_model, require_method
 from aucmax.cli.training import target_record
 
 # share of training rows that calls for a note: rows may be equal by chance
@@ -99,7 +100,8 @@ def evaluate(
 
     A model that was fitted with --qid is evaluated within queries, by the same column
     unless you name another: means over the queries that have both classes. A model
-    fitted to more than two levels is evaluated by MAUC and ordinal AUC.
+    fitted to more than two levels is evaluated by MAUC and ordinal AUC, one fitted to
+    censored times by Harrell's C, Uno's C and the AUC at quartiles of the event times.
     """
     from aucmax.decisions import reliability
     from aucmax.model_selection.fold_estimates import summarise_scores
@@ -110,13 +112,18 @@ def evaluate(
     check_outputs([figure], force, [model, *data.files])
     fitted = load_model(model)
     if prevalence is not None:
-        require_probabilities(fitted, model)
+        require_method(fitted, model)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
     rows = data.read(known_columns(fitted), in_parts, on_workers)
     test = drop_unknown(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
     truth = test.match(fitted.grading_)
+    if truth.is_survival and (cut or by or figure or prevalence or in_parts):
+        raise click.UsageError(
+            "the model ranks by censored times, which have no threshold, classes, ROC "
+            "curve or prevalence, and need all rows in memory; leave out these options."
+        )
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, goal)
@@ -126,6 +133,7 @@ def evaluate(
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
+    survival = measure_survival(truth, scores) if truth.is_survival else {}
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
@@ -152,6 +160,7 @@ def evaluate(
         **target_record(test, truth),
         **summary.measures,
         f"{goal.metric}_interval": _interval(summary),
+        **{name: one.to_frame().to_dicts() for name, one in survival.items()},
         "metric": goal.metric,
         "fpr_range": list(goal.fpr_range),
         "tpr_range": list(goal.tpr_range),
@@ -172,7 +181,10 @@ def evaluate(
         )
         record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
-    _print_measures(summary, truth, goal, console)
+    if survival:
+        console.say("\n".join(f"{one!r}" for one in survival.values()))
+    else:
+        _print_measures(summary, truth, goal, console)
     if point is not None:
         _print_point(point, is_own=not cut, console=console)
     if chances is not None:
@@ -180,6 +192,24 @@ def evaluate(
     if groups is not None:
         console.say(f"\nBy column {by!r}:\n{groups}")
     console.give(record)
+
+
+def measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
+    """Return Harrell's and Uno's C, and the AUC at quartiles of the event times."""
+    from aucmax.metrics import concordance_interval, cumulative_dynamic_auc
+    from aucmax.report.survival_view import event_quantiles
+
+    rows, known = (truth.labels, truth.durations, scores), {"sample_weight": truth.weights}
+    found = {}
+    for method in ("harrell", "uno"):
+        options = {**known, "qid": truth.queries, "method": method}
+        with suppress(ValueError):  # too few rows, or censored too early for Uno's C
+            found[f"{method}_c"] = concordance_interval(*rows, **options)
+    times = event_quantiles(truth, 3)
+    with suppress(ValueError):
+        if truth.queries is None and times.size:
+            found["auc_at_times"] = cumulative_dynamic_auc(*rows, times, **known)
+    return found
 
 
 def _interval(summary: Any) -> list[float] | None:

@@ -41,6 +41,7 @@ _FORMULA = r"^[=+\-@\t\r]"
         "aucmax score sick.aucmax new-patients.csv --proba --prevalence 0.01",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
         "aucmax score clicks.aucmax 'day-*.parquet' --output scores",
+        "aucmax score lung.aucmax new-patients.csv --horizon 365",
     ],
 )
 @model_argument
@@ -77,6 +78,12 @@ _FORMULA = r"^[=+\-@\t\r]"
     help="Predict rows with a score above SCORE positive; 'aucmax evaluate' prints "
     "thresholds [default: the model's own].",
 )
+@click.option(
+    "--horizon",
+    type=float,
+    metavar="TIME",
+    help="Add the probability of an event by TIME, of the model auto of censored times.",
+)
 @force_option
 @disk_option
 @data_argument
@@ -91,6 +98,7 @@ def score(
     safe_csv: bool,
     prevalence: float | None,
     threshold: float | None,
+    horizon: float | None,
     force: bool,
     on_disk: bool | None,
     on_workers: bool,
@@ -115,13 +123,15 @@ def score(
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
-        require_probabilities(fitted, model)
+        require_method(fitted, model)
     if threshold is not None and not fitted.has_threshold_:
         raise click.UsageError(
-            f"{model} ranks by levels of relevance, between which there is no "
-            "--threshold."
+            f"{model} ranks by levels of relevance or censored times, between which "
+            "there is no --threshold."
         )
-    taken = {"score", *["probability"] * proba, *["prediction"] * fitted.has_threshold_}
+    if horizon is not None:
+        require_method(fitted, model, "predict_event_probability")
+    taken = {"score", *["probability"] * (proba or horizon is not None), *["prediction"] * fitted.has_threshold_}
     for name in taken.intersection(keep):
         raise click.UsageError(
             f"--keep {name}: the output has a column {name!r} of its own; rename that "
@@ -133,7 +143,7 @@ def score(
         names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
         require_column(name, names, data.path)
     frames: Iterator[Any] = (
-        _score(part, fitted, keep, proba, prevalence, threshold)
+        _score(part, fitted, keep, proba, prevalence, threshold, horizon)
         for part in (new.parts() if in_parts else [new])
     )
     if safe_csv:
@@ -172,12 +182,12 @@ def known_columns(model: Any) -> KnownColumns:
     return KnownColumns(strings, marks)
 
 
-def require_probabilities(model: Any, path: Path) -> None:
+def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
     """Reject a model that has learned no probabilities."""
     try:
-        _ = model.predict_proba
+        getattr(model, method)
     except AttributeError as error:
-        reason = str(error).rpartition(": ")[2]
+        reason = str(error.__cause__ or error).rpartition(": ")[2]
         raise click.ClickException(
             f"the model in {path} has scores, but no probabilities: {reason}"
         ) from error
@@ -190,6 +200,7 @@ def _score(
     proba: bool,
     prevalence: float | None,
     threshold: float | None,
+    horizon: float | None,
 ) -> Any:
     """Return a frame of the scores, after the columns to keep as they are written."""
     import polars as pl
@@ -201,6 +212,8 @@ def _score(
     if proba:
         chances = model.predict_proba(new.rows, prevalence=prevalence)
         scored["probability"] = chances[:, 1]
+    if horizon is not None:
+        scored["probability"] = model.predict_event_probability(new.rows, horizon)
     if model.has_threshold_:
         cut = model.threshold_ if threshold is None else threshold
         scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]

@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from aucmax._core.censored_times import (
+    SurvivalRows,
+    is_survival_target,
+    split_target,
+)
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
@@ -21,6 +26,7 @@ from aucmax.metrics._steps import (
     check_box,
     check_two_classes,
 )
+from aucmax.metrics.concordance import concordance_shares
 from aucmax.metrics.results import check_confidence
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
@@ -44,7 +50,7 @@ class Importances(PlainRecord):
     low, high : ndarray of shape (n_columns,)
         Ends of its interval.
     metric : str
-        "auc" or "partial_auc".
+        "auc", "partial_auc" or, of censored times, "concordance".
     value : float
         The AUC of the model itself.
     n_repeats : int
@@ -91,7 +97,7 @@ def permutation_importance(
     random_state: int = 0,
     confidence: float = 0.95,
 ) -> Importances:
-    """Measure the drop in AUC, or in partial AUC, when each column is shuffled.
+    """Measure the drop in AUC, partial AUC or C index when each column is shuffled.
 
     Shuffling the cells of one column among the rows keeps its distribution and removes
     its information. Correlated columns can replace each other, so each alone may look
@@ -108,7 +114,7 @@ def permutation_importance(
         Raw rows, as the model takes them. Of a model of tables only the columns that it
         uses are tried.
     y : array-like of shape (n_rows,), or Target
-        Labels, as the model was fitted to.
+        Labels, or events and times, as the model was fitted to.
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
@@ -143,10 +149,17 @@ def permutation_importance(
     if n_repeats is None:
         n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
-    classes = _labels(model, y, sample_weight, qid)
-    measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
-        classes, box, confidence
-    )
+    metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
+    measure: Any
+    if is_survival_target(y) or getattr(y, "is_survival", False):
+        metric = "concordance"
+        times = _survival_rows(y, sample_weight, qid)
+        measure = _CensoredTimes(times, box, confidence)
+    else:
+        classes = _labels(model, y, sample_weight, qid)
+        measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
+            classes, box, confidence
+        )
     start = measure.read(read_scores(model, rows.table))
     generator = random_generator(random_state)
     orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
@@ -163,7 +176,7 @@ def permutation_importance(
     return sorted_importances(
         [rows.names[place] for place in places],
         found,
-        metric="auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc",
+        metric=metric,
         value=start.value,
         n_repeats=n_repeats,
         confidence=confidence,
@@ -178,6 +191,13 @@ def sorted_importances(
     order = np.argsort(-drop, kind="stable")
     column = [names[k] for k in order]
     return Importances(column, drop[order], low[order], high[order], **rest)
+
+
+def _survival_rows(y: Any, sample_weight: Any, qid: Any) -> SurvivalRows:
+    if isinstance(y, Target):
+        sample_weight = y.weights if sample_weight is None else sample_weight
+        qid, y = y.queries if qid is None else qid, y.survival
+    return SurvivalRows(*split_target(y), sample_weight, qid)
 
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
@@ -197,7 +217,7 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 
 @dataclass(frozen=True)
 class _Measure:
-    classes: BinaryRows
+    classes: Any  # BinaryRows or SurvivalRows
     box: Any
     confidence: float
 
@@ -217,15 +237,28 @@ class _OneRanking(_Measure):
     ) -> tuple[float, float, float]:
         area = float(np.mean([one.value for one in shuffled]))
         effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
-        rows, _ = self.sample.sizes(1.0)
         test = two_sided_test(
             start.value - area,
             float(np.linalg.norm(effects)),
             self.confidence,
-            rows,
+            self.sizes(),
             (start.value, area),
         )
         return test.difference, test.low, test.high
+
+    def sizes(self) -> tuple[float, float]:
+        return self.sample.sizes(1.0)[0]
+
+
+class _CensoredTimes(_OneRanking):
+    def read(self, scores: FloatArray) -> Measured:
+        found = concordance_shares(self.classes, scores)
+        n_rows = scores.size
+        effects = np.sqrt(n_rows / (n_rows - 1.0)) * self.classes.weight * found.effects
+        return Measured(found.value, effects)
+
+    def sizes(self) -> tuple[float, float]:
+        return float(self.classes.event.sum()), float(self.classes.event.size)
 
 
 class _PerQuery(_Measure):

@@ -27,7 +27,9 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
+from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 from aucmax.model_selection.auto_search import (
@@ -49,7 +51,7 @@ from aucmax.model_selection.stacking import (
     StackedModels,
     combine,
 )
-from aucmax.tables import TableEncoder, check_table
+from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
@@ -61,16 +63,18 @@ _AREAS = ("auc", "partial_auc")  # of two classes; other metrics have other cand
 
 
 def _has_two_classes(estimator: Any) -> bool:
-    if hasattr(estimator, "levels_"):
-        raise AttributeError(
-            "it was fitted to levels of relevance and does not predict classes; use "
-            "decision_function."
-        )
+    kinds = {"levels_": "levels of relevance", "is_survival_": "censored times"}
+    for name, kind in kinds.items():
+        if hasattr(estimator, name):
+            raise AttributeError(
+                f"it was fitted to {kind} and does not predict classes; use "
+                "decision_function."
+            )
     return True
 
 
 @documented
-class AutoRanker(CalibratedMixin, BinaryRanker):
+class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
@@ -92,13 +96,18 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     metrics of the top of queries, the candidates learn to rank within queries, and the
     weights maximise the metric itself on held-out queries.
 
+    With censored times (`y` has the fields or columns "event" and "time"), higher
+    scores mean earlier events. The metric is Harrell's C, `qid` gives strata, and
+    :meth:`predict_event_probability` returns the probability of an event by a time.
+
     Parameters
     ----------
     metric : str, default=None
         The metric to maximise: "auc", "partial_auc"; with queries "ndcg", "ndcg@10" (or
-        another number of top rows), "map"; for levels "mauc", "ordinal_auc". By default
-        the partial AUC of the ranges if there are any, else the AUC (c-statistic; Gini
-        is 2 AUC - 1); for levels in queries "ndcg@10". "partial_auc" without a range
+        another number of top rows), "map"; for levels "mauc", "ordinal_auc"; for
+        censored times "concordance". By default the partial AUC of the ranges if there
+        are any, else the AUC (c-statistic; Gini is 2 AUC - 1); for levels in queries
+        "ndcg@10"; for censored times "concordance". "partial_auc" without a range
         covers false positive rates up to 0.1, that is specificities from 0.9. Queries
         whose rows have all the same label do not count.
     time_limit : float or None, default=60.0
@@ -146,12 +155,18 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         The combination that was chosen; "search" for levels and the top of queries.
     metric_ : str
         The metric that decided.
+    is_survival_ : bool
+        True if there are censored times, in place of `classes_`.
+    baseline_, hazard_slope_ : ndarray of shape (2, n_times), float
+        Times with the cumulative hazard of a row of score 0, and the slope of the log
+        hazard by the score, of held-out rows; only of censored times without strata.
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of relevance, in place of `classes_`, if there are more than two.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
         95% interval; NaN where there is none. For levels and the top of queries the
-        metric and others, such as "ndcg@10" and "map", by Student's t over queries.
+        metric and others, such as "ndcg@10" and "map", by Student's t over queries; for
+        censored times "concordance".
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -197,6 +212,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
             levels_=saved.array("iu", None),
+            is_survival_=saved.instance_of(bool),
             metric_=saved.instance_of(str),
             weights_=saved.instance_of(dict),
             combiner_=saved.instance_of(str),
@@ -288,28 +304,30 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 may_be_levels=named is not None and named.kind.uses_levels,
             )
             is_graded, queries = given.target.is_graded, given.target.queries
+            is_survival = given.target.is_survival
             ranges = self._part_of_the_curve()
             goal = choose_goal(given.target, self.metric, **ranges)
             is_explicit = self.calibrate not in (None, "auto")
-            if is_explicit and (queries is not None or is_graded):
+            if is_explicit and (queries is not None or is_graded or is_survival):
                 raise ValueError(
-                    f"calibrate={self.calibrate!r} is not possible with queries or "
-                    "levels: rows are ranked within queries, or by more than two "
-                    "levels, so there are no probabilities. Use calibrate=None or "
-                    '"auto".'
+                    f"calibrate={self.calibrate!r} is not possible with queries, "
+                    "levels or censored times: rows are ranked within queries, or by "
+                    "more than two levels, so there are no probabilities of two "
+                    'classes. Use calibrate=None or "auto".'
                 )
+            units = None if is_survival else queries
             plan = plan_folds(
-                given.labels,
+                given.target.strata,
                 self.folds,
                 self.random_state,
-                queries=queries,
+                queries=units,
                 groups=given.target.groups,
                 times=given.target.times,
-                usable=None if queries is None else is_usable(given.target),
+                usable=None if units is None else is_usable(given.target),
             )
-            hidden = check_table(given.table, given.labels, plan.folds)
+            hidden = check_table(given.table, given.target, plan.folds)
             rows = SearchRows(given, plan)
-            setting = self._setting(given.table, goal, is_graded)
+            setting = self._setting(given.table, goal, given.target)
             candidates = [
                 one._replace(model=for_frame(one.model, X))
                 for one in choose_candidates(self.models, setting)
@@ -338,10 +356,11 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             members = search.choose_members(ensemble.weights)
             if done is not None and not search.is_stopped:
                 done.finish()
+            kind = {"levels_" if is_graded else "classes_": given.classes}
             replace_state(
                 self,
                 {
-                    "levels_" if is_graded else "classes_": given.classes,
+                    **({"is_survival_": True} if is_survival else kind),
                     "metric_": goal.metric,
                     "members_": members.records,
                     "encoders_": members.encoders,
@@ -396,6 +415,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         """
         check_is_fitted(self, "members_")
         metric = getattr(self, "metric_", "auc")
+        if hasattr(self, "is_survival_"):
+            known: Any = {"sample_weight": sample_weight, "qid": qid}
+            return target_concordance(y, self.decision_function(X), **known)
         if metric in _AREAS and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
         target = read_target(self, y, sample_weight, qid)
@@ -436,14 +458,15 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             fpr_range = (0.0, 0.1)
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
-    def _setting(self, table: Any, goal: Goal, is_graded: bool) -> SearchSetting:
-        is_ranking = is_graded or goal.metric not in _AREAS
+    def _setting(self, table: Any, goal: Goal, target: Target) -> SearchSetting:
+        is_ranking = target.is_graded or goal.metric not in _AREAS
         return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
             part=goal.ranges or WHOLE_CURVE,
             metric=goal.metric if is_ranking else "partial_auc",
             is_ranking=is_ranking,
+            is_survival=target.is_survival,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             is_limited=self._time_limit is not None,
@@ -457,6 +480,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
         record: dict[str, float] = {}
+        if ranked.target.is_survival:
+            ends = ("concordance", "concordance_low", "concordance_high")
+            return dict(zip(ends, estimate(ranked, scores, part), strict=True))
         if ranked.combiners is not COMBINERS:
             for name in dict.fromkeys([ranked.metric, *measures_of(ranked.target)]):
                 goal = replace(ranked, metric=name, part=part)
@@ -481,6 +507,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         labels, weight = ranked.labels, ranked.target.weights
         if ranked.target.is_graded:
             return {"threshold_": 0.0}
+        if (durations := ranked.target.durations) is not None:
+            learned = {}
+            if ranked.target.queries is None:
+                scores = ensemble.honest_scores
+                learned = learn_baseline(labels, durations, scores, weight)
+            return {"threshold_": 0.0, **learned}
         threshold = balanced_threshold(ensemble.scores, labels, weight)
         if self.calibrate is None or ranked.target.queries is not None:
             return {"threshold_": threshold}

@@ -29,6 +29,7 @@ class SearchSetting(NamedTuple):
     stores_rows: bool = True  # whether a model may hold training rows
     metric: str = "partial_auc"  # the metric that counts, by its name
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
+    is_survival: bool = False  # whether rows have censored times
 
     @property
     def is_early(self) -> bool:
@@ -383,8 +384,24 @@ def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
     )
 
 
+def require_survival(models: Sequence[Any]) -> None:
+    """Reject models of the list that do not learn from censored times."""
+    unable = [
+        model
+        for model in models
+        if isinstance(model, str) and not find_model(model).learns_survival
+    ]
+    if unable:
+        able = ", ".join(name for name, one in MODELS.items() if one.learns_survival)
+        raise ValueError(
+            f"{', '.join(unable)} cannot learn from censored times; choose from {able}."
+        )
+
+
 def aim_auto(model: Any, metric: str, target: Any) -> None:
     """Have an unfitted AutoRanker maximise the metric that decides."""
+    if target.is_survival:
+        return
     if target.is_graded and target.queries is None and metric == "auc":
         model.set_params(levels="relevant")
     elif target.is_graded or metric not in ("auc", "partial_auc"):
@@ -458,6 +475,8 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
         names: Sequence[str] = CANDIDATES
         if setting.is_ranking:
             names = RANKING_CANDIDATES
+        if setting.is_survival:
+            names = SURVIVAL_CANDIDATES  # noqa
         if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
             names = ("lightgbm-levels", "svm-auc")
         models = [name for name in names if MODELS[name].is_tried(setting)]

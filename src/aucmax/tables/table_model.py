@@ -21,6 +21,7 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
+from aucmax.decisions.event_probability import EventProbabilityMixin
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError, ModelFileError
 from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
@@ -37,7 +38,9 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
+class TableModel(
+    CalibratedMixin, EventProbabilityMixin, ClassifierMixin, BaseEstimator
+):
     """An estimator for raw tables: an encoder and a model.
 
     Parameters
@@ -71,6 +74,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         to scores of held-out rows: by the estimator itself if it has this parameter,
         otherwise by five more fits (three beyond 20,000 rows). "auto" is "isotonic"
         with 1,000 rows of each class, and "sigmoid" with fewer.
+    duration_column : str, optional
+        Name of the column of durations, for ``aucmax evaluate``, if `target` names the
+        events of censored times.
 
     Attributes
     ----------
@@ -80,8 +86,10 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         The negative and the positive class, or the levels.
     values_, levels_ : ndarray
         The target values of training, and their levels: 0 and 1 for two classes.
+    is_survival_ : bool
+        True if the target has censored times; the classes are then no event and event.
     n_rows_, n_positive_ : int
-        Training rows, and how many of them were positive.
+        Training rows, and how many of them were positive, or had an event.
     threshold_ : float
         `predict` returns the positive class above it: the threshold of the best
         balanced accuracy, on held-out rows for AutoRanker and with `calibrate`,
@@ -116,6 +124,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         n_rows_=saved.count,
         n_positive_=saved.count,
         row_sketch_=saved.array("u", None),
+        **saved.optional(is_survival_=saved.instance_of(bool)),
     )
 
     estimator: Any
@@ -128,6 +137,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     target: str | None = None
     query_column: str | None = None
     calibrate: str | None = None
+    duration_column: str | None = None
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
@@ -137,7 +147,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Raw rows, without the target.
         y : array-like of shape (rows,), or Target
-            The target: two different values, or more if `levels` allows them.
+            The target: two different values, or more if `levels` allows them; or events
+            and times, as :func:`aucmax.metrics.survival_target` makes them.
         qid : array-like of shape (rows,), optional
             The query of each row, for an estimator that can learn within queries.
         checkpoint : path, optional
@@ -155,17 +166,18 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
-        if is_on_disk(table) and self.view in ("raw", "frame"):
+        if is_on_disk(table) and (self.view in ("raw", "frame") or target.is_survival):
             raise IncompatibleError(
                 f"{type(self.estimator).__name__} needs all rows in memory, but this "
                 "table stays on disk; use collect(), or fit another model."
             )
-        if self.calibrate is not None and target.is_graded:
+        if self.calibrate is not None and (target.is_graded or target.is_survival):
+            kind = "more than two levels of relevance"
             raise IncompatibleError(
-                "the target has more than two levels of relevance, but probabilities "
-                "need two classes; use calibrate=None."
+                f"the target has {'censored times' if target.is_survival else kind}, "
+                "but probabilities need two classes; use calibrate=None."
             )
-        encoder = cross_fit.learn_encoder(self.encoder, table, target.relevant)
+        encoder = cross_fit.learn_encoder(self.encoder, table, target.high)
         matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
         model = for_frame(self, X)
         estimator = cross_fit.fit_estimator(
@@ -183,7 +195,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         self, estimator: Any, matrix: Any, table: Any, target: Target
     ) -> dict[str, Any]:
         """Learn the threshold and, if wanted, the calibration."""
-        if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
+        is_binary = not (target.is_graded or target.is_survival)
+        if "calibrate" in estimator.get_params(deep=False) and is_binary:
             # it has learned both by itself, and 0 is its threshold
             names = () if self.calibrate is None else ("calibration_", "base_rate_")
             learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
@@ -191,7 +204,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores = cross_fit.score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)
-        if target.is_graded:
+        if not is_binary:
             return {"threshold_": float("nan")}
         if self.calibrate is None:
             labels, weights = target.relevant > 0, target.weights
@@ -211,15 +224,15 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def has_threshold_(self) -> bool:
-        """Whether it can predict a class: not if it ranks by levels."""
-        return not self.grading_.is_graded
+        """Whether it can predict a class: not if it ranks by levels or times."""
+        return not (self.grading_.is_graded or hasattr(self, "is_survival_"))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of raw rows; a higher score ranks higher."""
         check_is_fitted(self)
         names = getattr(self.encoder_, "feature_names_in_", None)
         if names is not None and hasattr(X, "columns"):
-            roles = self.target, self.query_column
+            roles = self.target, self.query_column, self.duration_column
             warn_of_other_columns(X, names.tolist(), roles)
         return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
@@ -229,12 +242,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         IncompatibleError
-            The model ranks by levels of relevance and has no threshold.
+            The model ranks by levels of relevance or times, and has no threshold.
         """
         if not self.has_threshold_:
             raise IncompatibleError(
-                "the model ranks by levels of relevance and has no threshold between "
-                "them; use decision_function."
+                "the model ranks by levels of relevance or by censored times and has "
+                "no threshold between them; use decision_function."
             )
         is_positive = self.decision_function(X) > self.threshold_
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
@@ -245,10 +258,14 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Return the AUC, or the MAUC if there are more than two levels."""
+        """Return the AUC; the MAUC of more than two levels; Harrell's C of times."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
+        from aucmax.metrics.concordance import target_concordance
 
         target = match_target(y, self.grading_, qid=qid)
+        if target.is_survival:
+            scores = self.decision_function(X)
+            return target_concordance(target.survival, scores, qid=target.queries)
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
@@ -336,4 +353,5 @@ def _ranking_parts(
         "levels_": np.array(target.grading.levels),
         "n_rows_": target.labels.size,
         "n_positive_": target.n_positive,
+        **({"is_survival_": True} if target.is_survival else {}),
     }

@@ -1,0 +1,112 @@
+"""Concordance of held-out rows with censored times: estimate, test, and weights.
+
+Rows are compared within their fold, and their stratum if there are strata, and the
+pairs of all folds count alike. The variance is that of the influence of each row.
+"""
+
+import numpy as np
+from scipy.optimize import minimize
+
+from aucmax._core.censored_times import SurvivalRows
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics.concordance import (
+    PairShares,
+    concordance_index,
+    concordance_shares,
+)
+from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
+from aucmax.risks import CoxLikelihood
+from aucmax.tables import Target
+
+_CONFIDENCE = 0.95
+# Penalty of the distance of the weights from their mean, per event.
+_SHRINKAGE = 0.1
+
+
+def strata_of(target: Target, folds: IntArray) -> IntArray:
+    """Return the number of the fold and stratum of each row."""
+    if target.queries is None:
+        return folds
+    return np.asarray(folds * (target.queries.max() + 1) + target.queries)
+
+
+def concordance(target: Target, folds: IntArray, scores: FloatArray) -> float:
+    """Return Harrell's C within folds; 1/2 if no rows are comparable."""
+    known = {"sample_weight": target.weights, "qid": strata_of(target, folds)}
+    try:
+        return concordance_index(target.labels, target.durations, scores, **known)
+    except NotEnoughClassesError:
+        return 0.5
+
+
+def estimate_concordance(
+    target: Target, folds: IntArray, scores: FloatArray
+) -> tuple[float, float, float]:
+    """Return Harrell's C within folds and the ends of its 95% interval."""
+    try:
+        found = _shares(target, folds, scores)
+    except NotEnoughClassesError:
+        return 0.5, np.nan, np.nan
+    error = _error(target, found.effects, _by_fold(target, folds, scores))
+    rows = float(target.n_positive), float(target.labels.size)
+    return found.value, *area_interval(found.value, error, _CONFIDENCE, rows)
+
+
+def concordance_test(
+    target: Target, folds: IntArray, scores: FloatArray, baseline: FloatArray
+) -> TwoSidedTest:
+    """Test on both sides whether two models have the same C within folds."""
+    one, other = (_shares(target, folds, part) for part in (scores, baseline))
+    values = [_by_fold(target, folds, part) for part in (scores, baseline)]
+    error = _error(target, one.effects - other.effects, values[0] - values[1])
+    rows = float(target.n_positive), float(target.labels.size)
+    areas = one.value, other.value
+    return two_sided_test(one.value - other.value, error, _CONFIDENCE, rows, areas)
+
+
+def _shares(target: Target, folds: IntArray, scores: FloatArray) -> PairShares:
+    strata = strata_of(target, folds)
+    assert target.durations is not None
+    rows = SurvivalRows(target.labels, target.durations, target.weights, strata)
+    return concordance_shares(rows, scores)
+
+
+def _by_fold(target: Target, folds: IntArray, scores: FloatArray) -> FloatArray:
+    parts = (np.flatnonzero(folds == fold) for fold in np.unique(folds))
+    found = [concordance(target.take(rows), folds[rows], scores[rows]) for rows in parts]
+    return np.array(found)
+
+
+def _error(target: Target, effects: FloatArray, values: FloatArray) -> float:
+    """Return the standard error, wider for models of other training rows."""
+    weighted = effects if target.weights is None else target.weights * effects
+    n_rows, n_folds = effects.size, values.size
+    variance = n_rows / (n_rows - 1.0) * float(weighted @ weighted)
+    if n_folds > 1:  # see the formula of `cross_validation`
+        share = 1.0 / (n_folds - 1.0)
+        spread = float(values.var(ddof=1))
+        variance = max((1.0 + share) * variance, (1.0 / n_folds + share) * spread)
+    return float(np.sqrt(variance))
+
+
+def likelihood_weights(
+    logits: FloatArray, target: Target, folds: IntArray
+) -> FloatArray:
+    """Return non-negative weights, of sum 1, by Cox's partial likelihood within folds.
+
+    A penalty of the distance of the weights from their mean shrinks them to equality.
+    """
+    n_models = logits.shape[1]
+    risk = CoxLikelihood().bind(target.survival, target.weights, strata_of(target, folds))
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = risk.value_and_gradient(logits @ weights)
+        gaps = weights - weights.mean()
+        value += _SHRINKAGE / 2.0 * float(gaps @ gaps)
+        return value, logits.T @ slope + _SHRINKAGE * gaps
+
+    start = np.full(n_models, 1.0 / n_models)
+    bounds = [(0.0, None)] * n_models
+    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return np.asarray(found / found.sum()) if found.sum() > 0.0 else start
