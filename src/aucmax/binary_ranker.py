@@ -1,4 +1,4 @@
-"""The base class of all two-class rankers: how they predict and are scored."""
+"""Base classes of rankers: how they predict and are scored."""
 
 from abc import abstractmethod
 from typing import Any
@@ -7,13 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
+from aucmax.exceptions import ModelFileError
 from aucmax.metrics import partial_auc_score
+from aucmax.metrics.concordance import target_concordance
 
 
 @documented
@@ -85,8 +88,77 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         """Return the ranges of the ROC curve that count, if not the whole curve."""
         return {}
 
+    def _target_attributes(self, classes: NDArray[Any] | None) -> dict[str, Any]:
+        """Return the fitted attribute of two classes, or of censored times."""
+        return {"is_survival_": True} if classes is None else {"classes_": classes}
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
+        return tags
+
+
+def _has_classes(estimator: Any) -> bool:
+    if getattr(estimator, "is_survival_", False):
+        raise AttributeError(
+            "the model was fitted to censored times and does not predict classes; use "
+            "decision_function."
+        )
+    return True
+
+
+@documented
+class SurvivalRanker(BinaryRanker):
+    """A model that ranks rows of two classes, or rows by their risk of an event.
+
+    Fitted to censored times, a higher score means an earlier event, there are no
+    classes to predict, and `score` is Harrell's C.
+    """
+
+    _learns_times = True
+    _saved_state = saved.fields(
+        **saved.optional(
+            classes_=saved.array(saved.LABEL_KINDS, 2),
+            is_survival_=saved.instance_of(bool),
+        )
+    )
+
+    is_survival_: bool
+
+    predict = available_if(_has_classes)(BinaryRanker.predict)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Return the AUC, or the part of it that counts; of censored times, the C.
+
+        Returns
+        -------
+        float
+            Mean true positive rate over the false positive rates, or Harrell's C; 1 is
+            perfect.
+        """
+        check_is_fitted(self)
+        if not getattr(self, "is_survival_", False):
+            return super().score(X, y, sample_weight, qid=qid)
+        scores = self.decision_function(X)
+        return target_concordance(y, scores, sample_weight=sample_weight, qid=qid)
+
+    def _check_state(self) -> None:
+        """Reject a loaded state that no fit could have left."""
+        state = vars(self)
+        if "coef_" in state and ("classes_" in state) == ("is_survival_" in state):
+            raise ModelFileError("a model has either classes_ or is_survival_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if getattr(self, "is_survival_", False):
+            tags.estimator_type = None
+            tags.classifier_tags = None
         return tags

@@ -15,17 +15,47 @@ from aucmax._core.validation import (
 )
 
 
+def is_survival_target(target: Any) -> bool:
+    """Return whether a target has events and times, and not labels.
+
+    That is a structured array, or a frame with the columns ``event`` and ``time``.
+    """
+    if getattr(getattr(target, "dtype", None), "names", None) is not None:
+        return True
+    columns = getattr(target, "columns", None)
+    return columns is not None and {"event", "time"} <= set(columns)
+
+
 def split_target(target: Any) -> tuple[Any, Any]:
-    """Return events and times of a structured array or a frame with these columns."""
-    names = getattr(getattr(target, "dtype", None), "names", None)
-    names = names or getattr(target, "columns", None)
-    if names is None or not {"event", "time"} <= set(names):
-        raise ValueError(
-            "the target of censored times must have the columns 'event' and 'time', "
-            f"got {'no columns' if names is None else ', '.join(map(str, names))}. "
-            "aucmax.metrics.survival_target(event, time) makes one."
-        )
-    return target["event"], target["time"]
+    """Return events and times of a structured array or a frame with these columns.
+
+    Fields of an array may have other names if one is a boolean and the other a number.
+    """
+    fields = getattr(getattr(target, "dtype", None), "names", None)
+    names = fields or getattr(target, "columns", None)
+    if names is not None and set(names) == {"event", "time"}:
+        return target["event"], target["time"]
+    if fields is not None and len(fields) == 2:
+        kinds = [target.dtype[name].kind for name in fields]
+        if sorted(kind == "b" for kind in kinds) == [False, True]:
+            event = kinds.index("b")
+            return target[fields[event]], target[fields[1 - event]]
+    found = "no columns" if names is None else ", ".join(map(str, names))
+    more = ""
+    if names is not None and len(names) > 2:
+        more = " Entry times (left truncation) and competing risks are not supported."
+    raise ValueError(
+        "the target of censored times must have the columns 'event' and 'time' alone, "
+        f"got {found}.{more} aucmax.metrics.survival_target(event, time) makes one."
+    )
+
+
+def join_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
+    """Check events and times, and return them as one structured array."""
+    events, times = check_survival(event, time)
+    target = np.empty(times.size, dtype=[("event", bool), ("time", np.float64)])
+    target["event"], target["time"] = events, times
+    return target
 
 
 def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatArray]:

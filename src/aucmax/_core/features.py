@@ -9,6 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from aucmax._core import validation
+from aucmax._core.censored_times import is_survival_target, join_target, split_target
 from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.row_matrix import as_row_matrix
@@ -62,21 +63,42 @@ def check_features(
 
 def check_training_data(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-    """Return the checked X, classes, labels and weights of a two-class `fit`."""
+) -> tuple[Any, Any, NDArray[Any], FloatArray | None]:
+    """Return the checked X, classes, labels and weights of a `fit`."""
     X = check_features(estimator, X, fitting=True)
     return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])
 
 
 def check_two_labels(
     estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
-) -> tuple[NDArray[Any], BoolArray, FloatArray | None]:
-    """Check labels and weights as :func:`check_training_data` does."""
+) -> tuple[Any, NDArray[Any], FloatArray | None]:
+    """Check labels and weights as :func:`check_training_data` does.
+
+    Censored times have no classes; only estimators that learn them accept them.
+    """
+    if is_survival_target(y):
+        return None, *_check_times(estimator, y, sample_weight, n_rows)
     classes, labels = validation.check_binary_labels(_required(estimator, y), name="y")
     check_row_count(labels, n_rows)
     weight = validation.check_sample_weight(sample_weight, n_rows)
     validation.check_class_weights(classes, labels, weight)
     return classes, labels, weight
+
+
+def _check_times(
+    estimator: Any, y: Any, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[NDArray[np.void], FloatArray | None]:
+    if not getattr(estimator, "_learns_times", False):
+        raise IncompatibleError(
+            f"y has events and times, which {type(estimator).__name__}, with these "
+            "parameters, does not learn. Use AUCSVC, LinearRankerCV or "
+            "LambdaMART('concordance')."
+        )
+    if is_dask(y):
+        raise TypeError("y is a Dask collection of events and times; compute() it.")
+    target = join_target(*split_target(y))
+    check_row_count(target, n_rows)
+    return target, validation.check_sample_weight(sample_weight, n_rows)
 
 
 def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:

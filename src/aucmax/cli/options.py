@@ -85,8 +85,10 @@ weight_option = click.option(
 metric_option = click.option(
     "--metric",
     metavar="NAME",
-    help="Metric that decides, with interval and test: auc, partial_auc; with levels "
-    "of relevance mauc, ordinal_auc; with queries ndcg (all ranks), ndcg@10 (or "
+    help="Metric that decides, with interval and test: auc, partial_auc; of the top of "
+    "the list average_precision, precision@100, recall@100, recall@fpr=0.01, "
+    "recall@precision=0.9, precision@recall=0.8; gini, ks; with levels of "
+    "relevance mauc, ordinal_auc; with queries ndcg (all ranks), ndcg@10 (or "
     "another number), map [default: partial_auc if there is a range, else auc; for "
     "levels ndcg@10 with queries, and mauc without].",
 )

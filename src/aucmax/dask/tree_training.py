@@ -47,14 +47,14 @@ def fit_trees(
 ) -> dict[str, Any]:
     """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
     start = time.monotonic()
-    _check_settings(estimator, eval_set)
+    objective = find_objective(estimator.objective)
+    _check_settings(estimator, objective, eval_set)
     cluster = Cluster()
     if cluster.client is None:
         raise ValueError(
             "LambdaMART on a Dask collection needs a cluster: start one with "
             "distributed.Client() first."
         )
-    objective = find_objective(estimator.objective)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
     n_rows, labels, queries = zip(*parts.call(contents_of), strict=True)
@@ -171,9 +171,10 @@ def _fitted(
     return fitted
 
 
-def _check_settings(estimator: Any, eval_set: Any) -> None:
+def _check_settings(estimator: Any, objective: PairObjective, eval_set: Any) -> None:
     """Reject settings that XGBoost on Dask does not support."""
     given = {
+        f"objective={estimator.objective!r}": objective.labels == "times",
         "eval_set": eval_set is not None,
         "n_iter_no_change": estimator.n_iter_no_change is not None,
         "params": bool(estimator.params),

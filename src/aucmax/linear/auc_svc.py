@@ -24,16 +24,18 @@ from aucmax._core.features import (
 from aucmax._core.fitting import reporter, unchanged_on_failure
 from aucmax._core.row_matrix import product
 from aucmax._core.validation import FloatArray, check_qid
-from aucmax.binary_ranker import BinaryRanker
+from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
 from aucmax.metrics import partial_auc_score
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.multiclass import prepare_metric
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
+from aucmax.risks.survival_risk import BoundSurvivalRisk
 from aucmax.solvers.bounded_loss import BoundedLossSolver
 from aucmax.solvers.choice import SOLVERS, retry_if_all_zero
 from aucmax.solvers.risk_objective import LinearObjective
@@ -42,6 +44,9 @@ from aucmax.solvers.solver import Progress, Solution, Solver, Start, StoppingRul
 # With a radius the objective is the risk, which is 1 where all scores are equal and may
 # be 0 at its best. Below this value a gap is relative to it and not to the risk.
 _MIN_SCALE_OF_GAP = 0.01
+# The partial likelihood of equal scores is far above 0: models differ by about this
+# share of it, to which its tolerance is relative.
+_SHARE_THAT_DIFFERS = 1e-3
 # Rounding of a sum of n products, by its largest terms and sqrt(n): four units, which
 # it all but surely stays below (N. Higham, T. Mary. SIAM J. Sci. Comput. 41 (2019)).
 _ROUNDING = 4.0 * 2.0**-53
@@ -49,7 +54,7 @@ _ROUNDING = 4.0 * 2.0**-53
 
 @documented
 @dataclass(eq=False, repr=False)
-class AUCSVC(BinaryRanker):
+class AUCSVC(SurvivalRanker):
     r"""Linear support vector machine that maximises the area under the ROC curve.
 
     .. math:: \min_w \; \Omega(w) + C \, R(X w)
@@ -78,7 +83,13 @@ class AUCSVC(BinaryRanker):
     "sigmoid"   :math:`1 / (1 + e^{s_i - s_j})`: at most 1, however far ahead the
                 negative is, for any range. Not convex: the descent from several convex
                 solutions finds a local optimum, without a certificate.
+    "cox"       for censored times: the partial likelihood of
+                :class:`aucmax.risks.CoxLikelihood`, convex and certified, too
     ==========  ====================================================================
+
+    Fitted to censored times (a `y` with the fields ``event`` and ``time``, see
+    :func:`aucmax.metrics.survival_target`), the pairs are those of
+    :class:`aucmax.risks.Concordance`, and a higher score means an earlier event.
 
     `penalty` is the regularizer:
 
@@ -104,8 +115,9 @@ class AUCSVC(BinaryRanker):
     C : float, default=10.0
         Weight of the risk, a mean over pairs. Larger values fit the training pairs
         more closely; search from 1 to 1000, by `fit_path`. Unused with a `radius`.
-    loss : {"hinge", "logistic", "sigmoid"}, default="hinge"
-        Loss of a pair. Use "sigmoid" for a narrow range, or classes that overlap much.
+    loss : {"hinge", "logistic", "sigmoid", "cox"}, default="hinge"
+        Loss of a pair, or of an event ("cox"). Use "sigmoid" for a narrow range, or
+        classes that overlap much.
     radius : float, default=None
         Limit of the norm; larger values fit the training pairs more closely.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
@@ -125,7 +137,7 @@ class AUCSVC(BinaryRanker):
         Each column is in one group.
     tol : float, default=1e-3
         Certified gap at which to stop, relative to the objective, or with a `radius`
-        to 0.01 where the risk is below that.
+        to 0.01 where the risk is below that; for "cox", to a thousandth of it.
     max_iter : int, default=1000
         Maximum number of iterations; one pass over the data each.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
@@ -134,8 +146,9 @@ class AUCSVC(BinaryRanker):
         and supports ``penalty="l2"`` without a radius, ``bound="tight"``, an
         `fpr_range` from 0, a `tpr_range` to 1 and no queries. "bundle" (cutting planes)
         and "subgradient" (proximal steps with momentum) support every penalty and
-        convex loss. "descent" (L-BFGS) supports ``loss="logistic"`` and
-        ``penalty="l2"``. All certify the same gap. ``loss="sigmoid"`` needs "auto".
+        convex loss. "descent" (L-BFGS) supports ``penalty="l2"`` with "logistic" and
+        "cox". For censored times, "newton" is not available. All
+        certify the same gap. ``loss="sigmoid"`` needs "auto".
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
 
@@ -345,9 +358,11 @@ class AUCSVC(BinaryRanker):
     @property
     def _stopping(self) -> StoppingRule:
         floor = 0.0 if self.radius is None else _MIN_SCALE_OF_GAP
-        return StoppingRule(
-            self.tol, self.max_iter, self.max_time, reporter(self), floor
-        )
+        tol = self.tol
+        if self.loss == "cox":
+            floor = self.C if self.radius is None else 1.0
+            tol *= _SHARE_THAT_DIFFERS
+        return StoppingRule(tol, self.max_iter, self.max_time, reporter(self), floor)
 
     def _check_parameters(self) -> None:
         parameters.check_positive("C", self.C)
@@ -394,16 +409,15 @@ class AUCSVC(BinaryRanker):
     def _solver(self, risk: BoundRisk, qid: ArrayLike | None) -> Solver:
         if self.loss != "sigmoid":
             return SOLVERS[self.solver](self._stopping)
-        labels, weight = risk.labels, risk.sample_weight
+        labels, weight = getattr(risk, "target", risk.labels), risk.sample_weight
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
-        measure = prepare_metric(
-            partial_auc_score,
-            labels,
-            sample_weight=weight,
-            qid=queries,
-            **self._part_of_the_curve(),
-        )
+        rows: Any = {"sample_weight": weight, "qid": queries}
+        if isinstance(risk, BoundSurvivalRisk):
+            measure = prepare_metric(target_concordance, labels, **rows)
+        else:
+            part = self._part_of_the_curve()
+            measure = prepare_metric(partial_auc_score, labels, **rows, **part)
         return BoundedLossSolver(self._stopping, risks, measure)
 
     def _warm_start(
@@ -427,7 +441,7 @@ class AUCSVC(BinaryRanker):
         self,
         objective: LinearObjective,
         regularizer: ProximalRegularizer,
-        classes: NDArray[Any],
+        classes: NDArray[Any] | None,
         solver: Solver,
         solution: Solution,
         largest: FloatArray,
@@ -441,9 +455,14 @@ class AUCSVC(BinaryRanker):
         if self.loss != "sigmoid":
             self._allow_for_rounding(solution, objective, largest)
         solution.warn_if_unfinished(rule)
-        threshold = objective.threshold(solution.point)
         _, n_passes, values, gaps, seconds = np.array(solution.history).T.copy()
-        self.classes_ = classes
+        for name in ("classes_", "is_survival_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(self._target_attributes(classes))
+        # censored times have no threshold
+        threshold = 0.0
+        if classes is not None:
+            threshold = objective.threshold(solution.point)
         self.coef_ = objective.unscaled(solution.point.parameters)[None, :]
         self.intercept_ = np.array([-threshold])
         self.n_iter_ = len(solution.history)
@@ -469,7 +488,8 @@ class AUCSVC(BinaryRanker):
         # the slope g that bounds the optimum has C sum |g_i| of at most 2 C, and by
         # duality of at most 4 times the value if weights have a price
         length = float(largest @ np.abs(objective.unscaled(solution.point.parameters)))
-        priced = 4.0 * solution.value if self.radius is None else np.inf
+        has_price = self.radius is None and self.loss != "cox"
+        priced = 4.0 * solution.value if has_price else np.inf
         steepness = min(2.0 * objective.C, priced)
         units = _ROUNDING * math.sqrt(sum(objective.X.shape))
         solution.gap += units * length * steepness
@@ -485,6 +505,15 @@ class AUCSVC(BinaryRanker):
             raise ValueError(explain_non_finite(X, names)) from None
 
     def _warn_of_constant_scores(self) -> None:
+        if hasattr(self, "is_survival_"):
+            warnings.warn(
+                "all weights are 0, so all scores tie: no weights have a smaller risk "
+                f"with loss={self.loss!r} and this penalty. Raise C or radius, or use "
+                "loss='cox' or 'sigmoid'.",
+                ConstantScoresWarning,
+                stacklevel=3,
+            )
+            return
         small, advice = f"C={self.C:g} is too small, or ", "Raise C, widen"
         if self.radius is not None:
             small, advice = "", "Widen"

@@ -1,15 +1,22 @@
 """The risk that the parameters of a linear model and its queries define."""
 
 import warnings
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries, check_qid
-from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
+from aucmax.exceptions import (
+    IncompatibleError,
+    NotEnoughClassesError,
+    OneClassQueryWarning,
+)
 from aucmax.risks import (
     BoundRisk,
+    Concordance,
+    CoxLikelihood,
     PairHinge,
     PairLogistic,
     PairSigmoid,
@@ -23,7 +30,7 @@ _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 
 def check_loss(loss: str, partial: PartialHinge) -> None:
     """Reject a loss that is unknown, or that does not support the ranges."""
-    check_choice("loss", loss, LOSSES)
+    check_choice("loss", loss, (*LOSSES, "cox"))
     if loss == "sigmoid":
         check_range("fpr_range", partial.fpr_range)
         check_range("tpr_range", partial.tpr_range)
@@ -38,11 +45,20 @@ def check_loss(loss: str, partial: PartialHinge) -> None:
 def choose_risk(
     loss: str,
     partial: PartialHinge,
-    labels: BoolArray,
+    labels: NDArray[Any],
     sample_weight: FloatArray | None,
     qid: ArrayLike | None,
 ) -> BoundRisk:
     """Return the risk of these rows; raise an error if it has no pairs."""
+    if labels.dtype.names is not None:
+        check_whole_range(partial)
+        return survival_risk(loss, labels, sample_weight, qid)
+    if loss == "cox":
+        raise IncompatibleError(
+            "loss='cox' needs a y with events and times, but y has labels. "
+            "aucmax.metrics.survival_target(event, time) makes such a y; for two "
+            "classes use loss='logistic'."
+        )
     queries = None
     if qid is not None:
         queries = _check_queries(qid, labels, sample_weight).codes
@@ -51,13 +67,44 @@ def choose_risk(
     return LOSSES[loss](partial).bind(labels, sample_weight, queries)
 
 
+def check_whole_range(partial: PartialHinge) -> None:
+    """Reject a part of the ROC curve, which censored times do not have."""
+    if _ends(partial) != _ends(PartialHinge()):
+        raise IncompatibleError(
+            f"fpr_range={partial.fpr_range!r} and tpr_range={partial.tpr_range!r} "
+            "choose a part of the ROC curve, which needs two classes, but y has events "
+            "and times. Leave the ranges at (0, 1)."
+        )
+
+
+def survival_risk(
+    loss: str,
+    target: NDArray[Any],
+    sample_weight: FloatArray | None,
+    queries: ArrayLike | None,
+    accuracy: float = _ACCURACY_OF_CERTIFICATES,
+) -> BoundRisk:
+    """Return the risk of censored times; `queries` are strata."""
+    if loss != "cox":
+        risk = Concordance(loss, accuracy=accuracy)
+        return risk.bind(target, sample_weight, queries)
+    if sample_weight is not None:
+        # relative to the lightest event no term is below 0, which tolerances need
+        own = sample_weight[target["event"] & (sample_weight > 0.0)]
+        sample_weight = sample_weight / own.min(initial=sample_weight.max())
+    return CoxLikelihood().bind(target, sample_weight, queries)
+
+
 def convex_risks(
     partial: PartialHinge,
-    labels: BoolArray,
+    labels: NDArray[Any],
     sample_weight: FloatArray | None,
     queries: IntArray | None,
 ) -> dict[str, BoundRisk]:
     """Return the risks whose solutions a bounded loss starts from."""
+    if labels.dtype.names is not None:
+        rows = labels, sample_weight, queries
+        return {loss: survival_risk(loss, *rows) for loss in ("hinge", "cox")}
     risks = {"hinge": _hinge(PartialHinge()), "logistic": _logistic(PartialHinge())}
     is_part = _ends(partial) != _ends(PartialHinge())
     if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
@@ -83,7 +130,7 @@ def _sigmoid(partial: PartialHinge) -> Risk:
     return PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
 
 
-#: from the name of a loss to what makes its risk of a range
+#: from the name of a loss to what makes its risk of a range; "cox" has none
 LOSSES = {"hinge": _hinge, "logistic": _logistic, "sigmoid": _sigmoid}
 
 

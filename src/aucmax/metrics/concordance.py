@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.censored_times import SurvivalRows, check_survival
+from aucmax._core.censored_times import (
+    SurvivalRows,
+    check_survival,
+    join_target,
+    split_target,
+)
 from aucmax._core.parameters import check_choice, check_positive
 from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import BoolArray, FloatArray, check_scores
@@ -37,10 +44,7 @@ def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
     >>> survival_target([1, 0], [5.0, 8.0])
     array([( True, 5.), (False, 8.)], dtype=[('event', '?'), ('time', '<f8')])
     """
-    events, times = check_survival(event, time)
-    target = np.empty(times.size, dtype=[("event", bool), ("time", np.float64)])
-    target["event"], target["time"] = events, times
-    return target
+    return join_target(event, time)
 
 
 def _timed(rows: SurvivalRows, scores: ArrayLike) -> TimedRows:
@@ -252,9 +256,27 @@ def concordance_index(
     rows = SurvivalRows(event, time, sample_weight, qid)
     check_choice("method", method, tuple(_METHODS))
     counted, _ = _event_weights(rows, _METHODS[method], horizon, censoring)
+    return _share_of_pairs(rows, rows.weight * counted, scores)
+
+
+def _share_of_pairs(
+    rows: SurvivalRows, earlier: FloatArray, scores: ArrayLike
+) -> float:
     concordant, comparable = _count_later(rows, _timed(rows, scores))
-    earlier = rows.weight * counted
     return float(earlier @ concordant) / _checked_pairs(float(earlier @ comparable))
+
+
+def target_concordance(y_true: Any, y_score: ArrayLike, **known: Any) -> float:
+    """Return Harrell's C of a target with the fields ``event`` and ``time``."""
+    return prepare_concordance(y_true, **known)(y_score)
+
+
+def prepare_concordance(
+    y_true: Any, *, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
+) -> Callable[[ArrayLike], float]:
+    """Sort a target by time once; return Harrell's C of any scores."""
+    rows = SurvivalRows(*split_target(y_true), sample_weight, qid)
+    return partial(_share_of_pairs, rows, rows.weight * rows.event)
 
 
 def _count_later(rows: SurvivalRows, timed: TimedRows) -> tuple[FloatArray, FloatArray]:

@@ -7,13 +7,14 @@ of its own, ``kind@fpr=0.1``. `KINDS` lists them; everything else reads names th
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.multiclass import (
     multiclass_auc_score,
     ordinal_auc_score,
@@ -48,6 +49,7 @@ class MetricKind:
     title: str
     function: Callable[..., Any]  # of labels and scores; weights and queries by name
     uses_levels: bool = False  # or which rows are above the lowest level
+    uses_times: bool = False  # events and censored times
     needs_queries: bool = False
     takes_range: bool = False  # a part of the ROC curve, as `fpr_range`
     # the parameter that the number after "@" sets, if any, and an example of the number
@@ -107,6 +109,7 @@ KINDS: dict[str, MetricKind] = {
         example="10",
     ),
     "map": MetricKind("MAP", mean_average_precision, needs_queries=True),
+    "concordance": MetricKind("C index", target_concordance, uses_times=True),
 }
 
 
@@ -129,6 +132,12 @@ class NamedMetric:
     def title(self) -> str:
         """The name in printed text."""
         return self.kind.title + self.name.removeprefix(self.name.partition("@")[0])
+
+    def of_share(self, share: float) -> "NamedMetric":
+        """Return the metric of a sample of the rows: the top k shrinks with it."""
+        if self.kind.parameter != "k" or not self.kind.is_top or share == 1.0:
+            return self
+        return replace(self, options={"k": max(1, round(self.options["k"] * share))})
 
     @property
     def function(self) -> Callable[..., Any]:

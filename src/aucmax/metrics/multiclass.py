@@ -23,6 +23,7 @@ from aucmax._core.validation import (
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import QueryOrder, QueryValues, check_queries
+from aucmax.metrics.concordance import prepare_concordance, target_concordance
 from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
 
 NEEDED = "rows of two levels"
@@ -265,4 +266,5 @@ _PREPARED: dict[Callable[..., float], Callable[..., Callable[[ArrayLike], float]
     partial_auc_score: prepare_partial_auc,
     multiclass_auc_score: prepare_multiclass_auc,
     ordinal_auc_score: prepare_ordinal_auc,
+    target_concordance: prepare_concordance,
 }

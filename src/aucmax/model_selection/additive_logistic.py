@@ -1,9 +1,9 @@
-"""Logistic regression on a bent line per column: an additive model that can be read."""
+"""Regression on a bent line per column: an additive model that can be read."""
 
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
@@ -12,8 +12,9 @@ from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
-from aucmax.binary_ranker import BinaryRanker
-from aucmax.exceptions import ModelFileError
+from aucmax.binary_ranker import BinaryRanker, SurvivalRanker
+from aucmax.exceptions import IncompatibleError, ModelFileError
+from aucmax.linear.auc_svc import AUCSVC
 
 # Rows whose ramps are computed at a time.
 _ROWS_AT_A_TIME = 20_000
@@ -44,6 +45,7 @@ class AdditiveLogistic(BinaryRanker):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the curves; features are to be on one scale."""
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
+        self.__dict__.update(self._target_attributes(classes))
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
         filled = np.arange(X.shape[1])
         if hasattr(X, "nnz"):
@@ -52,15 +54,20 @@ class AdditiveLogistic(BinaryRanker):
             filled = np.flatnonzero(n_filled * self.n_ramps > labels.size)
         steps = np.linspace(0.0, 1.0, self.n_ramps + 1)
         knots[filled] = np.quantile(_dense(X[:, filled]), steps, axis=0).T
-        logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
-        logistic.fit(_values_and_ramps(X, knots), labels, weight)
-        self.classes_ = classes
+        coef = self._weigh(_values_and_ramps(X, knots), labels, weight)
         self.n_features_in_ = X.shape[1]
         self.knots_ = knots
         self.weights_ = np.zeros(knots.shape)
-        self.weights_[:, 0], ramps = np.split(logistic.coef_[0], [X.shape[1]])
+        self.weights_[:, 0], ramps = np.split(coef, [X.shape[1]])
         self.weights_[is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
         return self
+
+    def _weigh(
+        self, basis: Any, labels: NDArray[Any], weight: FloatArray | None
+    ) -> FloatArray:
+        """Return the weights of the values and ramps."""
+        logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
+        return np.asarray(logistic.fit(basis, labels, weight).coef_[0])
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows by the sum of their curves."""
@@ -82,6 +89,27 @@ class AdditiveLogistic(BinaryRanker):
             raise ModelFileError("knots and weights differ in number")
         if (np.diff(self.knots_) < 0.0).any():
             raise ModelFileError("the knots of a column do not rise")
+
+
+@documented
+class AdditiveCox(AdditiveLogistic, SurvivalRanker):
+    """The same sum of curves for censored times, by Cox's partial likelihood.
+
+    `C` is the weight of the likelihood per event and row.
+    """
+
+    def __init__(self, n_ramps: int = 5, C: float = 0.02) -> None:
+        super().__init__(n_ramps, C)
+
+    def _weigh(
+        self, basis: Any, labels: NDArray[Any], weight: FloatArray | None
+    ) -> FloatArray:
+        if labels.dtype.names is None:
+            raise IncompatibleError(
+                "AdditiveCox learns events and times, but y has labels."
+            )
+        model = AUCSVC(self.C * labels.size, loss="cox")
+        return np.asarray(model.fit(basis, labels, weight).coef_[0])
 
 
 def is_bent(knots: FloatArray) -> Any:

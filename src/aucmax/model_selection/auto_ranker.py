@@ -40,17 +40,12 @@ from aucmax.model_selection.auto_search import (
     with_bar,
 )
 from aucmax.model_selection.fitted_candidates import SearchRows
-from aucmax.model_selection.fold_estimates import ignore_few_rows, mean_interval
+from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
 from aucmax.model_selection.input_table import read_rows, read_table, read_target
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import (
-    COMBINERS,
-    LogitRows,
-    StackedModels,
-    combine,
-)
+from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.pandas_frames import for_frame
@@ -59,7 +54,6 @@ from aucmax.tables.target import has_constant_scores
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
-_AREAS = ("auc", "partial_auc")  # of two classes; other metrics have other candidates
 
 
 def _has_two_classes(estimator: Any) -> bool:
@@ -103,13 +97,17 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     Parameters
     ----------
     metric : str, default=None
-        The metric to maximise: "auc", "partial_auc"; with queries "ndcg", "ndcg@10" (or
-        another number of top rows), "map"; for levels "mauc", "ordinal_auc"; for
-        censored times "concordance". By default the partial AUC of the ranges if there
-        are any, else the AUC (c-statistic; Gini is 2 AUC - 1); for levels in queries
-        "ndcg@10"; for censored times "concordance". "partial_auc" without a range
-        covers false positive rates up to 0.1, that is specificities from 0.9. Queries
-        whose rows have all the same label do not count.
+        The metric to maximise: "auc", "partial_auc"; of the top of the list
+        "average_precision", "precision@100" (also "recall@100", "lift@100"),
+        "recall@fpr=0.01", "recall@precision=0.9", "precision@recall=0.8"; "gini", "ks";
+        with queries "ndcg", "ndcg@10" (or another number of top rows), "map"; for
+        levels "mauc", "ordinal_auc"; for censored times "concordance". By default the
+        partial AUC of the ranges if there are any, else the AUC (c-statistic); for
+        levels in queries "ndcg@10"; for censored times "concordance".
+        "partial_auc" without a range covers false positive rates up to 0.1, that is
+        specificities from 0.9. Without queries, a number of top rows counts among all
+        training rows, and a fold uses the same share. Queries whose rows have all the
+        same label do not count.
     time_limit : float or None, default=60.0
         Seconds for a fit. The first candidate always runs; others are left out if they
         do not finish in time. None tries all of them.
@@ -152,7 +150,8 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     weights_ : dict of str to float
         The models of the combination with their shares, the largest first.
     combiner_ : {"stack", "best single model", "search"}
-        The combination that was chosen; "search" for levels and the top of queries.
+        The combination that was chosen; "search" (weights that maximise the metric) for
+        levels and queries, and where it is clearly better at the top of the list.
     metric_ : str
         The metric that decided.
     is_survival_ : bool
@@ -164,9 +163,10 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
         The levels of relevance, in place of `classes_`, if there are more than two.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
-        95% interval; NaN where there is none. For levels and the top of queries the
-        metric and others, such as "ndcg@10" and "map", by Student's t over queries; for
-        censored times "concordance".
+        95% interval; NaN where there is none. For other metrics also the metric itself,
+        by Student's t over folds; for levels and the top of queries the metric and
+        others, such as "ndcg@10" and "map", by Student's t over queries; for censored
+        times "concordance".
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -418,11 +418,12 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
         if hasattr(self, "is_survival_"):
             known: Any = {"sample_weight": sample_weight, "qid": qid}
             return target_concordance(y, self.decision_function(X), **known)
-        if metric in _AREAS and not hasattr(self, "levels_"):
+        goal = Goal(metric)
+        if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
         target = read_target(self, y, sample_weight, qid)
         choose_goal(target, metric)  # or an error
-        values = by_query(metric, target, self.decision_function(X), Goal(metric))
+        values = by_query(metric, target, self.decision_function(X), goal)
         if np.isnan(values).all():
             raise NotEnoughClassesError(
                 f"no query has rows that {metric!r} could compare: their labels are "
@@ -459,13 +460,14 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
     def _setting(self, table: Any, goal: Goal, target: Target) -> SearchSetting:
-        is_ranking = target.is_graded or goal.metric not in _AREAS
+        has_units = target.is_graded or target.queries is not None
+        is_area = goal.is_area and not target.is_graded
         return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
             part=goal.ranges or WHOLE_CURVE,
-            metric=goal.metric if is_ranking else "partial_auc",
-            is_ranking=is_ranking,
+            metric="partial_auc" if is_area else goal.metric,
+            is_ranking=has_units and not is_area,
             is_survival=target.is_survival,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
@@ -478,28 +480,23 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
         return None if self.max_fits is not None else self.time_limit
 
     def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
+        """Estimate the metric that decided, and the usual ones."""
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
+        areas = {"auc": WHOLE_CURVE, "partial_auc": part}
+        is_graded = ranked.target.is_graded
+        names = list(areas)
+        if is_graded or ranked.metric not in areas:
+            names = [*dict.fromkeys([ranked.metric, *measures_of(ranked.target)])]
         record: dict[str, float] = {}
-        if ranked.target.is_survival:
-            ends = ("concordance", "concordance_low", "concordance_high")
-            return dict(zip(ends, estimate(ranked, scores, part), strict=True))
-        if ranked.combiners is not COMBINERS:
-            for name in dict.fromkeys([ranked.metric, *measures_of(ranked.target)]):
-                goal = replace(ranked, metric=name, part=part)
-                found = mean_interval(goal.values(scores))
-                ends = (name, f"{name}_low", f"{name}_high")
-                record |= dict(zip(ends, found, strict=True))
-            return record
-        for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
-            # the other metric is a side figure
-            is_goal = ranges == ranked.part
-            with nullcontext() if is_goal else ignore_few_rows():
-                found = estimate(ranked, scores, ranges)
-            record |= {
-                name: float(found.value),
-                f"{name}_low": float(found.low),
-                f"{name}_high": float(found.high),
-            }
+        for name in names:
+            goal = replace(ranked, metric=name)
+            if name in areas and not is_graded:
+                goal = replace(ranked, metric="partial_auc", part=areas[name])
+            is_goal = (goal.metric, goal.part) == (ranked.metric, ranked.part)
+            with nullcontext() if is_goal else ignore_few_rows():  # a side figure
+                found = estimate(goal, scores, goal.part)
+            ends = (name, f"{name}_low", f"{name}_high")
+            record |= dict(zip(ends, map(float, found), strict=True))
         return record
 
     def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:

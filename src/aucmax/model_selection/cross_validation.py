@@ -41,7 +41,7 @@ References
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -166,10 +166,12 @@ def compare_models(
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
         allow no more.
-    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg@10", "map"}
-        The metric that decides; "ndcg" counts all ranks, "ndcg@10" the top 10 (or
-        another number). By default the partial AUC if a range is given, else the AUC
-        (c-statistic), for levels in queries "ndcg@10", and without queries "mauc".
+    metric : str, optional
+        The metric that decides, by a name that :class:`AutoRanker` takes: "auc",
+        "average_precision", "recall@fpr=0.01", "ndcg@10", ... By default the partial
+        AUC if a range is given, else the AUC (c-statistic), for levels in queries
+        "ndcg@10", and without queries "mauc". Without queries, a number of top rows
+        counts among all rows, and a fold uses the same share.
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts. Without one, the partial AUC of
         false-positive rates up to 0.1 is shown beside the AUC.
@@ -276,7 +278,10 @@ class PlannedComparison:
         folds: list[FoldScores] = []
         for k, (train, tested) in enumerate(splits.folds):
             known = splits.target.take(train)
-            fold = FoldScores(tested, splits.target.take(tested), self.goal)
+            goal = self.goal
+            if splits.scheme != "test" and splits.target.queries is None:
+                goal = replace(goal, share=tested.size / splits.target.labels.size)
+            fold = FoldScores(tested, splits.target.take(tested), goal)
             folds.append(fold)
             last = FittedFold({}, splits.table[tested], fold.target)
             for name, model in self.models.items():

@@ -76,7 +76,8 @@ class SearchRows:
         """Return the test rows with their logits, one column per model."""
         tested = self.given.target.take(self.plan.rows)
         folds, part = self.plan.fold_of_row, setting.part
-        return LogitRows(logits, tested, folds, part, setting.metric)
+        n_rows = logits.shape[0]
+        return LogitRows(logits, tested, folds, part, setting.metric, n_rows=n_rows)
 
 
 def fit_out_of_fold(

@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.concordance_estimates import (
@@ -31,7 +32,7 @@ CONFIDENCE = 0.95
 
 
 class Estimate(NamedTuple):
-    """A measure between 0 and 1 with its 95% interval, NaN where there is none."""
+    """A measure with its 95% interval, NaN where there is none."""
 
     value: float
     low: float
@@ -43,8 +44,8 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
-def mean_interval(values: Floats) -> Estimate:
-    """Return the mean of independent values between 0 and 1 with its interval.
+def mean_interval(values: Floats, bounds: tuple[float, float] = (0, 1)) -> Estimate:
+    """Return the mean of independent values, within bounds, with its interval.
 
     If all are 0 or all are 1, the interval is the exact binomial one; a single value
     has none.
@@ -57,7 +58,8 @@ def mean_interval(values: Floats) -> Estimate:
         ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
         return Estimate(mean, *ends.get(mean, (mean, mean)))
     margin = _quantile(values.size) * error
-    return Estimate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
+    low, high = bounds
+    return Estimate(mean, max(mean - margin, low), min(mean + margin, high))
 
 
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
@@ -105,7 +107,8 @@ class FoldScores:
         """The independent units of intervals and tests: rows, queries or folds."""
         if self.target.queries is not None and not self.target.is_survival:
             return "queries"
-        return "folds" if self.target.is_graded else "rows"
+        is_area = self.goal.is_area and not self.target.is_graded
+        return "rows" if is_area else "folds"
 
 
 def summarise_folds(
@@ -132,8 +135,9 @@ def summarise_folds(
         measures = {key: float(weights @ value) for key, value in values.items()}
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
-        main = values[folds[0].goal.metric]
-        estimate = mean_interval(main[~np.isnan(main)])
+        metric = folds[0].goal.metric
+        main, bounds = values[metric], parse_metric(metric).kind.bounds
+        estimate = mean_interval(main[~np.isnan(main)], bounds)
     seconds = float(np.median([fold.seconds[name] for fold in folds]))
     ends = estimate.low, estimate.high
     return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)

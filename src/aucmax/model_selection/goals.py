@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucmax._core.folds import is_usable
 from aucmax._core.parameters import check_range
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.metric_names import parse_metric
+from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.tables import Target
 
 Range: TypeAlias = tuple[float, float]
@@ -28,6 +28,7 @@ class Goal:
     metric: str  # a name for `parse_metric`
     fpr_range: Range = _DEFAULT_FPR
     tpr_range: Range = WHOLE
+    share: float = 1.0  # of all rows that are measured together: a fold has fewer
 
     @property
     def ranges(self) -> dict[str, Any]:
@@ -40,6 +41,11 @@ class Goal:
     def title(self) -> str:
         """The title of the metric."""
         return title_of(self.metric)
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it is the AUC or the partial AUC."""
+        return self.metric in ("auc", "partial_auc")
 
     @property
     def part_in_words(self) -> str:
@@ -73,10 +79,10 @@ def measures_of(target: Target) -> list[str]:
     if target.is_survival:
         return ["concordance"]
     if not target.is_graded:
-        names = ["auc", "partial_auc"]
-        return names if target.queries is None else [*names, "ndcg@10", "map"]
-    names = ["mauc", "ordinal_auc", "auc"]
-    return names if target.queries is None else ["ndcg@10", *names, "map"]
+        areas = ["auc", "partial_auc"]
+        return areas if target.queries is None else [*areas, "ndcg@10", "map"]
+    areas = ["mauc", "ordinal_auc", "auc"]
+    return areas if target.queries is None else ["ndcg@10", *areas, "map"]
 
 
 def choose_goal(
@@ -102,18 +108,28 @@ def choose_goal(
     known = measures_of(target)
     if metric is None:
         metric = "partial_auc" if is_part else known[0]
-    elif parse_metric(metric).base not in {parse_metric(n).base for n in known}:
-        raise ValueError(_explain_metric(metric, known, target))
+    elif not _applies(metric, target):
+        raise ValueError(_explain_metric(metric, target))
     if fpr is None:
         fpr = WHOLE if tpr not in (None, WHOLE) else _DEFAULT_FPR
     return Goal(metric, fpr, tpr or WHOLE)
 
 
-def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
+def _applies(metric: str, target: Target) -> bool:
+    """Return whether a target has the labels and queries that a metric needs."""
+    kind = parse_metric(metric).kind
+    if kind.uses_times or target.is_survival:
+        return kind.uses_times and target.is_survival
+    if kind.needs_queries:
+        return target.queries is not None
+    return not kind.takes_range if target.is_graded else not kind.uses_levels
+
+
+def _explain_metric(metric: str, target: Target) -> str:
     labels = "levels of relevance" if target.is_graded else "two classes"
     labels += " without queries" if target.queries is None else " in queries"
     labels = "censored times" if target.is_survival else labels
-    listed = ", ".join(known)
+    listed = ", ".join(name for name in names() if _applies(name, target))
     return f"the metric {metric!r} does not apply to {labels}: choose from {listed}."
 
 
@@ -123,13 +139,13 @@ def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
     Without queries all rows form one. With more than two levels ``auc`` and ``map`` are
     of the rows above the lowest, and NaN for a query that has no row of the lowest.
     """
-    names = dict.fromkeys([goal.metric, *measures_of(target)])
-    return {name: by_query(name, target, scores, goal) for name in names}
+    measured = dict.fromkeys([goal.metric, *measures_of(target)])
+    return {name: by_query(name, target, scores, goal) for name in measured}
 
 
 def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
     """Measure each query that has rows of two levels; NaN without two classes."""
-    named, rows = parse_metric(metric), np.arange(scores.size)
+    named, rows = parse_metric(metric).of_share(goal.share), np.arange(scores.size)
     if target.is_survival:
         known_rows = {"sample_weight": target.weights, "qid": target.queries}
         try:

@@ -16,6 +16,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.concordance_estimates import (
     estimate_concordance,
@@ -40,7 +41,8 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
     if ranked.target.is_survival:
         return Estimate(*estimate_concordance(ranked.target, ranked.folds, scores))
     if ranked.has_units:
-        return mean_interval(replace(ranked, part=part).values(scores))
+        values = replace(ranked, part=part).values(scores)
+        return mean_interval(values, parse_metric(ranked.metric).kind.bounds)
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
     try:
         found = cv_auc_interval(ranked.target.labels, scores, **known)

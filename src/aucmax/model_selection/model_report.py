@@ -46,7 +46,7 @@ def report_model(
         Rows that it was not fitted to.
     y : array-like of shape (rows,), or Target
         Their labels.
-    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg@10", "map"}
+    metric : str, optional
         The main metric, as in :func:`compare_models`.
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts; by default that of the training.

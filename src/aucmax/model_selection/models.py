@@ -58,6 +58,7 @@ class NamedModel:
     compared: str = "on request"
     ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
     learns_levels: bool = False  # whether it learns more than two levels of relevance
+    learns_survival: bool = False  # whether it learns censored times, and only these
     # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
     search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
@@ -110,6 +111,15 @@ def _strong_logistic(C: float) -> NamedModel:
     )
 
 
+# of a hundred to some thousand rows, chosen on public tables of censored times
+_SURVIVAL_TREES = {
+    "n_estimators": 150,
+    "learning_rate": 0.03,
+    "num_leaves": 8,
+    "min_child_samples": 10,
+    "colsample_bytree": 0.5,
+    "reg_lambda": 5.0,
+}
 # of rankers within AutoRanker, unlike LightGBM's defaults
 _SMALL_TREES = {
     "learning_rate": 0.05,
@@ -126,6 +136,24 @@ def _ranker(**params: Any) -> NamedModel:
         {"n_estimators": 200, "params": {**_SMALL_TREES, **params}},
         view="trees",
         learns_levels=True,
+    )
+
+
+def _survival_trees(objective: str, **settings: Any) -> NamedModel:
+    return NamedModel(
+        "aucmax.trees:LambdaMART",
+        {"objective": objective, **_SURVIVAL_TREES, **settings},
+        view="trees",
+        learns_survival=True,
+    )
+
+
+def _survival_line(loss: str, C: float) -> NamedModel:
+    return NamedModel(
+        "aucmax.linear:AUCSVC",
+        {"loss": loss},
+        per_row={"C": C},
+        learns_survival=True,
     )
 
 
@@ -257,6 +285,15 @@ MODELS: dict[str, NamedModel] = {
         search_rows=50_000,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
+    "cox": _survival_line("cox", 0.02),
+    "concordance": _survival_line("logistic", 0.1),
+    "additive-cox": NamedModel(
+        "aucmax.model_selection.additive_logistic:AdditiveCox",
+        learns_survival=True,
+        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
+    ),
+    "lambdamart-cox": _survival_trees("cox"),
+    "lambdamart-concordance": _survival_trees("concordance"),
 }
 
 #: Names of the models that others are tested against.
@@ -274,6 +311,14 @@ RANKING_CANDIDATES = (
     "lambdamart-ndcg",
     "lambdamart-mauc",
     "lambdamart",
+)
+#: Names of those that it tries for censored times.
+SURVIVAL_CANDIDATES = (
+    "cox",
+    "lambdamart-concordance",
+    "additive-cox",
+    "concordance",
+    "lambdamart-cox",
 )
 #: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (
@@ -386,22 +431,17 @@ def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
 
 def require_survival(models: Sequence[Any]) -> None:
     """Reject models of the list that do not learn from censored times."""
-    unable = [
-        model
-        for model in models
-        if isinstance(model, str) and not find_model(model).learns_survival
-    ]
-    if unable:
-        able = ", ".join(name for name, one in MODELS.items() if one.learns_survival)
+    able = ["auto", *(name for name, one in MODELS.items() if one.learns_survival)]
+    named = [model for model in models if isinstance(model, str)]
+    if unable := [name for name in named if name not in able]:
         raise ValueError(
-            f"{', '.join(unable)} cannot learn from censored times; choose from {able}."
+            f"{', '.join(unable)} cannot learn from censored times; choose from "
+            f"{', '.join(able)}."
         )
 
 
 def aim_auto(model: Any, metric: str, target: Any) -> None:
     """Have an unfitted AutoRanker maximise the metric that decides."""
-    if target.is_survival:
-        return
     if target.is_graded and target.queries is None and metric == "auc":
         model.set_params(levels="relevant")
     elif target.is_graded or metric not in ("auc", "partial_auc"):
@@ -475,10 +515,10 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
         names: Sequence[str] = CANDIDATES
         if setting.is_ranking:
             names = RANKING_CANDIDATES
-        if setting.is_survival:
-            names = SURVIVAL_CANDIDATES  # noqa
         if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
             names = ("lightgbm-levels", "svm-auc")
+        if setting.is_survival:
+            names = SURVIVAL_CANDIDATES
         models = [name for name in names if MODELS[name].is_tried(setting)]
     from aucmax.tables import TableModel
 

@@ -88,6 +88,7 @@ class LogitRows:
     part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
     metric: str = "partial_auc"  # by its name
     share: float = 1.0  # of the weight, which the models that stay must have
+    n_rows: int = 0  # before some were taken
 
     @cached_property
     def labels(self) -> BoolArray:
@@ -96,17 +97,19 @@ class LogitRows:
 
     @property
     def has_units(self) -> bool:
-        """Whether the metric is a mean over queries, or of levels over folds."""
-        is_survival = self.target.is_survival
-        return not is_survival and (self.target.queries is not None or self.target.is_graded)
+        """Whether the metric is a mean over queries, or over folds if not an area."""
+        is_area = self.metric == "partial_auc" and not self.target.is_graded
+        return self.target.queries is not None or not is_area
 
     @property
     def combiners(self) -> "dict[str, Combiner]":
         """The combinations to choose from, the preferred one first."""
         if self.target.is_survival:
             return _SURVIVAL_COMBINERS
-        is_ranking = self.target.is_graded or self.metric != "partial_auc"
-        return _RANKING_COMBINERS if is_ranking else COMBINERS
+        if self.metric == "partial_auc" and not self.target.is_graded:
+            return COMBINERS
+        is_ranking = self.target.is_graded or self.target.queries is not None
+        return _RANKING_COMBINERS if is_ranking else _TOP_COMBINERS
 
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
@@ -115,10 +118,12 @@ class LogitRows:
 
     def values(self, scores: FloatArray) -> FloatArray:
         """Return the metric of each query, or fold, that has one."""
-        target = self.target
+        target, goal = self.target, Goal(self.metric, **self.part)
         if target.queries is None:
             target = replace(target, queries=self.folds)
-        values = by_query(self.metric, target, scores, Goal(self.metric, **self.part))
+            share = scores.size / np.unique(self.folds).size / self.n_rows
+            goal = replace(goal, share=share)
+        values = by_query(self.metric, target, scores, goal)
         return values[~np.isnan(values)]
 
     def measure(self, scores: FloatArray) -> float:
@@ -255,6 +260,8 @@ def by_likelihood(ranked: LogitRows) -> FloatArray:
 COMBINERS: dict[str, Combiner] = {"stack": stacked, "best single model": best_single}
 # of levels, and of metrics per query
 _RANKING_COMBINERS: dict[str, Combiner] = {"search": searched}
+# of metrics of two classes that are not areas
+_TOP_COMBINERS: dict[str, Combiner] = {**COMBINERS, **_RANKING_COMBINERS}
 # of censored times
 _SURVIVAL_COMBINERS: dict[str, Combiner] = {"likelihood": by_likelihood}
 

@@ -11,6 +11,7 @@ from aucmax._core import saved_state as saved
 #: class name -> module, imported when needed
 REGISTRY: dict[str, str] = {
     "AUCSVC": "aucmax.linear",
+    "AdditiveCox": "aucmax.model_selection.additive_logistic",
     "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",

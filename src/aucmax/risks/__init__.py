@@ -2,6 +2,7 @@
 
 from aucmax.risks.concordance_losses import Concordance
 from aucmax.risks.contract import BoundRisk, Risk
+from aucmax.risks.cox_likelihood import CoxLikelihood
 from aucmax.risks.pair_hinge import PairHinge
 from aucmax.risks.pair_logistic import PairLogistic
 from aucmax.risks.pair_sigmoid import PairSigmoid
@@ -11,6 +12,7 @@ from aucmax.risks.smooth_average_precision import SmoothAveragePrecision
 __all__ = [
     "BoundRisk",
     "Concordance",
+    "CoxLikelihood",
     "PairHinge",
     "PairLogistic",
     "PairSigmoid",

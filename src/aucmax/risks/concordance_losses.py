@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.censored_times import SurvivalRows, split_target
+from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.parameters import check_choice, check_number, check_positive
 from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.concordance_sweeps import ComparableRows, sum_pairs
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
-from aucmax.risks.contract import BoundRisk
+from aucmax.risks.survival_risk import BoundSurvivalRisk
 
 LOSSES = ("logistic", "hinge", "sigmoid")
 
@@ -76,7 +76,7 @@ class Concordance(BaseEstimator):
         return BoundConcordance(self, labels, sample_weight, queries)
 
 
-class BoundConcordance(BoundRisk):
+class BoundConcordance(BoundSurvivalRisk):
     """The concordance risk of given rows."""
 
     risk: Concordance
@@ -92,14 +92,12 @@ class BoundConcordance(BoundRisk):
         check_choice("loss", risk.loss, LOSSES)
         check_positive("width", risk.width)
         check_number("accuracy", risk.accuracy, FINEST, 0.1)
-        self.risk = risk
+        super().__init__(risk, labels, sample_weight, queries)
         self.is_smooth = risk.loss != "hinge"
         self.relative_error = 0.0 if risk.loss == "hinge" else float(risk.accuracy)
         self._table = coefficients(float(risk.accuracy))
-        rows = SurvivalRows(*split_target(labels), sample_weight, queries)
-        self.labels = rows.event
-        self.target = labels
-        self.sample_weight = None if sample_weight is None else rows.weight
+        self.row_scale = self.n_rows / 2.0
+        rows = self.rows
         self._order = rows.order
         event = rows.event[rows.order]
         # a block is the tied events of one time, or one censored row
@@ -125,10 +123,6 @@ class BoundConcordance(BoundRisk):
         last = np.repeat(rows.starts[1:], np.diff(rows.starts))
         after = np.append(after, 0.0)
         return float(self._earlier @ (after[ends] - after[last]))
-
-    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk and its gradient."""
-        return self.value_gradient_hessian(scores)[:2]
 
     def value_gradient_hessian(
         self, scores: ArrayLike

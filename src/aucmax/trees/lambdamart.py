@@ -48,16 +48,17 @@ from aucmax.trees.tree_rounds import (
 from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
 
-def _ranks_levels(estimator: "LambdaMART") -> bool:
+def _ranked_labels(estimator: "LambdaMART") -> str:
     # fit rejects an unknown objective
     objective = OBJECTIVES.get(str(estimator.objective))
-    return objective is not None and objective.labels == "levels"
+    return "two" if objective is None else objective.labels
 
 
 def _has_two_classes(estimator: "LambdaMART") -> bool:
-    if _ranks_levels(estimator):
+    ranked = _ranked_labels(estimator)
+    if ranked != "two":
         raise AttributeError(
-            f"objective={estimator.objective!r} ranks levels and does not predict "
+            f"objective={estimator.objective!r} ranks {ranked} and does not predict "
             "classes; use decision_function."
         )
     return True
@@ -86,6 +87,16 @@ class LambdaMART(BinaryRanker):
     "ndcg"      the change of the NDCG, with gains :math:`2^y - 1`. Levels.
     ==========  ====================================================================
 
+    Two objectives are for censored times, a `y` with the fields ``event`` and ``time``
+    (see :func:`aucmax.metrics.survival_target`); a higher score means an earlier event:
+
+    =============  =================================================================
+    "concordance"  equal weights of all comparable pairs, see
+                   :class:`aucmax.risks.Concordance`.
+    "cox"          no pairs, but the partial likelihood of
+                   :class:`aucmax.risks.CoxLikelihood`.
+    =============  =================================================================
+
     Two classes may have any labels; the second of the two labels in sorted order is the
     positive class. Levels of relevance are whole numbers from 0. With queries, pairs
     are within queries, and a query counts as much as it has rows.
@@ -95,7 +106,8 @@ class LambdaMART(BinaryRanker):
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg"}
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg", \
+            "concordance", "cox"}
         The weights of pairs; "logistic" by default.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
@@ -142,11 +154,11 @@ class LambdaMART(BinaryRanker):
     eval_metric : str or callable, default=None
         The metric on the validation rows: "auc", "partial_auc" (over `fpr_range`),
         "mauc", "ordinal_auc", "ndcg", "ndcg@10" (or another number of top rows), "map",
-        or a function of labels and scores that is higher for better scores, such as
-        those in :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by
-        name if there are any. By default the metric of the objective. With queries, the
-        mean over queries. With levels, all but the lowest are positive for "auc",
-        "partial_auc" and "map".
+        "concordance" (of censored times), or a function of labels and scores that is
+        higher for better scores, such as those in :mod:`aucmax.metrics`; it also
+        receives `sample_weight` and `qid` by name if there are any. By default the
+        metric of the objective. With queries, the mean over queries. With levels, all
+        but the lowest are positive for "auc", "partial_auc" and "map".
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.
@@ -166,6 +178,8 @@ class LambdaMART(BinaryRanker):
     ----------
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of the training rows, ascending (levels only).
+    is_survival_ : bool
+        True, only if the model was fitted to censored times.
     model_text_ : str
         The trees in LightGBM's text format.
     threshold_ : float
@@ -248,6 +262,7 @@ class LambdaMART(BinaryRanker):
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
             levels_=saved.array("iu", None),
+            is_survival_=saved.instance_of(bool),
             threshold_=saved.finite,
             categories_=saved.instance_of(dict),
             column_exponents_=saved.array("i", "n_features_in_"),
@@ -329,7 +344,8 @@ class LambdaMART(BinaryRanker):
             The features; NaN is a missing value. float32 and float64 arrays in row or
             column order, memory maps, CSR and CSC matrices are read in place.
         y : array-like of shape (n_rows,)
-            Two distinct labels, or levels: whole numbers from 0.
+            Two distinct labels; or levels: whole numbers from 0; or events and censored
+            times: a structured array or a frame with ``event`` and ``time``.
         qid : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable type; rows of one query need not be
             adjacent. Without it all rows are one query.
@@ -413,7 +429,8 @@ class LambdaMART(BinaryRanker):
         -------
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
-            multi-class AUC ("mauc"), the ordinal AUC ("ordinal") or the NDCG ("ndcg").
+            multi-class AUC ("mauc"), the ordinal AUC ("ordinal"), the NDCG ("ndcg") or
+            Harrell's C ("concordance", "cox").
         """
         check_is_fitted(self, "model_text_")
         labels = TrainingLabels.of(self).encode(self, y, "y")
@@ -463,10 +480,10 @@ class LambdaMART(BinaryRanker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
-        if _ranks_levels(self):
+        if (ranked := _ranked_labels(self)) != "two":
             tags.estimator_type = None
             tags.classifier_tags = None
-            tags.target_tags.positive_only = True
+            tags.target_tags.positive_only = ranked == "levels"
         return tags
 
     @property

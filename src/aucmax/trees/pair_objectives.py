@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.risks import PairLogistic
+from aucmax.risks import Concordance, CoxLikelihood, PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative error of hessians (of gradients 3e-6): trees round to single precision.
@@ -26,7 +26,8 @@ class PairObjective:
     """One choice of the parameter `objective`."""
 
     name: str  # its key in `OBJECTIVES`
-    labels: Literal["two", "levels"]  # of any kind, or whole numbers from 0
+    # of any kind, whole numbers from 0, or events and censored times
+    labels: Literal["two", "levels", "times"]
     metric: str  # the name of the metric that it aims at
     rank_weighted: bool = False  # whether pairs are weighted by difference of ranks
     pair_weights: str = "equal"  # the weight of a pair of levels
@@ -42,8 +43,11 @@ class PairObjective:
         outside_weight: float = OUTSIDE_WEIGHT,
         n_jobs: int = 1,
         truncation: int | None = None,
-    ) -> PairLogistic:
+    ) -> Any:
         """Return the risk; only "pauc" has a range, and only "ndcg" a truncation."""
+        if self.labels == "times":
+            is_cox = self.name == "cox"
+            return CoxLikelihood() if is_cox else Concordance(accuracy=ACCURACY)
         trained = 0.0, 1.0
         if self.metric == "partial_auc":
             low, high = check_range("fpr_range", fpr_range)
@@ -73,6 +77,8 @@ OBJECTIVES: dict[str, PairObjective] = {
         PairObjective(
             "ndcg", "levels", "ndcg", rank_weighted=True, pair_weights="ndcg"
         ),
+        PairObjective("concordance", "times", "concordance"),
+        PairObjective("cox", "times", "concordance"),
     )
 }
 

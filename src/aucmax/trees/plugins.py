@@ -64,7 +64,10 @@ class _BoundRows:
     def pairs(self) -> BoundPairLogistic:
         """The risk of the rows."""
         risk = self._plugin._objective.risk(*self._plugin._arguments[1:])
-        return risk.bind(self.rows.labels, self.rows.weights, self.rows.qid)
+        bound: BoundPairLogistic = risk.bind(
+            self.rows.labels, self.rows.weights, self.rows.qid
+        )
+        return bound
 
     @cached_property
     def measure(self) -> Callable[[ArrayLike], float]:
@@ -114,6 +117,11 @@ class _PairPlugin(Plugin):
         check_interval("outside_weight", outside_weight, 1.0, zero=True)
         self._arguments = objective, fpr_range, outside_weight, n_jobs, truncation
         self._objective = find_objective(objective)
+        if self._objective.labels == "times":
+            raise ValueError(
+                f"objective={objective!r} needs events and times, which data sets of "
+                f"the library do not hold. Use aucmax.LambdaMART({objective!r})."
+            )
         self._metric = self._objective.metric_at(truncation)
         self._kept: list[_BoundRows] = []
         # XGBoost maximises metrics whose names begin with auc

@@ -11,6 +11,7 @@ from aucmax._core.fitting import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
+from aucmax.risks.survival_risk import BoundSurvivalRisk
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
 from aucmax.trees.booster_text import check_model_text, column_ranges
 from aucmax.trees.pair_objectives import find_objective
@@ -77,7 +78,7 @@ class TreeRounds:
         self,
         watch: RoundMonitor,
         booster: Any,
-        pairs: BoundPairLogistic,
+        pairs: BoundPairLogistic | BoundSurvivalRisk,
         evaluation: Evaluation | None,
     ) -> None:
         self.watch = watch
@@ -182,7 +183,7 @@ def fitted_attributes(
         "stop_reason_": rounds.reason,
         "history_": {},
     }
-    if not known.is_levels:
+    if known.has_classes:
         fitted["threshold_"] = balanced_threshold(
             rounds.kept_scores, rows.labels, rows.weight
         )
@@ -201,10 +202,13 @@ def check_fitted_state(estimator: Any) -> None:
     n_features = estimator.n_features_in_
     check_model_text(estimator.model_text_, n_features)
     n_threads(estimator.n_jobs, n_rows=1)
-    if find_objective(estimator.objective).labels == "two":
+    labels = find_objective(estimator.objective).labels
+    if (labels == "times") != hasattr(estimator, "is_survival_"):
+        raise ValueError("is_survival_ does not fit the objective")
+    if labels == "two":
         if not (hasattr(estimator, "classes_") and hasattr(estimator, "threshold_")):
             raise ValueError("classes_ or threshold_ is missing")
-    elif not hasattr(estimator, "levels_"):
+    elif labels == "levels" and not hasattr(estimator, "levels_"):
         raise ValueError("levels_ is missing")
     columns = TreeColumns.of(vars(estimator))
     places = {*columns.categorical, *columns.categories}

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._core.censored_times import is_survival_target, join_target, split_target
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import (
     check_relevance_levels,
@@ -23,42 +24,56 @@ from aucmax._core.validation import (
     check_sample_weight,
     labels_among,
 )
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.trees.pair_objectives import PairObjective, prepare_measure
 from aucmax.trees.tree_columns import TreeColumns
 
 #: of labels and scores, with the keywords `sample_weight` and `qid` where there are any
 Metric = Callable[..., float]
+_NO_VALUES = np.empty(0)
 
 
 @dataclass(frozen=True)
 class TrainingLabels:
     """The labels that a model has seen."""
 
-    values: NDArray[Any]  # negative and positive class, or the levels; ascending
+    # negative and positive class, or the levels; ascending; none of censored times
+    values: NDArray[Any]
     is_levels: bool
+    is_times: bool = False
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether there are two classes."""
+        return not (self.is_levels or self.is_times)
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
         """Return the labels of a fitted model, by its attributes."""
+        if hasattr(estimator, "is_survival_"):
+            return cls(_NO_VALUES, False, is_times=True)
         if hasattr(estimator, "levels_"):
             return cls(estimator.levels_, True)
         return cls(estimator.classes_, False)
 
     def fitted_attributes(self) -> dict[str, Any]:
         """Return the attributes that `of` reads."""
+        if self.is_times:
+            return {"is_survival_": True}
         return {"levels_" if self.is_levels else "classes_": self.values}
 
     def encode(self, estimator: Any, y: ArrayLike, name: str) -> NDArray[Any]:
         """Return labels for risks and metrics; new levels are allowed."""
+        if self.is_times:
+            return join_target(*split_target(y))
         if self.is_levels:
             return check_relevance_levels(estimator, y, name)
         return labels_among(self.values, y, name)
 
     def decode(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return labels as the user has them."""
-        return labels if self.is_levels else self.values[labels.astype(np.intp)]
+        return self.values[labels.astype(np.intp)] if self.has_classes else labels
 
 
 @dataclass(frozen=True)
@@ -95,7 +110,12 @@ def check_rows(
     qid: ArrayLike | None,
 ) -> tuple[TrainingLabels, TreeRows]:
     """Check the arguments of `fit` except X; leave out rows without weight."""
-    check = _check_levels if objective.labels == "levels" else _check_classes
+    if is_survival_target(y) and objective.labels != "times":
+        raise IncompatibleError(
+            f"objective={objective.name!r} ranks labels, but y has events and times. "
+            "Use objective='concordance' or 'cox'."
+        )
+    check = _CHECKS[objective.labels]
     known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
     queries = None if qid is None else check_qid(qid, labels.size)
     rows = TreeRows(X, labels, weight, queries)
@@ -125,6 +145,24 @@ def _check_levels(
     return TrainingLabels(levels_with_weight(levels, weight), True), levels, weight
 
 
+def _check_times(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[TrainingLabels, NDArray[Any], FloatArray | None]:
+    if not is_survival_target(y):
+        raise IncompatibleError(
+            f"objective={estimator.objective!r} needs a y with events and times, but y "
+            "has labels. aucmax.metrics.survival_target(event, time) makes such a y; "
+            "for two classes use objective='logistic' or 'auc'."
+        )
+    target = join_target(*split_target(y))
+    check_row_count(target, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    return TrainingLabels(_NO_VALUES, False, is_times=True), target, weight
+
+
+_CHECKS = {"two": _check_classes, "levels": _check_levels, "times": _check_times}
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Rows for validation."""
@@ -148,10 +186,10 @@ def split_validation_rows(
     elif estimator.n_iter_no_change is not None:
         train, held = hold_out(
             rows.labels.size,
-            known.decode(rows.labels),
+            _strata_of_events(rows) if known.is_times else known.decode(rows.labels),
             estimator.validation_fraction,
             estimator.random_state,
-            rows.qid,
+            None if known.is_times else rows.qid,  # strata are not held out as a whole
         )
         rows, held_out = rows.part(train), rows.part(held)
     else:
@@ -160,6 +198,12 @@ def split_validation_rows(
         return rows, Evaluation(held_out.X, _custom(metric, known, held_out))
     try:
         labels = held_out.labels
+        if known.is_times != metric.kind.uses_times:
+            raise IncompatibleError(
+                f"eval_metric={metric.name!r} does not measure "
+                f"{'censored times' if known.is_times else 'labels'}. Use "
+                f"{'concordance' if known.is_times else 'auc'!r}."
+            )
         if known.is_levels and not metric.kind.uses_levels:
             labels = labels > known.values[0]
         elif metric.kind.uses_levels:
@@ -172,6 +216,12 @@ def split_validation_rows(
             f"the validation rows cannot be measured: {error}"
         ) from error
     return rows, Evaluation(held_out.X, measure)
+
+
+def _strata_of_events(rows: TreeRows) -> NDArray[Any]:
+    """Return strata to hold rows out by: with or without an event, if both are many."""
+    event: NDArray[Any] = rows.labels["event"]
+    return event if min(event.sum(), (~event).sum()) > 1 else np.zeros_like(event)
 
 
 def _check_eval_metric(
