@@ -46,7 +46,11 @@ from aucmax.cli.training import (
     target_record,
 )
 from aucmax.model_selection import MODELS
-from aucmax.model_selection.models import SURVIVAL_CANDIDATES, compared_models, find_model
+from aucmax.model_selection.models import (
+    SURVIVAL_CANDIDATES,
+    compared_models,
+    find_model,
+)
 
 
 class ComparisonTask(NamedTuple):
@@ -235,7 +239,9 @@ def compare(
         other = split_target(rows, source, target, drop, queries, row_columns)
     if known.durations is not None:
         if figure is not None and not is_default:
-            raise click.UsageError("censored times have no ROC curve; leave out --figure.")
+            raise click.UsageError(
+                "censored times have no ROC curve; leave out --figure."
+            )
         figure = None
     known = drop_unknown(known, missing_target, console)
     other = other and drop_unknown(other, missing_target, console)

@@ -1,5 +1,6 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from math import isnan
@@ -119,11 +120,7 @@ def evaluate(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
     truth = test.match(fitted.grading_)
-    if truth.is_survival and (cut or by or figure or prevalence or in_parts):
-        raise click.UsageError(
-            "the model ranks by censored times, which have no threshold, classes, ROC "
-            "curve or prevalence, and need all rows in memory; leave out these options."
-        )
+    _check_survival_options(truth, [*cut.values(), by, figure, prevalence, in_parts])
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, goal)
@@ -133,7 +130,7 @@ def evaluate(
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
-    survival = measure_survival(truth, scores) if truth.is_survival else {}
+    survival = _measure_survival(truth, scores)
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
@@ -181,10 +178,7 @@ def evaluate(
         )
         record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
-    if survival:
-        console.say("\n".join(f"{one!r}" for one in survival.values()))
-    else:
-        _print_measures(summary, truth, goal, console)
+    _print_measures(summary, truth, goal, survival, console)
     if point is not None:
         _print_point(point, is_own=not cut, console=console)
     if chances is not None:
@@ -194,12 +188,26 @@ def evaluate(
     console.give(record)
 
 
-def measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
+def _check_survival_options(truth: Any, options: Sequence[Any]) -> None:
+    if truth.is_survival and any(option not in (None, False) for option in options):
+        raise click.UsageError(
+            "the model ranks by censored times, which have no threshold, groups of "
+            "people, ROC curve or prevalence, and need all rows in memory; leave out "
+            "these options."
+        )
+
+
+def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     """Return Harrell's and Uno's C, and the AUC at quartiles of the event times."""
+    if not truth.is_survival:
+        return {}
     from aucmax.metrics import concordance_interval, cumulative_dynamic_auc
     from aucmax.report.survival_view import event_quantiles
 
-    rows, known = (truth.labels, truth.durations, scores), {"sample_weight": truth.weights}
+    rows, known = (
+        (truth.labels, truth.durations, scores),
+        {"sample_weight": truth.weights},
+    )
     found = {}
     for method in ("harrell", "uno"):
         options = {**known, "qid": truth.queries, "method": method}
@@ -289,9 +297,14 @@ def _print_chances(found: Any, console: Console) -> None:
         console.say(f"  {predicted:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
 
 
-def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
+def _print_measures(
+    summary: Any, truth: Any, goal: Any, survival: dict[str, Any], console: Console
+) -> None:
     from aucmax.model_selection.goals import title_of
 
+    if survival:
+        console.say("\n".join(f"{one!r}" for one in survival.values()))
+        return
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
         "auc": relevant,

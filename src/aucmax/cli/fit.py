@@ -23,6 +23,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.output import Console, check_outputs, with_console
 from aucmax.cli.reading import (
+    Data,
     QueryChoice,
     RowColumns,
     Source,
@@ -177,11 +178,7 @@ def fit(
         row_columns,
     )
     training = drop_unknown(training, missing_target, console)
-    if in_parts and training.durations is not None:
-        raise click.UsageError(
-            "models of censored times need all rows in memory; use --in-memory, and no "
-            "Dask workers."
-        )
+    _reject_times_in_parts(training, in_parts)
     labels = training.encode([model], positive)
     goal = choose_goal(labels, metric, **ranges)
     if metric is not None and model != "auto":
@@ -229,3 +226,11 @@ def fit(
     if place:
         console.say(f"Saved to {place}. Next: aucmax evaluate {place} OTHER-DATA")
     console.give(record)
+
+
+def _reject_times_in_parts(training: Data, in_parts: bool) -> None:
+    if in_parts and training.durations is not None:
+        raise click.UsageError(
+            "models of censored times need all rows in memory; use --in-memory, and no "
+            "Dask workers."
+        )

@@ -177,8 +177,15 @@ class Data:
             gaps |= _is_missing(self.durations)
         if not gaps.any() or gaps.all():
             return self  # a target without any value is an error later
-        columns = ("rows", "labels", "queries", "weights", "groups", "times")
-        columns += ("durations",)
+        columns = [
+            "rows",
+            "labels",
+            "queries",
+            "weights",
+            "groups",
+            "times",
+            "durations",
+        ]
         values = {name: getattr(self, name) for name in columns}
         kept: dict[str, Any] = {
             name: column if column is None else column.filter(~gaps)
@@ -434,7 +441,9 @@ def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
         rows = rows.without_gaps()
     if rows.n_left_out:
         n_all = rows.n_rows + rows.n_left_out
-        duration = "" if rows.durations is None else f" or {rows.row_columns.duration!r}"
+        duration = (
+            "" if rows.durations is None else f" or {rows.row_columns.duration!r}"
+        )
         console.note(
             f"{rows.target_name}{duration} is missing in {rows.n_left_out} of {n_all} "
             "rows: they are left out (--missing-target error rejects them)"

@@ -82,7 +82,7 @@ _FORMULA = r"^[=+\-@\t\r]"
     "--horizon",
     type=float,
     metavar="TIME",
-    help="Add the probability of an event by TIME, of the model auto of censored times.",
+    help="Add the probability of an event by TIME; for auto, fitted to censored times.",
 )
 @force_option
 @disk_option
@@ -129,9 +129,12 @@ def score(
             f"{model} ranks by levels of relevance or censored times, between which "
             "there is no --threshold."
         )
-    if horizon is not None:
-        require_method(fitted, model, "predict_event_probability")
-    taken = {"score", *["probability"] * (proba or horizon is not None), *["prediction"] * fitted.has_threshold_}
+    _check_horizon(horizon, fitted, model)
+    taken = {
+        "score",
+        *["probability"] * (proba or horizon is not None),
+        *["prediction"] * fitted.has_threshold_,
+    }
     for name in taken.intersection(keep):
         raise click.UsageError(
             f"--keep {name}: the output has a column {name!r} of its own; rename that "
@@ -155,6 +158,11 @@ def score(
         if len(outputs) > 1:
             console.say(f"Wrote {n_rows} scores to {len(outputs)} files in {output}.")
         console.give({"rows": n_rows, "output": str(output) if is_folder else place})
+
+
+def _check_horizon(horizon: float | None, model: Any, path: Path) -> None:
+    if horizon is not None:
+        require_method(model, path, "predict_event_probability")
 
 
 def load_model(path: Path) -> Any:

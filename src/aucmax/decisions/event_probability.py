@@ -4,7 +4,8 @@ Cox's model with the score as its only column, and Breslow's estimate of the cum
 hazard :math:`H_0` of a row with score 0, give
 
 .. math:: P(T \le t \mid s) = 1 - \exp(-H_0(t) \, e^{b s}), \qquad
-          H_0(t) = \sum_{t_i \le t, \, e_i = 1} \frac{w_i}{\sum_{t_j \ge t_i} w_j e^{b s_j}}
+          H_0(t) = \sum_{t_i \le t, \, e_i = 1}
+          \frac{w_i}{\sum_{t_j \ge t_i} w_j e^{b s_j}}
 
 Both are learned from scores of held-out rows, so that the slope b also corrects scores
 that are too extreme.
@@ -33,15 +34,14 @@ class _Survivors(NamedTuple):
     events: FloatArray
 
     @classmethod
-    def of(
-        cls, event: BoolArray, time: FloatArray, weight: FloatArray
-    ) -> "_Survivors":
+    def of(cls, event: BoolArray, time: FloatArray, weight: FloatArray) -> "_Survivors":
         times, place = np.unique(time, return_inverse=True)
-        return cls(times, place, np.bincount(place, weight * event, times.size))
+        events = np.bincount(place, weight * event).astype(np.float64)
+        return cls(times, place, events)
 
     def at_risk(self, values: FloatArray) -> FloatArray:
         """Sum values of the rows that are observed for at least as long."""
-        sums = np.bincount(self.place, values, self.times.size)
+        sums = np.bincount(self.place, values)
         return np.asarray(np.cumsum(sums[::-1])[::-1])
 
 
@@ -108,7 +108,7 @@ class EventProbabilityMixin:
         baseline_=saved.array("f", 2, None), hazard_slope_=saved.finite
     )
 
-    @available_if(_has_baseline)
+    @available_if(_has_baseline)  # type: ignore[untyped-decorator]
     def predict_event_probability(self, X: Any, time: ArrayLike) -> FloatArray:
         """Return the probability of an event by a time; only of censored times.
 
@@ -155,7 +155,7 @@ def kaplan_meier(
     rows = _Survivors.of(event, time, weight)
     # weights count as rows of the same total number
     at_risk = rows.at_risk(weight)
-    share = np.cumprod(1.0 - np.minimum(rows.events / at_risk, 1.0))
+    share: Any = np.cumprod(1.0 - np.minimum(rows.events / at_risk, 1.0))
     factor = time.size / float(weight.sum())
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = rows.events / (factor * at_risk * (at_risk - rows.events))

@@ -12,8 +12,8 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics.concordance import (
     PairShares,
-    concordance_index,
     concordance_shares,
+    target_concordance,
 )
 from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
 from aucmax.risks import CoxLikelihood
@@ -35,7 +35,7 @@ def concordance(target: Target, folds: IntArray, scores: FloatArray) -> float:
     """Return Harrell's C within folds; 1/2 if no rows are comparable."""
     known = {"sample_weight": target.weights, "qid": strata_of(target, folds)}
     try:
-        return concordance_index(target.labels, target.durations, scores, **known)
+        return target_concordance(target.survival, scores, **known)
     except NotEnoughClassesError:
         return 0.5
 
@@ -74,7 +74,9 @@ def _shares(target: Target, folds: IntArray, scores: FloatArray) -> PairShares:
 
 def _by_fold(target: Target, folds: IntArray, scores: FloatArray) -> FloatArray:
     parts = (np.flatnonzero(folds == fold) for fold in np.unique(folds))
-    found = [concordance(target.take(rows), folds[rows], scores[rows]) for rows in parts]
+    found = [
+        concordance(target.take(rows), folds[rows], scores[rows]) for rows in parts
+    ]
     return np.array(found)
 
 
@@ -98,7 +100,9 @@ def likelihood_weights(
     A penalty of the distance of the weights from their mean shrinks them to equality.
     """
     n_models = logits.shape[1]
-    risk = CoxLikelihood().bind(target.survival, target.weights, strata_of(target, folds))
+    risk = CoxLikelihood().bind(
+        target.survival, target.weights, strata_of(target, folds)
+    )
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         value, slope = risk.value_and_gradient(logits @ weights)

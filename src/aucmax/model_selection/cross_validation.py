@@ -136,8 +136,8 @@ def compare_models(
         Labels, or a target of :func:`aucmax.tables.encode_target`, which states the
         positive value. Events and times, as
         :func:`aucmax.metrics.survival_target` makes them, are compared by Harrell's C,
-        and `qid` gives strata. More than two values are levels of relevance if one of the
-        models learns levels.
+        and `qid` gives strata. More than two values are levels of relevance if one of
+        the models learns levels.
     models : sequence, optional
         Names from :data:`aucmax.model_selection.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or

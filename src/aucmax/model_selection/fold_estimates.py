@@ -19,8 +19,8 @@ from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.concordance_estimates import (
-    estimate_concordance,
     concordance_test,
+    estimate_concordance,
 )
 from aucmax.model_selection.goals import Goal, choose_goal, measure
 from aucmax.tables import Target

@@ -19,8 +19,8 @@ from aucmax.metrics import compare_auc, cv_auc_interval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.concordance_estimates import (
-    estimate_concordance,
     concordance_test,
+    estimate_concordance,
 )
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (

@@ -69,8 +69,7 @@ def _contents(
     rankings = {
         row.name: _in_one_list(comparison, row.name)
         for row in rows
-        if row.problem is None and target.queries is None
-        and not target.is_survival
+        if row.problem is None and target.queries is None and not target.is_survival
     }
     labels, best = target.relevant == 1, comparison.best
     verdict = _sentence(comparison)
@@ -89,7 +88,9 @@ def _contents(
             "origin_of_parts": "the model of the last fold",
         }
         if target.is_survival:
-            positions = {r.name: comparison.positions[r.name] for r in comparison.ranked}
+            positions = {
+                r.name: comparison.positions[r.name] for r in comparison.ranked
+            }
             first = {best: positions[best]}
             folds = comparison.fold_numbers
             insights["survival"] = survival_of_folds(target, first | positions, folds)

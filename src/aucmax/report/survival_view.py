@@ -106,6 +106,8 @@ def _observed(found: SurvivalScores) -> ObservedShares | None:
     groups = []
     for rows in np.array_split(order, n_groups):
         share, low, high = _curve(found.target, rows).at(found.horizon)
-        mean = np.average(found.probability[rows], weights=found.target.weights_of(rows))
+        mean = np.average(
+            found.probability[rows], weights=found.target.weights_of(rows)
+        )
         groups.append((float(mean), 1.0 - share, 1.0 - high, 1.0 - low))
     return ObservedShares(*np.array(groups).T)

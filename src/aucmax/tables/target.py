@@ -141,7 +141,8 @@ class Target:
     def unit(self) -> NDArray[np.int64] | None:
         """The units that no fold divides: groups, else queries, but not strata."""
         queries = None if self.is_survival else self.queries
-        return unit_of_rows(queries, self.groups, self.times)
+        unit: NDArray[np.int64] | None = unit_of_rows(queries, self.groups, self.times)
+        return unit
 
     @property
     def relevant(self) -> NDArray[np.int64]:

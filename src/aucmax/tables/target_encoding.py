@@ -136,7 +136,7 @@ def encode_survival(
         by_text = {as_text(value): value for value, _ in counted}
         if positive is None and not by_text.keys() <= {"0", "1", "true", "false"}:
             raise ValueError(
-                f"{name} has the codes {_list_counts(counted)}: which one is the event? "
+                f"{name} has the codes {_list_counts(counted)}: which is the event? "
                 f"Name it with {option}; all other codes then count as censored. "
                 "Competing risks are not supported."
             )
@@ -302,7 +302,9 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     return groups
 
 
-def _reject_unknown(counted: list[tuple[Any, int]], grading: Grading, name: str) -> None:
+def _reject_unknown(
+    counted: list[tuple[Any, int]], grading: Grading, name: str
+) -> None:
     unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
     if unknown:
         raise ValueError(
