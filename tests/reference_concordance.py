@@ -57,3 +57,31 @@ def pair_losses(event, time, scores, weight, strata, loss, width):
         curvature[i] += pair * bend
         curvature[j] += pair * bend
     return value / total, gradient / total / width, curvature / total / width**2
+
+
+def without_event(event, time, weight, now):
+    """Kaplan-Meier estimate of no event up to a time; censored rows leave last."""
+    share = 1.0
+    for t in np.unique(time[(time <= now) & event]):
+        at_risk = weight[time >= t].sum()
+        share *= 1.0 - weight[(time == t) & event].sum() / at_risk
+    return share
+
+
+def dynamic_auc(event, time, scores, weight, now):
+    """AUC of events up to a time against rows that are observed for longer."""
+    wins = total = 0.0
+    for i in np.flatnonzero(event & (time <= now)):
+        own = weight[i] / not_yet_censored(event, time, weight, time[i])
+        for j in np.flatnonzero(time > now):
+            total += own * weight[j]
+            tied = 0.5 * (scores[i] == scores[j])
+            wins += own * weight[j] * ((scores[i] > scores[j]) + tied)
+    return wins / total
+
+
+def mean_dynamic_auc(event, time, scores, weight, times):
+    """Mean of the AUCs at rising times, by the share of events between them."""
+    shares = [1.0] + [without_event(event, time, weight, t) for t in times]
+    areas = [dynamic_auc(event, time, scores, weight, t) for t in times]
+    return -np.diff(shares) @ areas / (1.0 - shares[-1])

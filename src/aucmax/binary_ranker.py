@@ -1,6 +1,8 @@
 """Base classes of rankers: how they predict and are scored."""
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,14 +77,12 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = labels_among(self.classes_, y, "y")
-        value: float = partial_auc_score(
-            labels,
-            self.decision_function(X),
-            sample_weight=sample_weight,
-            qid=qid,
-            **self._part_of_the_curve(),
-        )
-        return value
+        scores = self.decision_function(X)
+        return self._metric()(labels, scores, sample_weight=sample_weight, qid=qid)
+
+    def _metric(self) -> Callable[..., float]:
+        """Return the metric of labels and scores that `score` returns."""
+        return partial(partial_auc_score, **self._part_of_the_curve())
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         """Return the ranges of the ROC curve that count, if not the whole curve."""

@@ -3,6 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -17,6 +18,8 @@ from aucmax.datasets import load_table
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.loss_search import Candidate, Rows, fit_candidates
 from aucmax.metrics import partial_auc_score
+from aucmax.metrics.metric_names import names, parse_metric
+from aucmax.risks import SmoothAveragePrecision
 
 WHOLE = (0.0, 1.0)
 EARLY = (0.0, 0.1)
@@ -249,3 +252,111 @@ def test_the_left_end_of_mammography_is_better_than_logistic_regressions(real_da
         peer.fit(X[train], y[train])
         gains.append(ours.score(X[test], y[test]) - peer.score(X[test], y[test]))
     assert np.mean(gains) > 0.03
+
+
+AT_THE_TOP = "smooth average precision"
+
+
+def squared_rows(seed, n_rows=1500):
+    """Rows whose top is found by one column, and all else by another."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 4))
+    risk = np.where(X[:, 0] > 1.5, 2.5, -2.5 + 0.9 * X[:, 1])
+    return X, generator.random(n_rows) < 1.0 / (1.0 + np.exp(-risk))
+
+
+def test_a_model_for_average_precision_has_more_of_it():
+    X, y = squared_rows(0)
+    test = squared_rows(1, 10_000)
+    model = LinearRankerCV(metric="average_precision", C_values=(1.0,)).fit(X, y)
+    assert model.best_params_["loss"] == AT_THE_TOP
+    assert model.best_params_["width"] in (0.1, 0.3)
+    peer = LinearRankerCV(C_values=(1.0,)).fit(X, y)
+    assert "width" not in peer.best_params_
+    found, expected = (
+        average_precision_score(test[1], one.decision_function(test[0]))
+        for one in (model, peer)
+    )
+    assert found > expected + 0.02
+    assert model.score(*test) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("width", [0.1, 0.3])
+def test_smooth_average_precision_lowers_its_risk(width):
+    X, y = squared_rows(2, 800)
+    kind = Candidate(AT_THE_TOP, WHOLE, WHOLE, 10.0, width)
+    start = Candidate("logistic regression", WHOLE, WHOLE, 10.0)
+    first, found = fit_candidates(Rows(X, y), [start, kind])
+    risk = SmoothAveragePrecision(width * (X @ first.weights).std()).bind(y)
+    values = [risk.value(X @ one.weights) for one in (found, first)]
+    assert values[0] < values[1] - 0.01
+    # the best weights of each fit are those of its loss alone
+    (alone,) = fit_candidates(Rows(X, y), [kind])
+    np.testing.assert_allclose(alone.weights, found.weights, rtol=1e-3, atol=1e-3)
+
+
+def test_weights_are_repeated_rows_for_smooth_average_precision():
+    X, y = squared_rows(3, 400)
+    weight = np.arange(400) % 3
+    again = np.repeat(np.arange(400), weight)
+    kind = [Candidate(AT_THE_TOP, WHOLE, WHOLE, 1.0, 0.3)]
+    (found,) = fit_candidates(Rows(X, y, weight.astype(float)), kind)
+    (expected,) = fit_candidates(Rows(X[again], y[again]), kind)
+    np.testing.assert_allclose(found.weights, expected.weights, rtol=0.02, atol=0.02)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", names())
+def test_any_metric_of_two_classes_decides(name):
+    kind = parse_metric(name).kind
+    X, y = squared_rows(4, 300)
+    queries = {"qid": np.arange(300) // 50} if kind.needs_queries else {}
+    model = few(metric=name, C_values=(1.0,), cv=KFold(2))
+    if kind.uses_levels and not kind.needs_queries:
+        with pytest.raises(ValueError, match="this model has two classes"):
+            model.fit(X, y)
+        return
+    model.fit(X, y, **queries)
+    options = {"fpr_range": EARLY} if name == "partial_auc" else {}
+    expected = parse_metric(name).function(
+        y, model.decision_function(X), **queries, **options
+    )
+    assert model.score(X, y, **queries) == expected
+    losses = {params["loss"] for params in model.cv_results_["params"]}
+    assert (AT_THE_TOP in losses) == (kind.is_top or kind.needs_queries)
+
+
+def test_a_rate_of_false_positives_is_a_range_to_train_on():
+    X, y = squared_rows(5, 300)
+    params = few(metric="recall@fpr=0.05").fit(X, y).cv_results_["params"]
+    ends = {p["fpr_range"][1] for p in params if p["loss"] == "sigmoid"}
+    assert ends == {0.05, 0.15, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, "metric must be one of 'auc'"),
+        ({"metric": "precision"}, "metric must be one of 'auc'"),
+        ({"metric": "map"}, "metric='map' needs queries: pass qid"),
+        (
+            {"metric": "average_precision", "fpr_range": EARLY},
+            r"metric='average_precision' has no part of the curve, which contradicts "
+            r"fpr_range=\(0.0, 0.1\)",
+        ),
+        ({"losses": ("smooth",)}, "losses must be one of"),
+    ],
+)
+def test_bad_metrics_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        few(**options).fit(*rows())
+
+
+def test_a_model_for_a_metric_is_saved(tmp_path):
+    X, y = squared_rows(6, 300)
+    model = few(metric="average_precision", cv=2).fit(X, y)
+    aucmax.save(model, tmp_path / "model.aucmax")
+    loaded = aucmax.load(tmp_path / "model.aucmax")
+    assert loaded.score(X, y) == model.score(X, y)
+    assert loaded.best_params_ == model.best_params_
+    assert loaded.metric == "average_precision"

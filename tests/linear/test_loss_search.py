@@ -8,6 +8,7 @@ from aucmax.linear.loss_search import (
     search_results,
     survivors,
 )
+from aucmax.metrics.metric_names import parse_metric
 
 WHOLE = (0.0, 1.0)
 
@@ -49,10 +50,9 @@ def test_candidates_that_were_left_out_are_never_chosen():
     assert choose(scores, some, 1 / 3) == 1
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(90, 2)), np.arange(90) % 2 == 0
-    part = {"fpr_range": WHOLE, "tpr_range": WHOLE}
     fold = np.arange(60), np.arange(60, 90)
     found = [
-        measure_fold(Rows(X, labels), some, kept, part, *fold)
+        measure_fold(Rows(X, labels), some, kept, parse_metric("auc"), *fold)
         for kept in ([0, 1, 2], [1])
     ]
     assert np.isnan(found[1].scores).tolist() == [True, False, True]
@@ -67,7 +67,6 @@ def test_a_fold_of_many_rows_learns_from_some_of_either_class():
     labels = generator.random(30_000) < 0.05
     X = generator.normal(size=(30_000, 3)) + 0.5 * labels[:, None]
     some = candidates(2, 1)
-    part = {"fpr_range": WHOLE, "tpr_range": WHOLE}
     fold = np.arange(20_000), np.arange(20_000, 30_000)
     seen = []
 
@@ -76,7 +75,7 @@ def test_a_fold_of_many_rows_learns_from_some_of_either_class():
             seen.append(rows)
             return super().take(rows)
 
-    found = measure_fold(Seen(X, labels), some, [0, 1, 2], part, *fold)
+    found = measure_fold(Seen(X, labels), some, [0, 1, 2], parse_metric("auc"), *fold)
     train, test = seen
     assert test.size == 10_000
     assert np.isin(train, fold[0]).all()
@@ -84,3 +83,25 @@ def test_a_fold_of_many_rows_learns_from_some_of_either_class():
     assert labels[train].sum() == min(labels[:20_000].sum(), 1000)
     assert found.share == 0.5
     assert found.scores.min() > 0.65
+
+
+def test_losses_behind_logistic_regression_stay_for_goals_at_the_top():
+    some = candidates(2, 1)
+    scores = np.array([[0.9, 0.8, 0.7]])
+    assert survivors(scores, some) == [0]
+    smooth = Candidate("smooth average precision", WHOLE, WHOLE, 1.0, 0.3)
+    assert survivors(np.array([[0.9, 0.8, 0.7, 0.6]]), [*some, smooth]) == [0, 2, 3]
+
+
+def test_a_fold_takes_its_share_of_the_top_k():
+    generator = np.random.default_rng(0)
+    X, labels = generator.normal(size=(100, 2)), np.arange(100) % 4 == 0
+    some, fold = candidates(1, 0), (np.arange(60), np.arange(60, 100))
+    found = [
+        measure_fold(rows, some, [0], parse_metric(f"precision@{k}"), *fold).scores[0]
+        for rows, k in (
+            (Rows(X, labels), 10),
+            (Rows(X, labels, None, np.zeros(100, dtype=int)), 4),
+        )
+    ]
+    assert found[0] == found[1]  # 4 of the 10 rows are in the fold; a query has all k

@@ -289,7 +289,7 @@ def test_results_convert_to_frames():
     ("scores", "options", "message"),
     [
         ({"a": MODELS["a"]}, {}, "two or more models"),
-        (MODELS["a"], {}, "use auc_interval for one model"),
+        (MODELS["a"], {}, "use auc_interval or concordance_interval for one model"),
         ({1: MODELS["a"], "1": MODELS["b"]}, {}, "different names"),
         (MODELS, {"reference": 3}, "reference must be one of"),
         ({"a": MODELS["a"], "b": MODELS["b"][1:]}, {}, "b has 239 rows"),

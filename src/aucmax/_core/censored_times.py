@@ -113,7 +113,11 @@ class SurvivalRows:
         self.codes = np.zeros(n_rows, dtype=np.int64)
         if qid is not None:
             self.codes = np.asarray(check_qid(qid, n_rows).codes, dtype=np.int64)
-        self.order = np.lexsort((~self.event, self.time, self.codes))
+        # bits of numbers from 0 on are in their order; events precede censored rows
+        bits = (self.time + 0.0).view(np.uint64) * np.uint64(2) + ~self.event
+        self.order = np.argsort(bits)
+        if qid is not None:
+            self.order = self.order[np.argsort(self.codes[self.order], kind="stable")]
         strata, times = self.codes[self.order], self.time[self.order]
         is_new = np.ones(n_rows, dtype=bool)
         is_new[1:] = (strata[1:] != strata[:-1]) | (times[1:] != times[:-1])

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -30,10 +30,17 @@ from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear import loss_search
 from aucmax.linear.column_scales import standardized
-from aucmax.linear.loss_search import Candidate, Rows, SearchFold
+from aucmax.linear.loss_search import (
+    CANDIDATE_LOSSES,
+    Candidate,
+    Rows,
+    SearchFold,
+)
+from aucmax.metrics.metric_names import NamedMetric, parse_metric
 
 WHOLE = (0.0, 1.0)
-LOSSES = ("logistic regression", "hinge", "sigmoid")
+_DEFAULT_RANGE = (0.0, 0.1)  # of metric="partial_auc" without ranges
+_WIDTHS = (0.1, 0.3)  # of smooth ranks
 _WIDER = 3.0  # end of the wider range of false positive rates, in ends of the range
 # test rows of the rarer class after which half of the candidates are left out
 _ENOUGH_TESTED = 100
@@ -75,8 +82,9 @@ class LinearRankerCV(BinaryRanker):
 
     Folds compare plain logistic regression with losses over pairs, trained on the
     range of the ROC curve that you choose, on a wider one and on the whole curve,
-    each with several weights C. The metric itself decides: the area under the curve, or
-    the part of it within `fpr_range` and `tpr_range`, per query with `qid`. Logistic
+    each with several weights C. The metric itself decides: the area under the curve,
+    the part of it within `fpr_range` and `tpr_range`, or any other one that `metric`
+    names, such as the average precision; per query with `qid`. Logistic
     regression is the simpler model: another loss must be better than the best logistic
     regression by half a standard error of the paired difference over the folds,
     corrected for rows that folds share [1]_. The best of all is then fitted to all
@@ -90,9 +98,18 @@ class LinearRankerCV(BinaryRanker):
 
     Parameters
     ----------
-    losses : sequence of str, default=("logistic regression", "sigmoid")
+    metric : str, default=None
+        The metric that decides and that `score` returns: "auc", "partial_auc" (of the
+        ranges, or of false positive rates up to 0.1), "average_precision",
+        "precision@100", "recall@100", "lift@100", "recall@fpr=0.01",
+        "recall@precision=0.9", "precision@recall=0.8", "gini", "ks"; with queries also
+        "ndcg@10" and "map". By default the AUC, or the partial AUC of the ranges. A
+        fold has a share of all rows, and its k is that share of k.
+    losses : sequence of str, default=None
         The losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
-        (of pairs; see :class:`AUCSVC`).
+        (of pairs; see :class:`AUCSVC`), "smooth average precision" (of ranks; see
+        :class:`aucmax.risks.SmoothAveragePrecision`). By default logistic regression,
+        the sigmoid and, for metrics of the top of the list, smooth average precision.
     C_values : sequence of float, default=(0.1, 1.0, 10.0)
         Weights of the loss per row; logistic regression also tries a tenth and a
         hundredth of the smallest and ten times the largest.
@@ -113,7 +130,8 @@ class LinearRankerCV(BinaryRanker):
     Attributes
     ----------
     best_params_ : dict
-        "loss", "fpr_range", "tpr_range" and "C" of the model.
+        "loss", "fpr_range", "tpr_range" and "C" of the model, and the "width" of a
+        smooth average precision, for logistic scores of standard deviation 1.
     best_score_ : float
         Its mean over the folds, which is too high as an estimate for new rows: the
         model was chosen by it.
@@ -149,6 +167,9 @@ class LinearRankerCV(BinaryRanker):
     >>> model = LinearRankerCV(fpr_range=(0, 0.1)).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.89
+    >>> model = LinearRankerCV(metric="average_precision").fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.99
     """
 
     _unsaved_params = ("callback",)
@@ -169,7 +190,8 @@ class LinearRankerCV(BinaryRanker):
     _: KW_ONLY
     fpr_range: Sequence[float] = WHOLE
     tpr_range: Sequence[float] = WHOLE
-    losses: Sequence[str] = ("logistic regression", "sigmoid")
+    metric: str | None = None
+    losses: Sequence[str] | None = None
     C_values: Sequence[float] = (0.1, 1.0, 10.0)
     cv: Any = 4
     standardize: bool = True
@@ -197,9 +219,12 @@ class LinearRankerCV(BinaryRanker):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            candidates = self._candidates()
+            metric = self._named_metric()
+            candidates = self._candidates(metric)
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
+            if queries is None and metric.kind.needs_queries:
+                raise ValueError(f"metric={self.metric!r} needs queries: pass qid.")
             if groups is not None:
                 groups = check_qid(groups, labels.size, "groups").codes
             names = getattr(self, "feature_names_in_", None)
@@ -225,7 +250,7 @@ class LinearRankerCV(BinaryRanker):
                     "n_passes_": final.n_passes,
                     "n_splits_": len(folds),
                     "best_index_": best,
-                    "best_params_": candidates[best]._asdict(),
+                    "best_params_": candidates[best].parameters,
                     "best_score_": float(test_scores[:, best].mean()),
                     "cv_results_": loss_search.search_results(folds, candidates),
                 },
@@ -241,14 +266,43 @@ class LinearRankerCV(BinaryRanker):
         return scores + float(self.intercept_[0])
 
     def _part_of_the_curve(self) -> dict[str, Any]:
-        return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
+        fpr = parameters.check_range("fpr_range", self.fpr_range)
+        tpr = parameters.check_range("tpr_range", self.tpr_range)
+        if self.metric == "partial_auc" and fpr == tpr == WHOLE:
+            fpr = _DEFAULT_RANGE
+        return {"fpr_range": fpr, "tpr_range": tpr}
+
+    def _metric(self) -> Callable[..., float]:
+        return self._named_metric().function
+
+    def _named_metric(self) -> NamedMetric:
+        """Return the metric that decides, with the part of the curve that counts."""
+        metric = parse_metric("partial_auc" if self.metric is None else self.metric)
+        if metric.kind.uses_levels and not metric.kind.needs_queries:
+            raise ValueError(
+                f"metric={self.metric!r} compares levels of relevance, but this model "
+                "has two classes. Use metric='auc'."
+            )
+        part: Any = self._part_of_the_curve()
+        if metric.kind.takes_range:
+            return replace(metric, options=part)
+        if set(part.values()) != {WHOLE}:
+            raise ValueError(
+                f"metric={self.metric!r} has no part of the curve, which contradicts "
+                f"fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r}. Leave "
+                "out metric, or the ranges."
+            )
+        return metric
 
     def _check_parameters(self) -> None:
-        parameters.check_names("losses", self.losses)
-        if not self.losses:
-            raise ValueError(f"losses must name at least one of {LOSSES}.")
-        for loss in self.losses:
-            parameters.check_choice("losses", loss, LOSSES)
+        if self.losses is not None:
+            parameters.check_names("losses", self.losses)
+            if not self.losses:
+                raise ValueError(
+                    f"losses must name at least one of {CANDIDATE_LOSSES}."
+                )
+            for loss in self.losses:
+                parameters.check_choice("losses", loss, CANDIDATE_LOSSES)
         if not hasattr(self.C_values, "__len__"):
             raise TypeError(f"C_values must be a list, got {self.C_values!r}.")
         if len(self.C_values) == 0:
@@ -258,18 +312,25 @@ class LinearRankerCV(BinaryRanker):
         parameters.check_integer("n_jobs", self.n_jobs)
         parameters.check_max_time(self.max_time)
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self, metric: NamedMetric) -> list[Candidate]:
         """Return all combinations, the simpler ones first."""
-        fpr = parameters.check_range("fpr_range", self.fpr_range)
-        tpr = parameters.check_range("tpr_range", self.tpr_range)
+        fpr, tpr = self._part_of_the_curve().values()
+        if metric.options.get("fpr"):  # the range that a rate of it depends on
+            fpr = (0.0, metric.options["fpr"])
+        losses = self.losses
+        if losses is None:
+            # per query, the metrics that need queries are of the top as well
+            is_top = metric.kind.is_top or metric.kind.needs_queries
+            losses = ["logistic regression", "sigmoid"]
+            losses += ["smooth average precision"] if is_top else []
         parts = [(WHOLE, WHOLE)]
         if (fpr, tpr) != parts[0]:
             if fpr[1] < 1.0:
                 parts.append(((0.0, min(1.0, round(_WIDER * fpr[1], 12))), tpr))
             parts.append((fpr, tpr))
         found = []
-        for loss in LOSSES:
-            if loss not in self.losses:
+        for loss in CANDIDATE_LOSSES:
+            if loss not in losses:
                 continue
             C_values = [float(C) for C in self.C_values]
             if loss == "logistic regression":
@@ -277,7 +338,13 @@ class LinearRankerCV(BinaryRanker):
                 C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
             # the hinge of a narrow range is often smallest where all scores tie
             trained = parts if loss == "sigmoid" else parts[:1]
-            found += [Candidate(loss, *part, C) for part in trained for C in C_values]
+            widths = _WIDTHS if loss == "smooth average precision" else (None,)
+            found += [
+                Candidate(loss, *part, C, width)
+                for part in trained
+                for width in widths
+                for C in C_values
+            ]
         return list(dict.fromkeys(found))
 
     def _search(
@@ -291,7 +358,7 @@ class LinearRankerCV(BinaryRanker):
             done.append(measured)
             seconds = time.perf_counter() - start
             mean = np.mean([fold.scores for fold in done], axis=0)
-            best = candidates[int(np.nanargmax(mean))]._asdict()
+            best = candidates[int(np.nanargmax(mean))].parameters
             progress = SearchProgress(
                 len(done), len(folds), best, float(np.nanmax(mean)), seconds
             )
@@ -314,14 +381,14 @@ class LinearRankerCV(BinaryRanker):
         """Measure all candidates on the first folds, the best half on the others."""
         # Dask has workers of its own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
-        part, kept = self._part_of_the_curve(), list(range(len(candidates)))
+        metric, kept = self._named_metric(), list(range(len(candidates)))
         positive = [np.count_nonzero(rows.labels[test]) for _, test in folds]
         negative = [test.size - n for (_, test), n in zip(folds, positive, strict=True)]
         n_tested = np.minimum(np.cumsum(positive), np.cumsum(negative))
         n_first = int(np.searchsorted(n_tested, _ENOUGH_TESTED)) + 1
         done: list[SearchFold] = []
         for some in (folds[:n_first], folds[n_first:]):
-            measure = partial(loss_search.measure_fold, rows, candidates, kept, part)
+            measure = partial(loss_search.measure_fold, rows, candidates, kept, metric)
             for fold in Parallel(n_jobs, return_as="generator")(
                 delayed(measure)(*fold) for fold in some
             ):

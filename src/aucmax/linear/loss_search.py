@@ -13,9 +13,9 @@ from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.risk_choice import LOSSES
-from aucmax.metrics import partial_auc_score
+from aucmax.metrics.metric_names import NamedMetric
 from aucmax.regularizers.l2 import L2
-from aucmax.risks import PairSigmoid, PartialHinge
+from aucmax.risks import PairSigmoid, PartialHinge, SmoothAveragePrecision
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
 from aucmax.solvers.risk_objective import LinearObjective
@@ -24,6 +24,13 @@ from aucmax.solvers.solver import Point, Start, StoppingRule
 Range = tuple[float, float]
 Regression = Callable[[float], tuple[FloatArray, int]]  # C in; weights, iterations out
 WHOLE: Range = (0.0, 1.0)
+#: of rows, then of pairs; the last two are bounded
+CANDIDATE_LOSSES = (
+    "logistic regression",
+    "hinge",
+    "sigmoid",
+    "smooth average precision",
+)
 
 _TOL_OF_HINGES = 1e-2  # relative gap; the choice among candidates sees no smaller one
 _ACCURACY_OF_SIGMOIDS = 1e-4  # relative error; a descent sees no smaller one
@@ -40,10 +47,16 @@ _MIN_STANDARD_ERRORS = 0.5  # by which another loss must beat logistic regressio
 class Candidate(NamedTuple):
     """A loss, a part of the ROC curve and a weight."""
 
-    loss: str  # "logistic regression" (of rows), or of pairs: "hinge", "sigmoid"
+    loss: str  # one of CANDIDATE_LOSSES
     fpr_range: Range
     tpr_range: Range
     C: float  # weight of the loss per row
+    width: float | None = None  # of smooth ranks; in standard deviations of the start
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that the loss has, by name."""
+        return {k: value for k, value in self._asdict().items() if value is not None}
 
 
 class Fitted(NamedTuple):
@@ -72,11 +85,14 @@ class Rows:
             None if self.queries is None else self.queries[rows],
         )
 
-    def objective(self, candidate: Candidate) -> LinearObjective:
-        """Return what a loss over pairs minimises."""
-        loss, fpr_range, tpr_range, C = candidate
-        risk = LOSSES[loss](PartialHinge(fpr_range, tpr_range=tpr_range))
-        if isinstance(risk, PairSigmoid):
+    def objective(self, candidate: Candidate, spread: float = 1.0) -> LinearObjective:
+        """Return what a loss over pairs minimises; widths are in units of `spread`."""
+        loss, fpr_range, tpr_range, C, width = candidate
+        if width is None:
+            risk = LOSSES[loss](PartialHinge(fpr_range, tpr_range=tpr_range))
+        else:
+            risk = SmoothAveragePrecision(width * spread)
+        if isinstance(risk, PairSigmoid | SmoothAveragePrecision):
             risk.accuracy = _ACCURACY_OF_SIGMOIDS
         bound = risk.bind(self.labels, self.sample_weight, self.queries)
         return LinearObjective(self.X, bound, C * self.labels.size)
@@ -86,15 +102,16 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
     """Fit all candidates to the same rows; sigmoids start from a regression."""
     by_loss = {
         loss: sorted({c for c in candidates if c.loss == loss}, key=lambda c: c.C)
-        for loss in ("logistic regression", "hinge", "sigmoid")
+        for loss in CANDIDATE_LOSSES
     }
-    regressions = by_loss["logistic regression"]
-    if not regressions and by_loss["sigmoid"]:
-        middle = by_loss["sigmoid"][len(by_loss["sigmoid"]) // 2]
+    regressions, hinges, *others = by_loss.values()
+    bounded = [candidate for own in others for candidate in own]
+    if not regressions and bounded:
+        middle = bounded[len(bounded) // 2]
         regressions = [Candidate("logistic regression", WHOLE, WHOLE, middle.C)]
     starts = _regressions(rows, regressions)
-    fitted = starts | _hinges(rows, by_loss["hinge"])
-    fitted |= _sigmoids(rows, by_loss["sigmoid"], starts)
+    fitted = starts | _hinges(rows, hinges)
+    fitted |= _bounded(rows, bounded, starts)
     return [fitted[candidate] for candidate in candidates]
 
 
@@ -154,23 +171,27 @@ def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitt
     return found
 
 
-def _sigmoids(
+def _bounded(
     rows: Rows, candidates: Sequence[Candidate], starts: dict[Candidate, Fitted]
 ) -> dict[Candidate, Fitted]:
-    """Minimise all sigmoids side by side."""
+    """Minimise all bounded losses side by side."""
     if not candidates:
         return {}
     began = time.perf_counter()
-    objectives = [rows.objective(candidate) for candidate in candidates]
-    shared = objectives[0]  # the data are the same, only risks and C differ
+    # the data are the same, only risks and C differ
+    shared = rows.objective(candidates[0])
     weights = np.array([one.weights for one in starts.values()])
     pairs = zip(weights, shared.scores_of(weights), strict=True)
     points = dict(zip(starts, pairs, strict=True))
     descents = []
-    for candidate, objective in zip(candidates, objectives, strict=True):
+    for candidate in candidates:
         nearest = min(starts, key=lambda s: abs(np.log(s.C / candidate.C)))
-        descents.append(Descent(objective, L2(), Point(*points[nearest])))
-        descents[-1].scale()
+        start = Point(*points[nearest])
+        spread = float(start.scores.std()) or 1.0
+        objective = rows.objective(candidate, spread)
+        descents.append(Descent(objective, L2(), start))
+        if candidate.width is None:  # else the width goes by the scale of the start
+            descents[-1].scale()
     pull_back(shared, descents)
     going = descents
     for _ in range(_MAX_STEPS):
@@ -203,7 +224,7 @@ def search_results(
     mean = scores.mean(axis=0)
     ranked = np.nan_to_num(mean, nan=-np.inf)
     return {
-        "params": [candidate._asdict() for candidate in candidates],
+        "params": [candidate.parameters for candidate in candidates],
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
@@ -217,7 +238,7 @@ def measure_fold(
     rows: Rows,
     candidates: Sequence[Candidate],
     kept: Sequence[int],
-    part: dict[str, Any],
+    metric: NamedMetric,
     train: IntArray,
     test: IntArray,
 ) -> SearchFold:
@@ -230,11 +251,13 @@ def measure_fold(
     weights = np.array([one.weights for one in fitted])
     scores = np.ascontiguousarray(as_row_matrix(held.X).matvec(weights.T).T)
     found = np.full((3, len(candidates)), np.nan)
+    # the top k of all rows are fewer of a fold; of a query they are as many
+    portion = test.size / rows.labels.size if rows.queries is None else 1.0
+    measure = metric.of_share(portion).prepare(
+        held.labels, sample_weight=held.sample_weight, qid=held.queries
+    )
     for k, one, s in zip(kept, fitted, scores, strict=True):
-        value = partial_auc_score(
-            held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part
-        )
-        found[:, k] = value, one.seconds, one.n_passes
+        found[:, k] = measure(s), one.seconds, one.n_passes
     values, seconds, n_passes = found
     return SearchFold(values, seconds, n_passes, share)
 
@@ -256,7 +279,8 @@ def survivors(scores: FloatArray, candidates: Sequence[Candidate]) -> list[int]:
 
     For the whole curve, losses that are behind logistic regression are left out.
     """
-    is_whole = all((c.fpr_range, c.tpr_range) == (WHOLE, WHOLE) for c in candidates)
+    whole = WHOLE, WHOLE, None
+    is_whole = all((c.fpr_range, c.tpr_range, c.width) == whole for c in candidates)
     order = np.argsort(-scores.mean(axis=0), kind="stable").tolist()
     kept: list[int] = []
     for loss in dict.fromkeys(candidates[k].loss for k in order):

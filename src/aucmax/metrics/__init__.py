@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
 from aucmax.metrics.concordance import concordance_index, survival_target
+from aucmax.metrics.concordance_inference import (
+    compare_concordance,
+    concordance_interval,
+)
 from aucmax.metrics.contrasts import compare_auc
+from aucmax.metrics.dynamic_auc import cumulative_dynamic_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.results import (
+    DynamicAUC,
     MetricComparison,
     MetricDifference,
     MetricInterval,
@@ -47,6 +53,7 @@ from aucmax.metrics.uncertainty import auc_interval, cv_auc_interval
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
         MissingQueriesError,
+        concordance_scorer,
         make_query_scorer,
         partial_auc_scorer,
         roc_auc_scorer,
@@ -55,6 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AUCPlan",
     "BinormalCurve",
+    "DynamicAUC",
     "MetricComparison",
     "MetricDifference",
     "MetricInterval",
@@ -68,7 +76,11 @@ __all__ = [
     "binormal_curve",
     "bootstrap_interval",
     "compare_auc",
+    "compare_concordance",
     "concordance_index",
+    "concordance_interval",
+    "concordance_scorer",
+    "cumulative_dynamic_auc",
     "cv_auc_interval",
     "gini",
     "ks_statistic",

@@ -23,21 +23,21 @@ def count_later(rows, weight, concordant, comparable):
     """
     for stratum in range(rows.strata.size - 1):
         first, last = rows.strata[stratum], rows.strata[stratum + 1]
-        tree = np.zeros(rows.times[last] - rows.times[first] + 2)
+        n_rows = rows.times[last] - rows.times[first]
+        tree, tied = np.zeros(n_rows + 1), np.zeros(n_rows)
         total = 0.0
         for k in range(last - 1, first - 1, -1):
             start, end = rows.times[k], rows.times[k + 1]
             while end > start and not rows.event[end - 1]:
                 end -= 1
-                add_weight(tree, rows.rank[end], weight[end])
+                add_weight(tree, tied, rows.rank[end], weight[end])
                 total += weight[end]
             for i in range(start, end):
                 below = sum_below(tree, rows.rank[i])
-                up_to = sum_below(tree, rows.rank[i] + 1)
-                concordant[i] = 0.5 * (below + up_to)
+                concordant[i] = below + 0.5 * tied[rows.rank[i]]
                 comparable[i] = total
             for i in range(start, end):
-                add_weight(tree, rows.rank[i], weight[i])
+                add_weight(tree, tied, rows.rank[i], weight[i])
                 total += weight[i]
 
 
@@ -50,7 +50,7 @@ def count_earlier(rows, weight, concordant, comparable):
     for stratum in range(rows.strata.size - 1):
         first, last = rows.strata[stratum], rows.strata[stratum + 1]
         n_rows = rows.times[last] - rows.times[first]
-        tree = np.zeros(n_rows + 2)  # by descending rank
+        tree, tied = np.zeros(n_rows + 1), np.zeros(n_rows)  # by descending rank
         total = 0.0
         for k in range(first, last):
             start, end = rows.times[k], rows.times[k + 1]
@@ -60,21 +60,21 @@ def count_earlier(rows, weight, concordant, comparable):
             for i in range(start, end):
                 if i == start + n_events:
                     for j in range(start, start + n_events):
-                        add_weight(tree, n_rows - rows.rank[j], weight[j])
+                        add_weight(tree, tied, n_rows - 1 - rows.rank[j], weight[j])
                         total += weight[j]
-                above = sum_below(tree, n_rows - rows.rank[i])
-                from_here = sum_below(tree, n_rows - rows.rank[i] + 1)
-                concordant[i] = 0.5 * (above + from_here)
+                place = n_rows - 1 - rows.rank[i]
+                concordant[i] = sum_below(tree, place) + 0.5 * tied[place]
                 comparable[i] = total
             if n_events == end - start:
                 for j in range(start, end):
-                    add_weight(tree, n_rows - rows.rank[j], weight[j])
+                    add_weight(tree, tied, n_rows - 1 - rows.rank[j], weight[j])
                     total += weight[j]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def add_weight(tree, place, weight):
-    """Add a weight at a place of a Fenwick tree."""
+def add_weight(tree, tied, place, weight):
+    """Add a weight at a place of a Fenwick tree, and to the sum of this place."""
+    tied[place] += weight
     k = place + 1
     while k < tree.size:
         tree[k] += weight

@@ -18,7 +18,7 @@ from aucmax._core.censored_times import (
 )
 from aucmax._core.parameters import check_choice, check_positive
 from aucmax._core.sorting import sort_in_groups
-from aucmax._core.validation import BoolArray, FloatArray, check_scores
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._concordance_kernels import TimedRows, count_earlier, count_later
 
@@ -69,6 +69,7 @@ class Censoring:
     """
 
     times: FloatArray  # distinct and rising
+    place: IntArray  # of each row among the times
     survival: FloatArray  # just before each time, and after the last
     at_risk: FloatArray  # weight at risk of censoring at each time
     censored: FloatArray  # weight censored at each time
@@ -85,20 +86,28 @@ class Censoring:
             censored, at_risk, out=np.zeros(times.size), where=censored > 0
         )
         survival = np.concatenate([[1.0], np.cumprod(1.0 - np.minimum(share, 1.0))])
-        return cls(times, survival, at_risk, censored)
+        return cls(times, place, survival, at_risk, censored)
+
+    @classmethod
+    def of_events(
+        cls, event: BoolArray, time: FloatArray, weight: FloatArray
+    ) -> Censoring:
+        """Estimate the distribution of the times of events in the same way."""
+        # with both exchanged; rows censored at the time of an event are at risk of it
+        return cls.of(~event, np.where(event, time, np.nextafter(time, np.inf)), weight)
 
     def before(self, time: FloatArray) -> FloatArray:
         """Return the share that is not yet censored just before each time."""
         return np.asarray(self.survival[np.searchsorted(self.times, time)])
 
-    def effects(self, time: FloatArray, event: BoolArray, pull: FloatArray) -> Any:
-        """Return the effect of each row's weight on ``-sum(pull * log(before(time)))``.
+    def effects(self, event: BoolArray, place: IntArray, pull: FloatArray) -> Any:
+        """Return the effect of each row's weight on ``-sum(pull * log(survival))``.
 
-        `time` and `event` are those of the rows that the estimate was made from.
+        `event` is that of the rows that the estimate was made from, `place` that of the
+        survival for each pull.
         """
-        place = np.searchsorted(self.times, time)
-        own = np.bincount(place, pull, minlength=self.times.size)
-        later = np.cumsum(own[::-1])[::-1] - own  # of rows after each time
+        own = np.bincount(place, pull, minlength=self.survival.size)
+        later = np.cumsum(own[:0:-1])[::-1]  # of places after each time
         rest = self.at_risk - self.censored
         has_both = (self.censored > 0.0) & (rest > 0.0)
         lost = np.zeros(self.times.size)
@@ -106,7 +115,7 @@ class Censoring:
         passed = np.cumsum(lost) - lost  # at times before each
         gained = np.zeros(self.times.size)
         np.divide(later, self.at_risk, out=gained, where=self.censored > 0.0)
-        return np.where(event, 0.0, gained[place]) - passed[place]
+        return np.where(event, 0.0, gained[self.place]) - passed[self.place]
 
 
 @dataclass(frozen=True)
@@ -115,18 +124,15 @@ class PairShares:
 
     value: float
     effects: FloatArray
-
-    def variance(self, weight: FloatArray) -> float:
-        """Return the variance of the value."""
-        n_rows = np.count_nonzero(weight > 0.0)
-        return float(np.square(weight * self.effects).sum() * n_rows / (n_rows - 1.0))
+    earlier: FloatArray  # weight of the pairs in which each row is the earlier one
+    later: FloatArray
 
 
-def _event_weights(
+def event_weights(
     rows: SurvivalRows, power: int, horizon: float | None, given: Any
 ) -> tuple[FloatArray, Censoring | None]:
     """Return how much a row counts as the earlier one of a pair, and the censoring."""
-    counted = rows.event.astype(np.float64)
+    counted = (rows.event & (rows.weight > 0.0)).astype(np.float64)
     if horizon is not None:
         check_positive("horizon", horizon)
         counted *= rows.time < horizon
@@ -137,7 +143,8 @@ def _event_weights(
     else:
         event, time = check_survival(*given)
         censoring = Censoring.of(event, time, np.ones(time.size))
-    before = censoring.before(rows.time)
+    own = given is None
+    before = censoring.survival[censoring.place] if own else censoring.before(rows.time)
     is_lost = (before == 0.0) & (counted > 0.0)
     if is_lost.any():
         row = int(np.argmax(is_lost))
@@ -145,10 +152,10 @@ def _event_weights(
             f"{np.count_nonzero(is_lost)} events are after the last censored time of "
             f"the rows in censoring, the first in row {row} at time "
             f"{rows.time[row]:g}, so their weights are infinite. Set horizon to an "
-            "earlier time."
+            "earlier time, or use earlier times."
         )
     np.divide(counted, before**power, out=counted, where=counted > 0.0)
-    return counted, censoring if given is None else None
+    return counted, censoring if own else None
 
 
 def _checked_pairs(pairs: float) -> float:
@@ -161,7 +168,7 @@ def _checked_pairs(pairs: float) -> float:
     )
 
 
-def _pair_shares(
+def pair_shares(
     rows: SurvivalRows,
     counted: FloatArray,
     sums: tuple[FloatArray, ...],
@@ -180,11 +187,12 @@ def _pair_shares(
     effects = own + (won - value * met) / pairs
     if censoring is not None:
         pull = power * rows.weight * own
-        effects += censoring.effects(rows.time, rows.event, pull)
-    return PairShares(value, effects)
+        effects += censoring.effects(rows.event, censoring.place, pull)
+    shares = rows.weight * counted * comparable, rows.weight * met
+    return PairShares(value, effects, *shares)
 
 
-_METHODS = {"harrell": 0, "uno": 2}
+METHODS = {"harrell": 0, "uno": 2}
 
 
 def concordance_index(
@@ -254,8 +262,8 @@ def concordance_index(
     0.75
     """
     rows = SurvivalRows(event, time, sample_weight, qid)
-    check_choice("method", method, tuple(_METHODS))
-    counted, _ = _event_weights(rows, _METHODS[method], horizon, censoring)
+    check_choice("method", method, tuple(METHODS))
+    counted, _ = event_weights(rows, METHODS[method], horizon, censoring)
     return _share_of_pairs(rows, rows.weight * counted, scores)
 
 
@@ -295,12 +303,12 @@ def concordance_shares(
     censoring: Any = None,
 ) -> PairShares:
     """Return the concordance index, and the effect of each row's weight on it."""
-    check_choice("method", method, tuple(_METHODS))
-    power = _METHODS[method]
-    counted, estimated = _event_weights(rows, power, horizon, censoring)
+    check_choice("method", method, tuple(METHODS))
+    power = METHODS[method]
+    counted, estimated = event_weights(rows, power, horizon, censoring)
     timed, order = _timed(rows, scores), rows.order
     as_earlier = _count_later(rows, timed)
     found, as_later = np.zeros((2, order.size)), np.empty((2, order.size))
     count_earlier(timed, (rows.weight * counted)[order], found[0], found[1])
     as_later[:, order] = found
-    return _pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)
+    return pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)

@@ -188,15 +188,8 @@ def compare_auc(
     check_confidence(confidence)
     check_choice("metric", metric, _METRICS)
     check_choice("method", method, ("auto", "delong"))
-    check_number("null", null, -1.0, 1.0)
-    if margin is not None:
-        check_number("margin", margin, 0.0, 1.0)
-        if null:
-            raise ValueError("give null or margin: non-inferiority has its own null.")
-    names, columns = _models(y_score_a, y_score_b)
-    pairs = _pairs(names, reference, null, margin)
-    if y_score_b is not None and reference is not None:
-        raise ValueError("reference needs models by name; give them as a mapping.")
+    contrasts = Contrasts.of(y_score_a, y_score_b, reference, null, margin, confidence)
+    names, columns = contrasts.names, contrasts.columns
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
@@ -206,35 +199,90 @@ def compare_auc(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
     if paired:
-        found = _on_same_rows(rows.bind(metric), names, columns, target)
+        found = measure_on_same_rows(rows.bind(metric), names, columns, target)
     else:
         bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
     title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
-    options = method, scale, title
-    differences = tuple(found.differences(pairs, confidence, null, margin, *options))
-    if y_score_b is not None:
-        return replace(differences[0], names=None)
-    if len(differences) > 1:
-        start = pairs[0][1] if reference is not None else 0
-        test = found.test_equality(start, null / scale[0], method)
-    else:
-        # a margin has a test of its own
-        (one,) = found.differences(pairs, confidence, null, None, *options)
-        test = one.z**2, 1, one.p_value
-    values = tuple((scale[0] * found.values + scale[1]).tolist())
-    covariance = scale[0] ** 2 * found.covariance(np.eye(len(names)))
-    return MetricComparison(
-        names, values, covariance, *test, differences, confidence, title
-    )
+    return contrasts.test(found, method, scale, title)
 
 
-def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
+@dataclass(frozen=True)
+class Contrasts:
+    """Models, and which of their differences are tested."""
+
+    names: tuple[str, ...]
+    columns: list[Any]  # scores of each model
+    pairs: list[tuple[int, int]]
+    reference: Any
+    null: float
+    margin: float | None
+    confidence: float
+    is_one: bool  # difference of two arrays
+
+    @classmethod
+    def of(
+        cls,
+        first: Any,
+        second: Any,
+        reference: Any,
+        null: float,
+        margin: float | None,
+        confidence: float,
+        argument: str = "y_score",
+    ) -> Contrasts:
+        """Check the arguments of a comparison."""
+        check_number("null", null, -1.0, 1.0)
+        if margin is not None:
+            check_number("margin", margin, 0.0, 1.0)
+            if null:
+                raise ValueError(
+                    "give null or margin: non-inferiority has its own null."
+                )
+        names, columns = _models(first, second, argument)
+        pairs = _pairs(names, reference, null, margin)
+        if second is not None and reference is not None:
+            raise ValueError("reference needs models by name; give them as a mapping.")
+        tests = reference, null, margin, confidence
+        return cls(names, columns, pairs, *tests, second is not None)
+
+    def test(
+        self,
+        found: _Estimates,
+        method: str,
+        scale: tuple[float, float],
+        title: str,
+    ) -> MetricDifference | MetricComparison:
+        """Return one difference, or all of them and the test that all are equal."""
+        pairs, null = self.pairs, self.null
+        options = method, scale, title
+        differences = tuple(
+            found.differences(pairs, self.confidence, null, self.margin, *options)
+        )
+        if self.is_one:
+            return replace(differences[0], names=None)
+        if len(differences) > 1:
+            start = pairs[0][1] if self.reference is not None else 0
+            test = found.test_equality(start, null / scale[0], method)
+        else:
+            # a margin has a test of its own
+            (one,) = found.differences(pairs, self.confidence, null, None, *options)
+            test = one.z**2, 1, one.p_value
+        values = tuple((scale[0] * found.values + scale[1]).tolist())
+        covariance = scale[0] ** 2 * found.covariance(np.eye(len(self.names)))
+        return MetricComparison(
+            self.names, values, covariance, *test, differences, self.confidence, title
+        )
+
+
+def _models(
+    first: Any, second: Any, argument: str
+) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the scores of all models."""
     if second is not None:
-        return ("y_score_a", "y_score_b"), [first, second]
+        return (f"{argument}_a", f"{argument}_b"), [first, second]
     if isinstance(first, Mapping):
         names, columns = list(first), list(first.values())
     elif hasattr(first, "columns"):
@@ -245,14 +293,16 @@ def _models(first: Any, second: Any) -> tuple[tuple[str, ...], list[Any]]:
         matrix = np.asarray(first)
         if matrix.ndim != 2:
             raise ValueError(
-                "y_score_a must hold a column of scores per model if y_score_b is not "
-                f"given, got shape {matrix.shape}; use auc_interval for one model."
+                f"{argument}_a must hold a column of scores per model if {argument}_b "
+                f"is not given, got shape {matrix.shape}; use auc_interval or "
+                "concordance_interval for one model."
             )
         names, columns = [f"model {k}" for k in range(matrix.shape[1])], [*matrix.T]
     shown = tuple(map(str, names))
     if len(set(shown)) < len(shown) or len(shown) < 2:
         raise ValueError(
-            f"y_score_a must hold two or more models with different names, got {shown}."
+            f"{argument}_a must hold two or more models with different names, got "
+            f"{shown}."
         )
     return shown, columns
 
@@ -276,10 +326,10 @@ def _pairs(
 
 
 @dataclass(frozen=True)
-class _Bound:
+class BoundMetric:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
-    sample: AreaSample | FoldSample | OrdinalSample | NominalSample | QuerySample
+    sample: Any  # a class of `_samples`, or one with `parts` and `sizes` like theirs
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
 
@@ -420,8 +470,8 @@ def differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArra
     return np.asarray(np.eye(n_models)[first] - np.eye(n_models)[second])
 
 
-def _on_same_rows(
-    bound: _Bound, names: Sequence[str], columns: Sequence[Any], target: str
+def measure_on_same_rows(
+    bound: BoundMetric, names: Sequence[str], columns: Sequence[Any], target: str
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
@@ -451,7 +501,7 @@ def _on_same_rows(
 
 
 def _on_different_rows(
-    bound: Sequence[_Bound], names: Sequence[str], columns: Sequence[Any]
+    bound: Sequence[BoundMetric], names: Sequence[str], columns: Sequence[Any]
 ) -> _Estimates:
     """Measure each model on the rows of its own sample."""
     values, sizes, degrees, products = np.empty(len(names)), [], [], []
@@ -519,7 +569,7 @@ class _Rows:
     pos_label: Any
     options: Mapping[str, Any]
 
-    def bind(self, metric: str) -> _Bound:
+    def bind(self, metric: str) -> BoundMetric:
         """Check what the metric supports, and bind it."""
         units = [k for k in ("qid", "groups", "folds") if getattr(self, k) is not None]
         ranges = ["fpr_range or tpr_range"] if self.box != WHOLE_SQUARE else []
@@ -563,7 +613,7 @@ class _Rows:
             for k in range(n_models)
         ]
 
-    def auc(self) -> _Bound:
+    def auc(self) -> BoundMetric:
         rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
         n_rows, weights = rows.is_positive.size, rows.sample_weight
         codes = check_groups(self.groups, n_rows)
@@ -572,9 +622,11 @@ class _Rows:
             return _of_scores(sample, n_rows)
         folded = FoldSample(sample, check_folds(self.folds, n_rows))
         check = partial(check_fold_scores, folds=folded.folds)
-        return _Bound(folded, lambda one, name: folded.measure(check(one, name=name)))
+        return BoundMetric(
+            folded, lambda one, name: folded.measure(check(one, name=name))
+        )
 
-    def ordinal_auc(self) -> _Bound:
+    def ordinal_auc(self) -> BoundMetric:
         rows = check_level_rows(self.y_true, self.sample_weight, None)
         if rows.names.size == 2:
             return self.auc()
@@ -582,12 +634,14 @@ class _Rows:
         sample = OrdinalSample(rows.levels, rows.sample_weight, codes)
         return _of_scores(sample, rows.levels.size)
 
-    def nominal_auc(self) -> _Bound:
+    def nominal_auc(self) -> BoundMetric:
         rows = self.y_true, self.sample_weight, self.groups
         sample = NominalSample.of(*rows, **self.options)
-        return _Bound(sample, lambda scores, _: sample.measure(sample.check(scores)))
+        return BoundMetric(
+            sample, lambda scores, _: sample.measure(sample.check(scores))
+        )
 
-    def mean_over_queries(self, metric: Callable[..., Any]) -> _Bound:
+    def mean_over_queries(self, metric: Callable[..., Any]) -> BoundMetric:
         """Return the mean of a metric over the queries that have a value."""
         options = {"sample_weight": self.sample_weight, "qid": self.qid, **self.options}
         if self.pos_label is not None:
@@ -606,7 +660,9 @@ class _Rows:
                 "needs at least two."
             )
         sample = QuerySample(n_queries)
-        return _Bound(sample, lambda scores, _: sample.measure(values(scores)), False)
+        return BoundMetric(
+            sample, lambda scores, _: sample.measure(values(scores)), False
+        )
 
 
 #: the metric of each query, and the options that are supported
@@ -619,7 +675,7 @@ _METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
 }
 
 
-def _of_scores(sample: Any, n_rows: int) -> _Bound:
-    return _Bound(
+def _of_scores(sample: Any, n_rows: int) -> BoundMetric:
+    return BoundMetric(
         sample, lambda scores, name: sample.measure(check_scores(scores, n_rows, name))
     )

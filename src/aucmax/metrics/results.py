@@ -15,6 +15,7 @@ _TARGETS = {
     "procedure": ", for models fitted to other rows",
 }
 _TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP"}
+_TITLES |= {"harrell": "Harrell's", "uno": "Uno's", "c": "C"}
 
 
 def check_confidence(confidence: float) -> None:
@@ -139,7 +140,7 @@ class MetricDifference(_Result):
         Standard error of the difference, and the probability that the interval (or, of
         several differences, all intervals at once) is meant to cover.
     rows : pair of float or None
-        As in :class:`MetricInterval`; without, the units are queries.
+        As in :class:`MetricInterval`; None for means over queries and concordance.
     metric : str
         Name of the metric.
     names : pair of str or None
@@ -230,3 +231,32 @@ class MetricComparison(_Result):
         title = f"{metric_title(self.metric)} of {len(self.names)} models: {shown}"
         equal = f"{title}; all equal: {p_value_text(self.p_value)}"
         return "\n".join([equal, *map(repr, self.differences)])
+
+
+@documented
+@dataclass(frozen=True, repr=False)
+class DynamicAUC(_Result):
+    """AUCs of censored times at several times, and their mean.
+
+    Attributes
+    ----------
+    times : tuple of float
+        The times.
+    areas : tuple of MetricInterval
+        The AUC at each time.
+    mean : MetricInterval
+        Their mean, weighted by the share of events between the times.
+    """
+
+    times: tuple[float, ...]
+    areas: tuple[MetricInterval, ...]
+    mean: MetricInterval
+
+    def _records(self) -> list[dict[str, Any]]:
+        both = zip(self.times, self.areas, strict=True)
+        return [{"time": time} | _record(area) for time, area in both]
+
+    def __repr__(self) -> str:
+        both = zip(self.times, self.areas, strict=True)
+        lines = [f"{area!r} at time {time:g}" for time, area in both]
+        return "\n".join([*lines, f"{self.mean!r}"])

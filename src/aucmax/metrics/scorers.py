@@ -14,7 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 
+from aucmax._core.censored_times import split_target
 from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_choice
+from aucmax.metrics.concordance import METHODS, concordance_index
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
 _SCORES = ("decision_function", "predict_proba")
@@ -95,6 +98,56 @@ def partial_auc_scorer(
         standardize=standardize,
         pos_label=pos_label,
     )
+
+
+def concordance_scorer(*, method: str = "harrell", horizon: float | None = None) -> Any:
+    """Make a scorer of :func:`concordance_index`, for models of censored times.
+
+    Parameters
+    ----------
+    method : {"harrell", "uno"}, default="harrell"
+        As in :func:`concordance_index`; so is `horizon`.
+    horizon : float, optional
+        Pairs count if their event is before it.
+
+    Returns
+    -------
+    scorer
+        Called as ``scorer(estimator, X, y, sample_weight=None)``, where `y` has the
+        fields ``event`` and ``time`` (:func:`survival_target`). It uses
+        ``decision_function``, or else ``predict``, as a risk: high for early events.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import concordance_scorer, survival_target
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> class Early(LinearRegression):
+    ...     def fit(self, X, y):
+    ...         return super().fit(X, -y["time"])
+    >>> X, y = [[1], [2], [3], [4]], survival_target([1, 1, 1, 0], [4, 5, 7, 9])
+    >>> cross_val_score(Early(), X, y, scoring=concordance_scorer(), cv=2)
+    array([1., 1.])
+    """
+    check_choice("method", method, tuple(METHODS))
+    return _ConcordanceScorer(method, horizon)
+
+
+@dataclass(frozen=True)
+class _ConcordanceScorer:
+    """A scorer, since those of scikit-learn call ``predict`` of any model of times."""
+
+    method: str
+    horizon: float | None
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> float:
+        predict = getattr(estimator, "decision_function", None) or estimator.predict
+        options: Any = {"method": self.method, "horizon": self.horizon}
+        return concordance_index(
+            *split_target(y), predict(X), sample_weight=sample_weight, **options
+        )
 
 
 def _area_scorer(metric: Callable[..., float], per_query: bool, **options: Any) -> Any:

@@ -373,21 +373,32 @@ _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
 
 
-def warn_of_few_rows(rows: Rows) -> None:
+def warn_of_few_rows(
+    rows: Rows,
+    kinds: Sequence[str] = (
+        "positive rows in the ranges",
+        "negative rows in the ranges",
+    ),
+    stacklevel: int = 4,  # the caller of a metric that takes Dask's collections
+) -> None:
     """Warn if the interval may not cover: narrow ranges, uneven weights."""
     if min(rows) < _MIN_ROWS:
-        name = "positive" if rows[0] < rows[1] else "negative"
         warnings.warn(
-            f"The interval rests on {min(rows):.2g} {name} rows within the ranges; "
+            f"The interval rests on {min(rows):.2g} {kinds[rows[0] >= rows[1]]}; "
             "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
-            stacklevel=4,  # the caller of a metric that takes Dask's collections
+            stacklevel=stacklevel,
         )
 
 
 def area_interval(
-    auc: float, error: float, confidence: float, rows: Rows, degrees: Any = None
+    auc: float,
+    error: float,
+    confidence: float,
+    rows: Rows,
+    degrees: Any = None,
+    few_errors: float = _FEW_ERRORS,
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
@@ -398,7 +409,7 @@ def area_interval(
     if error > 0.0:
         quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
         low, high = _logit_ends(auc, error, quantile)
-    if error == 0.0 or few * min(auc, 1.0 - auc) < _FEW_ERRORS:
+    if error == 0.0 or few * min(auc, 1.0 - auc) < few_errors:
         many = max(*rows, 1.0)
         quantile = t_quantile(few + many - 2.0, confidence)
         score = _score_ends(auc, quantile, few * many, few, many)

@@ -1,0 +1,127 @@
+"""Does it pay to train and choose for the top of the list: docs/studies/top.md.
+
+The protocol, written before the run, is on that page. If ``AUCMAX_RESULTS`` names a
+folder, each split becomes a file there, and what is there already is not run again.
+"""
+
+import json
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+from sklearn.model_selection import train_test_split
+
+from aucmax import AutoRanker, LambdaMART, LinearRankerCV
+from aucmax.datasets import load_svmlight, load_table
+from aucmax.metrics.metric_names import parse_metric
+from aucmax.tables import TableEncoder
+from benchmarks.papers.data import FOLDER
+from benchmarks.report import Report
+
+TITLE = "Models trained and chosen for the top of the list, against the AUC"
+GOALS = ("average_precision", "recall@fpr=0.01", "precision@recall=0.8")
+POSITIVE = {"satimage": 4, "segment": 4, "vehicle": "opel"}
+SPARSE_FILES = {"thrombin": "thrombin.svm.xz", "a9a": "a9a_train.svm.gz"}
+TABLES = (
+    *("mammography", "hypothyroid", "sick", "sick-euthyroid"),
+    *(*POSITIVE, *SPARSE_FILES),
+)
+N_SPLITS = 4
+MAX_ROWS, MAX_TEST_ROWS = 3000, 8000
+FITS_OF_AUTO = 30  # six candidates on five folds
+ROUNDS = {"n_estimators": 400, "n_iter_no_change": 40, "validation_fraction": 0.2}
+
+
+def load(name: str) -> tuple[Any, np.ndarray]:
+    """Return raw rows, and which are positive."""
+    if name in SPARSE_FILES:
+        read = load_svmlight(FOLDER / name / SPARSE_FILES[name])
+        return sparse.csr_array(read.X), np.asarray(read.y) > 0
+    table = load_table(FOLDER / name / f"{name}.csv.gz")
+    y = table["target"].to_numpy() == POSITIVE.get(name, 1)
+    return table.drop("target"), y
+
+
+def models(goal: str | None) -> dict[str, tuple[str, Callable[[], Any]]]:
+    """Return the view and the maker of each model for a goal; None is the AUC."""
+    auto = {"max_fits": FITS_OF_AUTO, "calibrate": None}
+    if goal is None:
+        regression = ("logistic regression",)
+        return {
+            "linear": ("linear", lambda: LinearRankerCV(losses=regression)),
+            "trees": ("trees", lambda: LambdaMART("logistic", **ROUNDS)),
+            "AutoRanker": ("raw", lambda: AutoRanker(**auto)),
+        }
+    trees = {"eval_metric": goal, "n_jobs": 1, **ROUNDS}
+    return {
+        "linear": ("linear", lambda: LinearRankerCV(metric=goal)),
+        "trees": ("trees", lambda: LambdaMART("average_precision", **trees)),
+        "AutoRanker": ("raw", lambda: AutoRanker(metric=goal, **auto)),
+    }
+
+
+def of_split(name: str, number: int) -> dict[str, dict[str, float]]:
+    """Return the test metrics of every model on one split, stored or new."""
+    folder = os.environ.get("AUCMAX_RESULTS")
+    path = Path(folder) / f"top-{name}-{number}.json" if folder else None
+    if path is not None and path.is_file():
+        found: dict[str, dict[str, float]] = json.loads(path.read_text())
+        return found
+    rows, y = load(name)
+    sizes = {
+        "train_size": min(MAX_ROWS, y.size // 2),
+        "test_size": min(MAX_TEST_ROWS, y.size // 2),
+    }
+    train, test = train_test_split(
+        np.arange(y.size), stratify=y, random_state=number, **sizes
+    )
+    encoder = TableEncoder().fit(rows[train])
+    views = {
+        "linear": encoder.transform,
+        "trees": encoder.transform_for_trees,
+        "raw": lambda given: given,
+    }
+    found = {}
+    for goal in (None, *GOALS):
+        for side, (view, make) in models(goal).items():
+            with warnings.catch_warnings(action="ignore"):
+                fitted = make().fit(views[view](rows[train]), y[train])
+            scores = fitted.decision_function(views[view](rows[test]))
+            for metric in ("auc", *GOALS) if goal is None else ("auc", goal):
+                value = parse_metric(metric).function(y[test], scores)
+                found[f"{side}|{goal}|{metric}"] = float(value)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def run(report: Report) -> None:
+    results = {
+        name: [of_split(name, number) for number in range(N_SPLITS)] for name in TABLES
+    }
+    for side in models(None):
+        for goal in GOALS:
+            plain, aimed = (
+                np.array(
+                    [
+                        np.mean([one[f"{side}|{chosen}|{goal}"] for one in splits])
+                        for splits in results.values()
+                    ]
+                )
+                for chosen in (None, goal)
+            )
+            gain = aimed - plain
+            half = stats.sem(gain) * stats.t.ppf(0.975, gain.size - 1)
+            print(
+                f"{side:<11} {goal:<21} AUC {plain.mean():.4f} goal "
+                f"{aimed.mean():.4f} gain {gain.mean():+.4f} +- {half:.4f} above on "
+                f"{(gain > 0).sum()} of {gain.size}"
+            )
+            for name, before, after in zip(results, plain, aimed, strict=True):
+                print(f"    {name:<15} {before:.4f} {after:.4f} {after - before:+.4f}")
+            report.add(f"{side}, {goal}: gain", float(gain.mean()))

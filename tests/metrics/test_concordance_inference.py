@@ -1,0 +1,263 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+
+from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
+from aucmax.metrics import (
+    auc_interval,
+    compare_auc,
+    compare_concordance,
+    concordance_index,
+    concordance_interval,
+    concordance_scorer,
+    cumulative_dynamic_auc,
+    survival_target,
+)
+from metrics.test_concordance import draw
+from reference_concordance import concordance, dynamic_auc, mean_dynamic_auc
+
+pytestmark = pytest.mark.kernel
+
+
+def drawn(seed=0, size=120):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=size).round(1)
+    death, left = rng.exponential(np.exp(-scores)), rng.exponential(size=size)
+    return death <= left, np.minimum(death, left), scores
+
+
+EVENT, TIME, SCORES = drawn()
+OTHER = np.random.default_rng(1).normal(SCORES).round(1)
+
+
+def literal_error(value, weight, is_earlier):
+    """Standard error from numerical derivatives by the weights of rows."""
+    variance = 0.0
+    for part in (is_earlier, ~is_earlier):
+        share = weight[part] / weight[part].sum()
+        size = 1.0 / (share @ share)
+        for row in np.flatnonzero(part):
+            step = 1e-6 * np.eye(weight.size)[row]
+            slope = (value(weight + step) - value(weight - step)) / 2e-6
+            variance += (weight[row] * slope) ** 2 * size / (size - 1.0)
+    return np.sqrt(variance)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(30))
+def test_errors_are_the_definition(seed):
+    event, time, scores, weight, strata = draw(seed)
+    time[2:4], event[2:4], strata[2:4] = (2.0, 13.0), (True, False), 0
+    method, power = (("harrell", 0), ("uno", 2))[seed % 2]
+    options = {"method": method, "sample_weight": weight, "qid": strata}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        found = concordance_interval(event, time, scores, **options)
+
+    def value(weight):
+        return concordance(event, time, scores, weight, strata, power)
+
+    has_later = [
+        e and any((strata == s) & ((time > t) | ((time == t) & ~event)))
+        for e, t, s in zip(event, time, strata, strict=True)
+    ]
+    error = literal_error(value, weight, np.array(has_later))
+    assert found.value == pytest.approx(value(weight), rel=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-5)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(30))
+def test_dynamic_areas_and_their_mean_are_the_definition(seed):
+    event, time, scores, weight, _ = draw(seed)
+    time[2:5], event[2:5] = (2.0, 13.0, 14.0), (True, True, False)
+    times = [3.0, 7.0, 9.5]
+    found = cumulative_dynamic_auc(event, time, scores, times, sample_weight=weight)
+    for now, area in zip(times, found.areas, strict=True):
+
+        def value(weight, now=now):
+            return dynamic_auc(event, time, scores, weight, now)
+
+        error = literal_error(value, weight, event & (time <= now))
+        assert area.auc == pytest.approx(value(weight), rel=1e-12)
+        assert area.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
+
+    def mean(weight):
+        return mean_dynamic_auc(event, time, scores, weight, times)
+
+    error = literal_error(mean, weight, event & (time <= times[-1]))
+    assert found.mean.value == pytest.approx(mean(weight), rel=1e-12)
+    assert found.mean.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(120) // 3])
+@pytest.mark.parametrize("method", ["harrell", "uno"])
+def test_two_times_have_the_interval_and_the_test_of_the_auc(groups, method):
+    weight = np.random.default_rng(2).random(120) + 0.1
+    rows = {"sample_weight": weight, "groups": groups}
+    times = np.where(EVENT, 1.0, 2.0)
+    found = concordance_interval(EVENT, times, SCORES, method=method, null=0.6, **rows)
+    area = auc_interval(EVENT, SCORES, null=0.6, **rows)
+    dynamic = cumulative_dynamic_auc(EVENT, times, SCORES, 1.5, **rows)
+    for name in ("value", "standard_error", "rows"):
+        expected = pytest.approx(getattr(area, name), rel=1e-9)
+        assert getattr(found, name) == expected
+        assert getattr(dynamic.areas[0], name) == expected
+        assert getattr(dynamic.mean, name) == expected
+    assert dynamic.areas[0].low == pytest.approx(area.low, rel=1e-9)
+    for one in (found, dynamic.mean):  # degrees of freedom differ
+        assert (one.low, one.high) == pytest.approx((area.low, area.high), abs=2e-3)
+    assert found.p_value == pytest.approx(area.p_value, abs=0.01)
+    difference = compare_concordance(
+        EVENT, times, SCORES, OTHER, method=method, margin=0.1, **rows
+    )
+    known = compare_auc(EVENT, SCORES, OTHER, margin=0.1, **rows)
+    assert difference.difference == pytest.approx(known.difference)
+    assert difference.p_value == pytest.approx(known.p_value)
+    assert difference.standard_error == pytest.approx(known.standard_error)
+
+
+def test_perfect_scores_have_an_exact_bound():
+    found = concordance_interval(EVENT, TIME, -TIME)
+    assert found.value == found.high == 1.0
+    assert 0.9 < found.low < 1.0
+    again = compare_concordance(EVENT, TIME, -TIME, -2.0 * TIME)
+    assert again.difference == 0.0
+    assert again.low < 0.0 < again.high
+
+
+def test_several_models_have_simultaneous_intervals():
+    models = {"one": SCORES, "two": OTHER, "three": -OTHER}
+    found = compare_concordance(EVENT, TIME, models, reference="one", method="uno")
+    values = [concordance_index(EVENT, TIME, s, method="uno") for s in models.values()]
+    assert found.values == pytest.approx(values)
+    pair = compare_concordance(EVENT, TIME, OTHER, SCORES, method="uno")
+    assert found.differences[0].names == ("two", "one")
+    assert found.differences[0].standard_error == pytest.approx(pair.standard_error)
+    assert found.differences[0].low < pair.low
+    assert repr(pair).startswith("Uno's C 0.")
+    errors = np.sqrt(found.covariance.diagonal())
+    alone = concordance_interval(EVENT, TIME, SCORES, method="uno").standard_error
+    assert errors[0] == pytest.approx(alone)
+
+
+def test_repeated_rows_in_groups_have_the_error_of_the_rows():
+    groups = np.tile(np.arange(120), 3)
+    rows = [np.tile(one, 3) for one in (EVENT, TIME)]
+    once = concordance_interval(EVENT, TIME, SCORES)
+    # pairs of copies of an event are not comparable, so the index stays
+    again = concordance_interval(*rows, np.tile(SCORES, 3), groups=groups)
+    assert again.value == pytest.approx(once.value)
+    assert again.standard_error == pytest.approx(once.standard_error, rel=0.02)
+
+
+def test_censoring_of_other_rows_counts_as_known():
+    rows = EVENT, TIME, SCORES
+    own = concordance_interval(*rows, method="uno", horizon=0.8)
+    known = concordance_interval(
+        *rows, method="uno", horizon=0.8, censoring=(EVENT, TIME)
+    )
+    assert own.value == pytest.approx(known.value)
+    assert own.standard_error != known.standard_error
+
+
+def test_scores_may_change_with_time():
+    columns = np.column_stack([SCORES, OTHER])
+    found = cumulative_dynamic_auc(EVENT, TIME, columns, [0.2, 0.6])
+    first = cumulative_dynamic_auc(EVENT, TIME, SCORES, [0.2])
+    second = cumulative_dynamic_auc(EVENT, TIME, OTHER, [0.6])
+    assert found.areas == (first.areas[0], second.areas[0])
+    frame = found.to_frame()
+    assert frame["time"].to_list() == [0.2, 0.6]
+    assert frame["value"].to_list() == [area.value for area in found.areas]
+    assert repr(found).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([0.2, 99.0], r"before the last time under observation, .* got 99"),
+        ([-1.0], r"from the first event, .* got -1"),
+        ([0.5, 0.2], r"times must rise, got \[0.5, 0.2\]"),
+        ([0.5, np.nan], "times must be finite, but row 1 is nan"),
+        ([0.2, 0.5, 0.6], r"scores has 2 columns for 3 times"),
+    ],
+)
+def test_bad_times_are_explained(times, message):
+    columns = np.column_stack([SCORES, OTHER])
+    with pytest.raises(ValueError, match=message):
+        cumulative_dynamic_auc(EVENT, TIME, columns, times)
+
+
+def test_too_few_rows_are_explained():
+    time = np.arange(1.0, 5.0)
+    with pytest.raises(ValueError, match="at least two rows with a comparable event"):
+        concordance_interval([1, 0, 0, 0], time, time)
+    with pytest.raises(ValueError, match="two rows observed for longer than an event"):
+        concordance_interval([1, 1, 1, 0], [1.0, 1.0, 1.0, 2.0], time)
+    with pytest.raises(ValueError, match=r"comparable event, .* one at time 1\.5"):
+        cumulative_dynamic_auc([1, 1, 0, 0], time, time, [1.5])
+    with pytest.raises(ValueError, match="comparable event, in different groups"):
+        concordance_interval([1, 1, 0, 0], time, time, groups=[1, 1, 2, 3])
+    with pytest.raises(NotEnoughClassesError, match="There are no events"):
+        cumulative_dynamic_auc([0, 0], [1.0, 2.0], [0.0, 1.0], 1.0)
+    with pytest.raises(NotEnoughClassesError, match="No two rows are comparable"):
+        concordance_interval([0, 0], [1.0, 2.0], [0.0, 1.0])
+    with pytest.warns(FewRowsWarning, match=r"1\.\d rows with a comparable event"):
+        concordance_interval([1, 1, 0, 0], [1.0, 2.0, 3.0, 2.0], time)
+
+
+def test_options_are_checked():
+    rows = EVENT, TIME, SCORES
+    with pytest.raises(ValueError, match="method"):
+        concordance_interval(*rows, method="gonen")
+    with pytest.raises(ValueError, match="scores_b has 5 rows"):
+        compare_concordance(*rows, OTHER[:5])
+    with pytest.raises(ValueError, match="scores_a must hold a column of scores"):
+        compare_concordance(*rows)
+    with pytest.raises(ValueError, match="reference must be one of"):
+        compare_concordance(EVENT, TIME, {"a": SCORES, "b": OTHER}, reference="c")
+    with pytest.raises(ValueError, match="confidence"):
+        cumulative_dynamic_auc(*rows, 0.5, confidence=95)
+
+
+def test_zero_is_a_time():
+    assert concordance_index([1, 1, 0], [0.0, 1.0, 2.0], [3.0, 2.0, 1.0]) == 1.0
+    # a negative zero is the same time
+    assert concordance_index([1, 1, 0], [0.0, -0.0, 2.0], [3.0, 2.0, 1.0]) == 1.0
+    with pytest.raises(NotEnoughClassesError, match="No two rows are comparable"):
+        concordance_index([1, 1], [0.0, -0.0], [3.0, 2.0])
+
+
+class RiskRidge(BaseEstimator):
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y):
+        self.model_ = Ridge(alpha=self.alpha).fit(X, -np.log(y["time"]))
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_a_grid_search_scores_censored_times():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([SCORES, rng.normal(size=(120, 60))])
+    y = survival_target(EVENT, TIME)
+    grid = {"alpha": [1e-6, 100.0]}
+    for options in ({}, {"method": "uno", "horizon": 0.5}):
+        scorer = concordance_scorer(**options)
+        search = GridSearchCV(RiskRidge(), grid, scoring=scorer, cv=3).fit(X, y)
+        assert search.best_params_ == {"alpha": 100.0}
+        value = concordance_index(EVENT, TIME, search.predict(X), **options)
+        assert search.score(X, y) == value
+    weight = rng.random(120)
+    weighted = scorer(search, X, y, sample_weight=weight)
+    assert weighted != value
+    with pytest.raises(ValueError, match="method"):
+        concordance_scorer(method="c")
