@@ -11,10 +11,13 @@ from aucmax._core.parameters import check_choice, check_number, check_positive
 from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.risks._pairs.concordance_grid import node_spacing, nodes_of, sum_on_grid
 from aucmax.risks._pairs.concordance_sweeps import ComparableRows, sum_pairs
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
 from aucmax.risks.survival_risk import BoundSurvivalRisk
 
+# Nodes have an absolute error per pair; a smaller mean loss is summed by merging.
+_MIN_VALUE_OF_NODES = 0.01
 LOSSES = ("logistic", "hinge", "sigmoid")
 
 
@@ -95,6 +98,7 @@ class BoundConcordance(BoundSurvivalRisk):
         super().__init__(risk, labels, sample_weight, queries)
         self.is_smooth = risk.loss != "hinge"
         self.relative_error = 0.0 if risk.loss == "hinge" else float(risk.accuracy)
+        self._spacing = node_spacing(_MIN_VALUE_OF_NODES * float(risk.accuracy))
         self._table = coefficients(float(risk.accuracy))
         self.row_scale = self.n_rows / 2.0
         rows = self.rows
@@ -124,25 +128,27 @@ class BoundConcordance(BoundSurvivalRisk):
         after = np.append(after, 0.0)
         return float(self._earlier @ (after[ends] - after[last]))
 
-    def value_gradient_hessian(
-        self, scores: ArrayLike
+    def _sum_up(
+        self, scores: ArrayLike, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and the diagonal of its second derivatives.
-
-        The hinge has no curvature, and that of the sigmoid is replaced by its absolute
-        slopes.
-        """
+        # the hinge has no curvature; that of the sigmoid is replaced by its slopes
         checked = check_scores(scores, self._order.size, "scores")
         width, loss = float(self.risk.width), self.risk.loss
         ordered = checked[self._order] / width
         rows = ComparableRows(
             self._blocks, self._strata, ordered, self._earlier, self._later
         )
-        by_block = sort_in_groups(-ordered, self._block_of_row, self._blocks)
         slopes, curvatures = np.zeros((2, ordered.size)), np.zeros((2, ordered.size))
-        value = sum_pairs(
-            rows, self._table, loss == "hinge", by_block, slopes, curvatures
-        )
+        nodes = None if loss == "hinge" else nodes_of(ordered, self._spacing)
+        if nodes is not None:
+            grid = (*nodes, self._spacing)
+            value = sum_on_grid(rows, grid, slopes, curvatures, with_value)
+        if nodes is None or (with_value and value < _MIN_VALUE_OF_NODES):
+            slopes[:], curvatures[:] = 0.0, 0.0
+            by_block = sort_in_groups(-ordered, self._block_of_row, self._blocks)
+            value = sum_pairs(
+                rows, self._table, loss == "hinge", by_block, slopes, curvatures
+            )
         later, earlier = slopes
         if loss == "sigmoid":
             # its height is the slope of the logistic loss, its slope the curvature

@@ -79,10 +79,9 @@ class BoundCoxLikelihood(BoundSurvivalRisk):
         self.least_value = float(own @ np.log(own)) / self._total
         self.row_scale = self._total
 
-    def value_gradient_hessian(
-        self, scores: ArrayLike
+    def _sum_up(
+        self, scores: ArrayLike, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and the diagonal of its second derivatives."""
         checked = check_scores(scores, self.n_rows, "scores")
         rows, found = self.rows, np.empty((2, self.n_rows))
         ordered = checked[rows.order]

@@ -1,5 +1,6 @@
 """The common part of risks of censored times, bound to rows."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,13 @@ class BoundSurvivalRisk(BoundRisk):
         self, scores: ArrayLike
     ) -> tuple[float, FloatArray, FloatArray]:
         """Return the risk, its gradient, and the diagonal of its second derivatives."""
-        raise NotImplementedError
+        return self._sum_up(scores)
+
+    @abstractmethod
+    def _sum_up(
+        self, scores: ArrayLike, with_value: bool = True
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the value, if needed, and both derivatives."""
 
     def gradient_hessian(
         self,
@@ -50,7 +57,7 @@ class BoundSurvivalRisk(BoundRisk):
     ) -> tuple[FloatArray, FloatArray]:
         """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        found = self.value_gradient_hessian(scores)[1:]
+        found = self._sum_up(scores, with_value=False)[1:]
         for result, derivative in zip(out, found, strict=True):
             result[:] = derivative * self.row_scale if scaled else derivative
         return out
