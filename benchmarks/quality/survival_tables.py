@@ -36,8 +36,10 @@ def run(report: Report) -> None:
     if not names:
         print(f"no tables in {FILES}; name the folder of data sets in AUCMAX_DATA")
         return
-    numbers = range(1, N_ITERATIONS + 1)
-    results = {name: [of_iteration(name, k) for k in numbers] for name in names}
+    results = {
+        name: [of_iteration(name, k) for k in range(1, n_iterations(name) + 1)]
+        for name in names
+    }
     auto, cox = (
         np.array([np.mean([one[side] for one in results[name]]) for name in names])
         for side in ("auto", "cox")
@@ -76,6 +78,12 @@ def read_published() -> dict[str, dict[str, float]]:
         for row in pl.read_csv(path).iter_rows(named=True):
             found.setdefault(row["learner_id"], {})[row["table"]] = row["harrell_c"]
     return found or {"CPH": {}}
+
+
+def n_iterations(name: str) -> int:
+    """Return how many iterations run: of those published, at most the number set."""
+    folds = pl.read_csv(FILES / f"{name}.folds.csv.gz")
+    return min(N_ITERATIONS, folds["iteration"].n_unique())
 
 
 def of_iteration(name: str, number: int) -> dict[str, float]:

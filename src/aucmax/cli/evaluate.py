@@ -208,7 +208,7 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
         (truth.labels, truth.durations, scores),
         {"sample_weight": truth.weights},
     )
-    found = {}
+    found: dict[str, Any] = {}
     for method in ("harrell", "uno"):
         options = {**known, "qid": truth.queries, "method": method}
         with suppress(ValueError):  # too few rows, or censored too early for Uno's C

@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from aucmax._core.censored_times import (
-    SurvivalRows,
-    is_survival_target,
-    split_target,
-)
+from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
@@ -26,7 +22,7 @@ from aucmax.metrics._steps import (
     check_box,
     check_two_classes,
 )
-from aucmax.metrics.concordance import concordance_shares
+from aucmax.metrics.concordance_inference import ConcordanceSample
 from aucmax.metrics.results import check_confidence
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
@@ -153,8 +149,8 @@ def permutation_importance(
     measure: Any
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"
-        times = _survival_rows(y, sample_weight, qid)
-        measure = _CensoredTimes(times, box, confidence)
+        rows_of_times = _survival_sample(y, sample_weight, qid)
+        measure = _CensoredTimes(rows_of_times, box, confidence)
     else:
         classes = _labels(model, y, sample_weight, qid)
         measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
@@ -193,11 +189,13 @@ def sorted_importances(
     return Importances(column, drop[order], low[order], high[order], **rest)
 
 
-def _survival_rows(y: Any, sample_weight: Any, qid: Any) -> SurvivalRows:
+def _survival_sample(y: Any, sample_weight: Any, qid: Any) -> ConcordanceSample:
     if isinstance(y, Target):
         sample_weight = y.weights if sample_weight is None else sample_weight
         qid, y = y.queries if qid is None else qid, y.survival
-    return SurvivalRows(*split_target(y), sample_weight, qid)
+    options: Any = {"method": "harrell", "horizon": None, "censoring": None}
+    event, time = split_target(y)
+    return ConcordanceSample.of(event, time, sample_weight, qid, None, **options)
 
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
@@ -217,48 +215,47 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 
 @dataclass(frozen=True)
 class _Measure:
-    classes: Any  # BinaryRows or SurvivalRows
+    classes: Any  # BinaryRows or ConcordanceSample
     box: Any
     confidence: float
 
 
 class _OneRanking(_Measure):
     @cached_property
-    def sample(self) -> AreaSample:
+    def sample(self) -> Any:
         """The rows with their classes and weights."""
         labels, weights = self.classes.is_positive, self.classes.sample_weight
         return AreaSample(labels, weights, self.box).check()
 
     def read(self, scores: FloatArray) -> Measured:
-        return self.sample.measure(self.classes.task(scores).scores)
+        found: Measured = self.sample.measure(self.classes.task(scores).scores)
+        return found
 
     def drop(
         self, start: Measured, shuffled: Sequence[Measured]
     ) -> tuple[float, float, float]:
         area = float(np.mean([one.value for one in shuffled]))
         effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
+        rows, _ = self.sample.sizes(1.0)
         test = two_sided_test(
             start.value - area,
             float(np.linalg.norm(effects)),
             self.confidence,
-            self.sizes(),
+            rows,
             (start.value, area),
         )
         return test.difference, test.low, test.high
 
-    def sizes(self) -> tuple[float, float]:
-        return self.sample.sizes(1.0)[0]
-
 
 class _CensoredTimes(_OneRanking):
-    def read(self, scores: FloatArray) -> Measured:
-        found = concordance_shares(self.classes, scores)
-        n_rows = scores.size
-        effects = np.sqrt(n_rows / (n_rows - 1.0)) * self.classes.weight * found.effects
-        return Measured(found.value, effects)
+    @property
+    def sample(self) -> Any:
+        """The rows with their times."""
+        return self.classes
 
-    def sizes(self) -> tuple[float, float]:
-        return float(self.classes.event.sum()), float(self.classes.event.size)
+    def read(self, scores: FloatArray) -> Measured:
+        found: Measured = self.sample.measure(scores)
+        return found
 
 
 class _PerQuery(_Measure):

@@ -4,17 +4,15 @@ Rows are compared within their fold, and their stratum if there are strata, and 
 pairs of all folds count alike. The variance is that of the influence of each row.
 """
 
+import warnings
+
 import numpy as np
 from scipy.optimize import minimize
 
-from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.concordance import (
-    PairShares,
-    concordance_shares,
-    target_concordance,
-)
+from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
+from aucmax.metrics.concordance import target_concordance
+from aucmax.metrics.concordance_inference import ConcordanceSample
 from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import Target
@@ -44,33 +42,48 @@ def concordance(target: Target, folds: IntArray, scores: FloatArray) -> float:
 def estimate_concordance(
     target: Target, folds: IntArray, scores: FloatArray
 ) -> tuple[float, float, float]:
-    """Return Harrell's C within folds and the ends of its 95% interval."""
+    """Return Harrell's C within folds and the ends of its 95% interval, if any."""
     try:
-        found = _shares(target, folds, scores)
-    except NotEnoughClassesError:
-        return 0.5, np.nan, np.nan
-    error = _error(target, found.effects, _by_fold(target, folds, scores))
-    rows = float(target.n_positive), float(target.labels.size)
-    return found.value, *area_interval(found.value, error, _CONFIDENCE, rows)
+        sample = _sample(target, folds)
+    except ValueError:  # fewer than two comparable rows on either side
+        return concordance(target, folds, scores), np.nan, np.nan
+    found = sample.measure(scores)
+    error = _widened(found.error, _by_fold(target, folds, scores))
+    rows, degrees = sample.sizes(found.design_effect)
+    ends = area_interval(found.value, error, _CONFIDENCE, rows, degrees)
+    return found.value, *ends
 
 
 def concordance_test(
     target: Target, folds: IntArray, scores: FloatArray, baseline: FloatArray
 ) -> TwoSidedTest:
     """Test on both sides whether two models have the same C within folds."""
-    one, other = (_shares(target, folds, part) for part in (scores, baseline))
-    values = [_by_fold(target, folds, part) for part in (scores, baseline)]
-    error = _error(target, one.effects - other.effects, values[0] - values[1])
-    rows = float(target.n_positive), float(target.labels.size)
+    sample, both = _sample(target, folds), (scores, baseline)
+    one, other = map(sample.measure, both)
+    values = [_by_fold(target, folds, part) for part in both]
+    error = _widened(
+        float(np.linalg.norm(one.effects - other.effects)), values[0] - values[1]
+    )
+    rows, degrees = sample.sizes(max(one.design_effect, other.design_effect))
     areas = one.value, other.value
-    return two_sided_test(one.value - other.value, error, _CONFIDENCE, rows, areas)
+    return two_sided_test(
+        one.value - other.value, error, _CONFIDENCE, rows, areas, degrees=degrees
+    )
 
 
-def _shares(target: Target, folds: IntArray, scores: FloatArray) -> PairShares:
-    strata = strata_of(target, folds)
+def _sample(target: Target, folds: IntArray) -> ConcordanceSample:
     assert target.durations is not None
-    rows = SurvivalRows(target.labels, target.durations, target.weights, strata)
-    return concordance_shares(rows, scores)
+    with warnings.catch_warnings(action="ignore", category=FewRowsWarning):
+        return ConcordanceSample.of(
+            target.labels,
+            target.durations,
+            target.weights,
+            strata_of(target, folds),
+            target.groups,
+            method="harrell",
+            horizon=None,
+            censoring=None,
+        )
 
 
 def _by_fold(target: Target, folds: IntArray, scores: FloatArray) -> FloatArray:
@@ -81,15 +94,14 @@ def _by_fold(target: Target, folds: IntArray, scores: FloatArray) -> FloatArray:
     return np.array(found)
 
 
-def _error(target: Target, effects: FloatArray, values: FloatArray) -> float:
-    """Return the standard error, wider for models of other training rows."""
-    weighted = effects if target.weights is None else target.weights * effects
-    n_rows, n_folds = effects.size, values.size
-    variance = n_rows / (n_rows - 1.0) * float(weighted @ weighted)
-    if n_folds > 1:  # see the formula of `cross_validation`
-        share = 1.0 / (n_folds - 1.0)
-        spread = float(values.var(ddof=1))
-        variance = max((1.0 + share) * variance, (1.0 / n_folds + share) * spread)
+def _widened(error: float, values: FloatArray) -> float:
+    """Widen a standard error for other training rows, as `cross_validation` does."""
+    n_folds = values.size
+    if n_folds < 2:
+        return error
+    share = 1.0 / (n_folds - 1.0)
+    spread = float(values.var(ddof=1))
+    variance = max((1.0 + share) * error**2, (1.0 / n_folds + share) * spread)
     return float(np.sqrt(variance))
 
 

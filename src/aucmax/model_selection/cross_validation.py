@@ -161,7 +161,7 @@ def compare_models(
         `y`.
     baselines : sequence of str, optional
         Names of the models that the others are tested against; by default those of
-        logistic, lightgbm and lambdarank that take part.
+        logistic, lightgbm, lambdarank and cox that take part.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times

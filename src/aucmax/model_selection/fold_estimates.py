@@ -105,7 +105,9 @@ class FoldScores:
     @property
     def unit(self) -> str:
         """The independent units of intervals and tests: rows, queries or folds."""
-        if self.target.queries is not None and not self.target.is_survival:
+        if self.target.is_survival:
+            return "rows"
+        if self.target.queries is not None:
             return "queries"
         is_area = self.goal.is_area and not self.target.is_graded
         return "rows" if is_area else "folds"

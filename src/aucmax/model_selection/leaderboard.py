@@ -61,13 +61,13 @@ def compare_scores(
     ranked: LogitRows, scores: FloatArray, baseline: FloatArray
 ) -> float:
     """Return the p-value of a paired test of equal areas; NaN if there is none."""
-    if ranked.target.is_survival:
-        rows = ranked.target, ranked.folds
-        return concordance_test(*rows, scores, baseline).p_value
-    if ranked.has_units:
+    if ranked.has_units and not ranked.target.is_survival:
         return paired_test(ranked.values(scores), ranked.values(baseline)).p_value
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights}
     try:
+        if ranked.target.is_survival:
+            rows = ranked.target, ranked.folds
+            return float(concordance_test(*rows, scores, baseline).p_value)
         labels = ranked.target.labels
         found = compare_auc(labels, scores, baseline, **known, **ranked.part)
         return float(found.p_value)

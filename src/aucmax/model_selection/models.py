@@ -148,11 +148,12 @@ def _survival_trees(objective: str, **settings: Any) -> NamedModel:
     )
 
 
-def _survival_line(loss: str, C: float) -> NamedModel:
+def _survival_line(loss: str, C: float, is_baseline: bool = False) -> NamedModel:
     return NamedModel(
         "aucmax.linear:AUCSVC",
         {"loss": loss},
         per_row={"C": C},
+        is_baseline=is_baseline,
         learns_survival=True,
     )
 
@@ -285,7 +286,7 @@ MODELS: dict[str, NamedModel] = {
         search_rows=50_000,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
-    "cox": _survival_line("cox", 0.02),
+    "cox": _survival_line("cox", 0.02, is_baseline=True),
     "concordance": _survival_line("logistic", 0.1),
     "additive-cox": NamedModel(
         "aucmax.model_selection.additive_logistic:AdditiveCox",
@@ -315,10 +316,10 @@ RANKING_CANDIDATES = (
 #: Names of those that it tries for censored times.
 SURVIVAL_CANDIDATES = (
     "cox",
-    "lambdamart-concordance",
     "additive-cox",
-    "concordance",
     "lambdamart-cox",
+    "concordance",
+    "lambdamart-concordance",
 )
 #: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (
@@ -520,6 +521,8 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
         if setting.is_survival:
             names = SURVIVAL_CANDIDATES
         models = [name for name in names if MODELS[name].is_tried(setting)]
+    elif setting.is_survival:
+        require_survival(models)
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))

@@ -137,10 +137,7 @@ def draw_over_time(
         if is_stepped:
             times = np.concatenate([[0.0], np.repeat(times, 2)])
             values, low, high = (
-                np.concatenate(
-                    [[1.0], np.repeat(np.append(1.0, part), 2)[1:-1], part[-1:]]
-                )
-                for part in (values, low, high)
+                np.repeat(np.append(1.0, part), 2)[:-1] for part in (values, low, high)
             )
         inside.append(plane.band(times, low, high, f"band c{k}"))
         curves.append(plane.line(times, values, f"curve c{k}"))

@@ -88,12 +88,10 @@ def _contents(
             "origin_of_parts": "the model of the last fold",
         }
         if target.is_survival:
-            positions = {
-                r.name: comparison.positions[r.name] for r in comparison.ranked
-            }
-            first = {best: positions[best]}
+            ranked = [row.name for row in rows if row.problem is None]
+            positions = {name: comparison.positions[name] for name in ranked}
             folds = comparison.fold_numbers
-            insights["survival"] = survival_of_folds(target, first | positions, folds)
+            insights["survival"] = survival_of_folds(target, positions, folds)
         else:
             insights["probabilities"] = cross_fitted_probabilities(
                 comparison.scores[best], comparison.fold_numbers, target

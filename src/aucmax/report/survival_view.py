@@ -32,14 +32,19 @@ def survival_view(contents: ReportContents) -> dict[str, Any] | None:
     found = contents.survival
     if found is None:
         return None
-    target, times = found.target, event_quantiles(found.target, 9)
+    target: Any = found.target
+    times = event_quantiles(found.target, 9)
     names = list(found.scores)[:_MAX_CURVES] if times.size else []
-    known: Any = {"sample_weight": target.weights}
-    rows: Any = target.labels, target.durations
     areas = [
         [(one.value, one.low, one.high) for one in dynamic.areas]
         for dynamic in (
-            cumulative_dynamic_auc(*rows, found.scores[name], times, **known)
+            cumulative_dynamic_auc(
+                target.labels,
+                target.durations,
+                found.scores[name],
+                times,
+                sample_weight=target.weights,
+            )
             for name in names
         )
     ]
