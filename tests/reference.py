@@ -366,3 +366,35 @@ def _pair_risk(scores, labels, weight, margin, share_of):
             slope[i] -= share
             slope[j] += share
     return value / total, slope / total, offset / total
+
+
+def tied_average_precision(y, scores, weights=None):
+    """Precision at each positive, with all rows of its score; scikit-learn's rule."""
+    y, scores = np.asarray(y, dtype=bool), np.asarray(scores, dtype=float)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    total = 0.0
+    for row in np.flatnonzero(y & (w > 0)):
+        above = scores >= scores[row]
+        total += w[row] * w[above & y].sum() / w[above].sum()
+    return float(total / w[y].sum())
+
+
+def precision_effects(y, scores, weights=None):
+    """Effects of rows on average precision, by numerical derivatives."""
+    y = np.asarray(y, dtype=bool)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    w, step = w / w.sum(), 1e-4
+    influence = np.array(
+        [
+            tied_average_precision(y, scores, w + step * w[row] * unit)
+            - tied_average_precision(y, scores, w - step * w[row] * unit)
+            for row, unit in enumerate(np.eye(y.size))
+        ]
+    ) / (2 * step * w)
+    effects = np.empty(y.size)
+    for own in (y, ~y):  # without bias within a class; its share varies, too
+        share = w[own] / w[own].sum()
+        mean = share @ influence[own]
+        scatter = (influence[own] - mean) / np.sqrt(1 - share @ share)
+        effects[own] = w[own] * (scatter + mean)
+    return effects

@@ -59,6 +59,23 @@ def pair_losses(event, time, scores, weight, strata, loss, width):
     return value / total, gradient / total / width, curvature / total / width**2
 
 
+def cox_likelihood(event, time, scores, weight, strata):
+    """Negative log partial likelihood (Breslow) per event, gradient and curvature."""
+    value, total = 0.0, weight[event].sum()
+    gradient, curvature = np.zeros(len(time)), np.zeros(len(time))
+    for i in np.flatnonzero(event & (weight > 0.0)):
+        at_risk = (time >= time[i]) & (strata == strata[i]) & (weight > 0.0)
+        top = scores[at_risk].max()
+        parts = np.zeros(len(time))
+        parts[at_risk] = weight[at_risk] * np.exp(scores[at_risk] - top)
+        value += weight[i] * (top - scores[i] + np.log(parts.sum()))
+        share = parts / parts.sum()
+        gradient += weight[i] * share
+        gradient[i] -= weight[i]
+        curvature += weight[i] * share * (1.0 - share)
+    return value / total, gradient / total, curvature / total
+
+
 def without_event(event, time, weight, now):
     """Kaplan-Meier estimate of no event up to a time; censored rows leave last."""
     share = 1.0

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,7 @@ def scored(model="plain.aucmax", seed=1):
         {"fpr": 0.05},
         {"precision": 0.7},
         {"alerts": 50},
+        {"alert_rate": 0.1},
         {"cost_missed": 5, "cost_alarm": 1},
         {"threshold": 0.5},
     ],
@@ -117,6 +119,9 @@ def test_weights_count():
         (["--cost-missed", 0, "--cost-alarm", 0], "both 0"),
         (["--recall", 90], "recall must be in [0, 1], got 90.0"),
         (["--alerts", 401], "there are only 400 rows"),
+        (["--alert-rate", 0], "alert_rate must be in (0, 1], got 0.0"),
+        (["--alert-rate", 0.001], "alert_rate=0.001 allows 0.4 of 400 rows"),
+        (["--save-threshold"], "needs a rule for the threshold, such as --fpr 0.01"),
         (["--precision", 1.0], "no threshold has a precision of 1"),
         (["--prevalence", 0.1], 'calibrate=None; set calibrate="auto" and fit'),
     ],
@@ -154,6 +159,45 @@ def test_probabilities_are_measured_if_the_model_has_them():
     assert read_json(*EVALUATE)["probabilities"] is None
     rare = read_json("evaluate", "sure.aucmax", "new.csv", "--prevalence", 0.01)
     assert rare["probabilities"]["mean_probability"] < 0.05
+
+
+def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
+    shutil.copy("plain.aucmax", "alerts.aucmax")
+    evaluate = ["evaluate", "alerts.aucmax", "new.csv"]
+    before = read_json("score", "alerts.aucmax", "new.csv")
+    assert "alert" not in before
+    ran = run(*evaluate, "--fpr", 0.05, "--save-threshold")
+    assert "The threshold is stored in alerts.aucmax" in ran.stdout
+    expected = operating_point(*scored(), fpr=0.05)
+    model = aucmax.load("alerts.aucmax")
+    assert model.alert_threshold_ == expected.threshold
+    assert model.alert_point_ == expected.as_dict()
+    after = read_json("score", "alerts.aucmax", "new.csv")
+    assert sum(after.pop("alert")) == expected.n_alerts
+    assert after == before  # scores and predictions stay
+    assert "has a column 'alert' of its own" in run(
+        "score", "alerts.aucmax", "new.csv", "--keep", "alert", exit_code=2
+    ).stderr  # fmt: skip
+    # without a rule, the stored threshold is evaluated
+    text = run(*evaluate).stdout
+    rule = "stored in the model, chosen for false positive rate of at most 0.05"
+    assert f"At the threshold {expected.threshold:.6g} ({rule})" in text
+    record = read_json(*evaluate, "--alert-rate", 0.1, "--save-threshold")
+    assert record["model_file"] == "alerts.aucmax"
+    model = aucmax.load("alerts.aucmax")
+    assert model.alert_point_ == operating_point(*scored(), alert_rate=0.1).as_dict()
+    table = visits(0)
+    model.fit(table.drop("sick", "cost"), table["sick"])
+    assert model.alert_threshold_ is None  # of the earlier fit
+
+
+def test_a_threshold_of_another_kind_is_not_loaded():
+    model = aucmax.load("plain.aucmax")
+    model.store_threshold(operating_point(*scored(), alerts=9))
+    for change in ({"threshold": np.inf}, {"rule": 3}, {"intervals": []}, {"more": 1}):
+        model.alert_point_ = {**operating_point(*scored()).as_dict(), **change}
+        with pytest.raises(ValueError, match="alert_point_ is not an operating point"):
+            aucmax.save(model, "wrong.aucmax")
 
 
 def test_scores_come_with_probabilities_and_another_threshold():
@@ -206,6 +250,8 @@ def test_levels_have_neither_thresholds_nor_probabilities():
     run(*fit, "-o", "l.aucmax", "--quiet")
     words = run("evaluate", "l.aucmax", "levels.csv", "--alerts", 5, exit_code=2).stderr
     assert "leave out --alerts" in words
+    save = ["evaluate", "l.aucmax", "levels.csv", "--fpr", 0.1, "--save-threshold"]
+    assert "leave out --fpr" in run(*save, exit_code=2).stderr
     words = run("score", "l.aucmax", "levels.csv", "--threshold", 5, exit_code=2).stderr
     assert "ranks by levels" in words
 

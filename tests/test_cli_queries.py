@@ -293,7 +293,7 @@ def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
     message = refuse(*fit, "--force", "--metric", "partial_auc")
     assert "does not apply to levels of relevance in queries" in message
     message = refuse(*fit, "--force", "--model", "lambdarank", "--metric", "map")
-    assert "--metric applies to the model auto" in message
+    assert "--metric applies to the models auto and linear" in message
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ TABLES = (
     *("mammography", "hypothyroid", "sick", "sick-euthyroid"),
     *(*POSITIVE, *SPARSE_FILES),
 )
-N_SPLITS = 4
+N_SPLITS = 2
 MAX_ROWS, MAX_TEST_ROWS = 3000, 8000
 FITS_OF_AUTO = 30  # six candidates on five folds
 ROUNDS = {"n_estimators": 400, "n_iter_no_change": 40, "validation_fraction": 0.2}

@@ -4,7 +4,12 @@ import numpy as np
 from sklearn import metrics as theirs
 
 from aucmax import metrics
-from aucmax.risks import PairLogistic, PairSigmoid
+from aucmax.risks import (
+    Concordance,
+    PairLogistic,
+    PairSigmoid,
+    SmoothAveragePrecision,
+)
 from benchmarks.gates import best_seconds, gate, ratio, seconds
 from benchmarks.speed.samples import scored_rows
 
@@ -50,6 +55,16 @@ def ten_models() -> float:
     )
 
 
+@gate("concordance_index / np.argsort, 10^6 rows", at_most=10.0)
+def concordance() -> float:
+    event, scores = scored_rows(N_ROWS)
+    time = np.random.default_rng(4).exponential(np.exp(-scores))
+    return ratio(
+        lambda: metrics.concordance_index(event, time, scores),
+        lambda: np.argsort(scores),
+    )
+
+
 @gate("ndcg_score / scikit-learn's, 10,000 queries of 100 rows", at_most=0.2)
 def ndcg() -> float:
     generator = np.random.default_rng(2)
@@ -85,8 +100,28 @@ def rank_weighted_pairs() -> float:
     )
 
 
+@gate("smooth average precision: value, gradient / np.argsort", at_most=8.0)
+def smooth_average_precision() -> float:
+    y, scores = scored_rows(N_ROWS)
+    risk = SmoothAveragePrecision().bind(y)
+    return ratio(lambda: risk.value_and_gradient(scores), lambda: np.argsort(scores))
+
+
 @gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / np.argsort", at_most=1.0)
 def sigmoid_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
     return ratio(lambda: risk.value_and_gradient(scores), lambda: np.argsort(scores))
+
+
+@gate("comparable pairs of censored times: the same / np.argsort", at_most=40.0)
+def concordance_pairs() -> float:
+    generator = np.random.default_rng(4)
+    event, time = generator.random(N_ROWS) < 0.5, generator.exponential(size=N_ROWS)
+    risk = Concordance().bind(metrics.survival_target(event, time))
+    scores = generator.normal(size=N_ROWS) - np.log(time)
+    return ratio(
+        lambda: risk.value_gradient_hessian(scores),
+        lambda: np.argsort(scores),
+        repeats=3,
+    )

@@ -153,8 +153,12 @@ class SurvivalRanker(BinaryRanker):
     def _check_state(self) -> None:
         """Reject a loaded state that no fit could have left."""
         state = vars(self)
-        if "coef_" in state and ("classes_" in state) == ("is_survival_" in state):
-            raise ModelFileError("a model has either classes_ or is_survival_")
+        if "coef_" not in state:
+            return
+        if "classes_" not in state and "is_survival_" not in state:
+            raise ModelFileError("the model has no attribute 'classes_'")
+        if "classes_" in state and "is_survival_" in state:
+            raise ModelFileError("the model has both 'classes_' and 'is_survival_'")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

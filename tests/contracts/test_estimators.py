@@ -66,9 +66,14 @@ def expected_failures(estimator):
         AUCSVC(tpr_range=(0.5, 1.0), tol=1e-10),
         AUCSVC(tpr_range=(0.2, 0.8), tol=1e-10),
         LinearRankerCV(C_values=(1.0,), cv=2),
+        LinearRankerCV(C_values=(1.0,), cv=2, metric="average_precision"),
         LevelSumRanker(AUCSVC(C=0.1)),
         AutoRanker(models=["logistic", "kernel"], folds=2),
-        *(LambdaMART(name, n_estimators=20) for name in OBJECTIVES),
+        *(
+            LambdaMART(name, n_estimators=20)
+            for name, objective in OBJECTIVES.items()
+            if objective.labels != "times"
+        ),
     ],
     expected_failed_checks=expected_failures,
     xfail_strict=True,

@@ -311,7 +311,8 @@ def test_any_metric_of_two_classes_decides(name):
     kind = parse_metric(name).kind
     X, y = squared_rows(4, 300)
     queries = {"qid": np.arange(300) // 50} if kind.needs_queries else {}
-    model = few(metric=name, C_values=(1.0,), cv=KFold(2))
+    folds = GroupKFold(2) if kind.needs_queries else StratifiedKFold(2)
+    model = few(metric=name, C_values=(1.0,), cv=folds)
     if kind.uses_levels and not kind.needs_queries:
         with pytest.raises(ValueError, match="this model has two classes"):
             model.fit(X, y)

@@ -1,12 +1,10 @@
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import (
     auc_interval,
     compare_auc,
@@ -18,7 +16,14 @@ from aucmax.metrics import (
     survival_target,
 )
 from metrics.test_concordance import draw
-from reference_concordance import concordance, dynamic_auc, mean_dynamic_auc
+from reference_concordance import (
+    comparable_pairs,
+    concordance,
+    dynamic_auc,
+    mean_dynamic_auc,
+    not_yet_censored,
+    without_event,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -34,16 +39,16 @@ EVENT, TIME, SCORES = drawn()
 OTHER = np.random.default_rng(1).normal(SCORES).round(1)
 
 
-def literal_error(value, weight, is_earlier):
-    """Standard error from numerical derivatives by the weights of rows."""
+def literal_error(value, weight, shares):
+    """Standard error from numerical derivatives by the weights of rows.
+
+    The shares are those of the pairs that have the row.
+    """
     variance = 0.0
-    for part in (is_earlier, ~is_earlier):
-        share = weight[part] / weight[part].sum()
-        size = 1.0 / (share @ share)
-        for row in np.flatnonzero(part):
-            step = 1e-6 * np.eye(weight.size)[row]
-            slope = (value(weight + step) - value(weight - step)) / 2e-6
-            variance += (weight[row] * slope) ** 2 * size / (size - 1.0)
+    for row in range(weight.size):
+        step = 1e-6 * np.eye(weight.size)[row]
+        slope = (value(weight + step) - value(weight - step)) / 2e-6
+        variance += (weight[row] * slope) ** 2 / (1.0 - shares[row])
     return np.sqrt(variance)
 
 
@@ -54,18 +59,16 @@ def test_errors_are_the_definition(seed):
     time[2:4], event[2:4], strata[2:4] = (2.0, 13.0), (True, False), 0
     method, power = (("harrell", 0), ("uno", 2))[seed % 2]
     options = {"method": method, "sample_weight": weight, "qid": strata}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewRowsWarning)
-        found = concordance_interval(event, time, scores, **options)
+    found = concordance_interval(event, time, scores, **options)
 
     def value(weight):
         return concordance(event, time, scores, weight, strata, power)
 
-    has_later = [
-        e and any((strata == s) & ((time > t) | ((time == t) & ~event)))
-        for e, t, s in zip(event, time, strata, strict=True)
-    ]
-    error = literal_error(value, weight, np.array(has_later))
+    shares = np.zeros(time.size)
+    for i, j in comparable_pairs(event, time, strata):
+        left = not_yet_censored(event, time, weight, time[i])
+        shares[[i, j]] += weight[i] * weight[j] / left**power
+    error = literal_error(value, weight, 2.0 * shares / shares.sum())
     assert found.value == pytest.approx(value(weight), rel=1e-12)
     assert found.standard_error == pytest.approx(error, rel=1e-5)
 
@@ -77,19 +80,26 @@ def test_dynamic_areas_and_their_mean_are_the_definition(seed):
     time[2:5], event[2:5] = (2.0, 13.0, 14.0), (True, True, False)
     times = [3.0, 7.0, 9.5]
     found = cumulative_dynamic_auc(event, time, scores, times, sample_weight=weight)
+    left = np.array([not_yet_censored(event, time, weight, t) for t in time])
+    of_times = []
     for now, area in zip(times, found.areas, strict=True):
 
         def value(weight, now=now):
             return dynamic_auc(event, time, scores, weight, now)
 
-        error = literal_error(value, weight, event & (time <= now))
+        cases = np.where(event & (time <= now), weight / left, 0.0)
+        controls = np.where(time > now, weight, 0.0)
+        of_times.append(cases / cases.sum() + controls / controls.sum())
+        error = literal_error(value, weight, of_times[-1])
         assert area.auc == pytest.approx(value(weight), rel=1e-12)
         assert area.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
 
     def mean(weight):
         return mean_dynamic_auc(event, time, scores, weight, times)
 
-    error = literal_error(mean, weight, event & (time <= times[-1]))
+    events = 1.0 - np.array([without_event(event, time, weight, t) for t in times])
+    between = np.diff(events, prepend=0.0) / events[-1]
+    error = literal_error(mean, weight, between @ of_times)
     assert found.mean.value == pytest.approx(mean(weight), rel=1e-12)
     assert found.mean.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
 
@@ -97,28 +107,28 @@ def test_dynamic_areas_and_their_mean_are_the_definition(seed):
 @pytest.mark.parametrize("groups", [None, np.arange(120) // 3])
 @pytest.mark.parametrize("method", ["harrell", "uno"])
 def test_two_times_have_the_interval_and_the_test_of_the_auc(groups, method):
-    weight = np.random.default_rng(2).random(120) + 0.1
-    rows = {"sample_weight": weight, "groups": groups}
+    # corrections for few groups differ a little
+    same = {"rel": 1e-9 if groups is None else 0.02}
     times = np.where(EVENT, 1.0, 2.0)
+    rows = {"groups": groups}
     found = concordance_interval(EVENT, times, SCORES, method=method, null=0.6, **rows)
     area = auc_interval(EVENT, SCORES, null=0.6, **rows)
     dynamic = cumulative_dynamic_auc(EVENT, times, SCORES, 1.5, **rows)
-    for name in ("value", "standard_error", "rows"):
-        expected = pytest.approx(getattr(area, name), rel=1e-9)
-        assert getattr(found, name) == expected
-        assert getattr(dynamic.areas[0], name) == expected
-        assert getattr(dynamic.mean, name) == expected
-    assert dynamic.areas[0].low == pytest.approx(area.low, rel=1e-9)
-    for one in (found, dynamic.mean):  # degrees of freedom differ
-        assert (one.low, one.high) == pytest.approx((area.low, area.high), abs=2e-3)
-    assert found.p_value == pytest.approx(area.p_value, abs=0.01)
+    for one in (found, dynamic.areas[0], dynamic.mean):
+        assert one.value == pytest.approx(area.value)
+        assert one.standard_error == pytest.approx(area.standard_error, **same)
+        assert one.rows == pytest.approx(area.rows, rel=0.05)
+        # degrees of freedom differ
+        assert (one.low, one.high) == pytest.approx((area.low, area.high), abs=4e-3)
+    assert dynamic.areas[0].low == pytest.approx(area.low, **same)
+    assert found.p_value == pytest.approx(area.p_value, abs=0.02)
     difference = compare_concordance(
         EVENT, times, SCORES, OTHER, method=method, margin=0.1, **rows
     )
     known = compare_auc(EVENT, SCORES, OTHER, margin=0.1, **rows)
     assert difference.difference == pytest.approx(known.difference)
-    assert difference.p_value == pytest.approx(known.p_value)
-    assert difference.standard_error == pytest.approx(known.standard_error)
+    assert difference.p_value == pytest.approx(known.p_value, abs=0.02)
+    assert difference.standard_error == pytest.approx(known.standard_error, **same)
 
 
 def test_perfect_scores_have_an_exact_bound():
@@ -195,20 +205,18 @@ def test_bad_times_are_explained(times, message):
 
 def test_too_few_rows_are_explained():
     time = np.arange(1.0, 5.0)
-    with pytest.raises(ValueError, match="at least two rows with a comparable event"):
+    with pytest.raises(ValueError, match="at least two rows before other rows, but"):
         concordance_interval([1, 0, 0, 0], time, time)
-    with pytest.raises(ValueError, match="two rows observed for longer than an event"):
+    with pytest.raises(ValueError, match="two rows after an event, but there is one"):
         concordance_interval([1, 1, 1, 0], [1.0, 1.0, 1.0, 2.0], time)
-    with pytest.raises(ValueError, match=r"comparable event, .* one at time 1\.5"):
+    with pytest.raises(ValueError, match=r"two rows before other rows at time 1\.5"):
         cumulative_dynamic_auc([1, 1, 0, 0], time, time, [1.5])
-    with pytest.raises(ValueError, match="comparable event, in different groups"):
+    with pytest.raises(ValueError, match="before other rows, of different groups"):
         concordance_interval([1, 1, 0, 0], time, time, groups=[1, 1, 2, 3])
     with pytest.raises(NotEnoughClassesError, match="There are no events"):
         cumulative_dynamic_auc([0, 0], [1.0, 2.0], [0.0, 1.0], 1.0)
     with pytest.raises(NotEnoughClassesError, match="No two rows are comparable"):
         concordance_interval([0, 0], [1.0, 2.0], [0.0, 1.0])
-    with pytest.warns(FewRowsWarning, match=r"1\.\d rows with a comparable event"):
-        concordance_interval([1, 1, 0, 0], [1.0, 2.0, 3.0, 2.0], time)
 
 
 def test_options_are_checked():

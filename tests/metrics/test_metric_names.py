@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucmax.metrics import ndcg_score, recall_at_fpr
+from aucmax.metrics import ndcg_score, recall_at_fpr, survival_target
 from aucmax.metrics.metric_names import KINDS, names, parse_metric
 
 
@@ -14,6 +14,8 @@ def test_every_kind_has_a_name_a_title_and_a_value():
         assert metric.kind is KINDS[metric.base]
         assert metric.title.startswith(metric.kind.title)
         labels = y if metric.kind.uses_levels else y > 0
+        if metric.kind.uses_times:
+            labels = survival_target(y > 0, 1.0 + np.arange(8))
         value = metric.function(labels, scores, qid=qid)
         low, high = metric.kind.bounds
         assert low <= value <= high

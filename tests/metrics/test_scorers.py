@@ -17,6 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from aucmax.metrics import (
     MissingQueriesError,
     make_query_scorer,
+    metric_interval,
+    metric_scorer,
     ndcg_score,
     partial_auc_score,
     partial_auc_scorer,
@@ -160,3 +162,68 @@ def test_each_call_makes_a_new_scorer_that_can_be_pickled():
     assert "partial_auc_score per query" in repr(scorer)
     copy = pickle.loads(pickle.dumps(scorer))
     assert repr(copy) == repr(scorer)
+
+
+NAMES = ["average_precision", "recall@fpr=0.1", "precision@20", "recall@20", "lift@20"]
+NAMES += ["recall@precision=0.7", "precision@recall=0.5", "ks", "gini", "auc"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_is_a_scorer(routing, name):
+    found = cross_val_score(
+        LogisticRegression(), X, Y, scoring=metric_scorer(name), cv=KFold(4)
+    )
+    options = {} if name in ("auc", "average_precision", "gini") else {"n_resamples": 2}
+
+    def measure(y, scores, _):
+        return metric_interval(y, scores, name, **options).value
+
+    expected = list(fold_scores(measure, LogisticRegression()))
+    np.testing.assert_allclose(found, expected)
+    words = np.where(Y == 1, "good", "bad")  # "good" comes last
+    for label in ("good", "bad"):
+        scorer = metric_scorer(name, pos_label=label)
+        model = LogisticRegression().fit(X, words)
+        chances = model.predict_proba(X)[:, int(label == "good")]
+        value = metric_interval(words == label, chances, name, **options).value
+        assert scorer(model, X, words) == pytest.approx(value)
+
+
+@pytest.mark.usefixtures("routing_on")
+def test_scorers_by_name_take_weights_and_queries():
+    weights = RNG.random(240)
+    both = {"qid": True, "sample_weight": True}
+    scorers = {
+        "plain": metric_scorer("average_precision").set_score_request(
+            sample_weight=True
+        ),
+        "queries": metric_scorer("recall@3", per_query=True).set_score_request(**both),
+        "ndcg": metric_scorer("ndcg@5").set_score_request(**both),
+    }
+    model = LogisticRegression().set_fit_request(sample_weight=False)
+    known = {"qid": QID, "sample_weight": weights}
+    found = cross_validate(model, X, Y, scoring=scorers, params=known, cv=KFold(4))
+    expected = list(
+        fold_scores(
+            lambda y, s, t: ndcg_score(y, s, k=5, qid=QID[t], sample_weight=weights[t]),
+            LogisticRegression(),
+        )
+    )
+    np.testing.assert_allclose(found["test_ndcg"], expected)
+    expected = list(
+        fold_scores(
+            lambda y, s, t: metric_interval(y, s, sample_weight=weights[t]).value,
+            LogisticRegression(),
+        )
+    )
+    np.testing.assert_allclose(found["test_plain"], expected)
+    assert np.isfinite(found["test_queries"]).all()
+
+
+def test_a_scorer_by_name_rejects_bad_names_at_once():
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metric_scorer("recall@fpr")
+    with pytest.raises(ValueError, match="rate, 0 to 1"):
+        metric_scorer("recall@fpr=1.5")
+    with pytest.raises(MissingQueriesError):
+        metric_scorer("ndcg@3")(LogisticRegression().fit(X, Y), X, Y)

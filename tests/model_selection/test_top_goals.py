@@ -6,9 +6,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax.metrics import average_precision_score, precision_at_k
+from aucmax.decisions import operating_point
+from aucmax.metrics import (
+    average_precision_score,
+    metric_interval,
+    precision_at_k,
+)
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.model_selection import compare_models
+from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, by_query, choose_goal
 from aucmax.tables import encode_target
 
@@ -70,6 +76,42 @@ def test_the_estimate_is_that_of_new_rows_and_survives_a_file(tmp_path):
     assert loaded.score(new, truth) == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("metric", "rule"),
+    [
+        ("recall@fpr=0.05", {"fpr": 0.05}),
+        ("precision@recall=0.6", {"recall": 0.6}),
+        ("precision@90", {"alert_rate": 0.1}),
+    ],
+)
+def test_the_threshold_of_the_goal_is_stored(metric, rule, tmp_path):
+    X, y = rare(6, 900)
+    model = AutoRanker(metric=metric, models=["logistic"], folds=3).fit(X, y)
+    assert model.alert_point_["rule"] == operating_point(y, X[:, 0], **rule).rule
+    new, truth = rare(7, 20_000)
+    flagged = model.decision_function(new) > model.alert_threshold_
+    for name, found in (
+        ("recall", flagged[truth == 1].mean()),
+        ("fpr", flagged[truth == 0].mean()),
+    ):
+        low, high = model.alert_point_["intervals"][name]
+        assert low - 0.02 < found < high + 0.02
+    aucmax.save(model, tmp_path / "m.aucmax")
+    loaded = aucmax.load(tmp_path / "m.aucmax")
+    assert loaded.alert_point_ == model.alert_point_
+
+
+def test_a_goal_that_no_threshold_reaches_is_a_notice():
+    X, y = rare(8, 300)
+    X = np.random.default_rng(0).normal(size=X.shape)
+    X[y == 0, 0] += 1.0
+    model = AutoRanker(
+        metric="recall@precision=0.99", models=[("first", Column(0))], folds=2
+    ).fit(X, y)
+    assert model.alert_threshold_ is None
+    assert any("no threshold for alerts is stored" in one for one in model.notices_)
+
+
 def test_the_metric_chooses_the_model():
     # the second column has the positives at the top, the first the higher AUC
     X, y = rare(3, 2000)
@@ -115,3 +157,27 @@ def test_a_metric_that_does_not_apply_lists_those_that_do():
     levels = encode_target(np.arange(90) % 3, allow_levels=True)
     with pytest.raises(ValueError, match="'partial_auc' does not apply to levels"):
         choose_goal(levels, "partial_auc")
+
+
+def test_the_linear_model_is_trained_for_the_goal():
+    X, y = rare(5, 900)
+    for metric, expected in (("recall@fpr=0.05", "recall@fpr=0.05"), ("auc", None)):
+        comparison = compare_models(X, y, ["linear"], n_folds=2, metric=metric)
+        assert comparison.last_fold.models["linear"].estimator_.metric == expected
+    model = AutoRanker(metric="average_precision", models=["linear"], folds=2)
+    model.fit(X, y)
+    assert model.members_[0]["models"][0].metric == "average_precision"
+    default = AutoRanker(metric="average_precision", max_fits=4, folds=2).fit(X, y)
+    assert set(default.board_["model"]) == {"combination", "logistic", "linear"}
+
+
+def test_one_list_has_the_interval_of_its_metric():
+    X, y = rare(9, 900)
+    found = metric_interval(y, X[:, 1], "recall@fpr=0.05")
+    goal = Goal("recall@fpr=0.05")
+    result = summarise_scores(encode_target(y), X[:, 1], goal)
+    assert (result.main, result.low, result.high) == (
+        found.value,
+        found.low,
+        found.high,
+    )

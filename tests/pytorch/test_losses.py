@@ -9,13 +9,20 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import reference
-from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge
+from aucmax.risks import (
+    PairHinge,
+    PairLogistic,
+    PairSigmoid,
+    PartialHinge,
+    SmoothAveragePrecision,
+)
 from aucmax.torch import (
     LambdaLoss,
     PairHingeLoss,
     PairLogisticLoss,
     PairSigmoidLoss,
     PartialAUCLoss,
+    SmoothAveragePrecisionLoss,
 )
 
 torch.set_num_threads(1)
@@ -31,6 +38,7 @@ LOSSES = {
     "part, hinge": PartialAUCLoss(**PART, loss="hinge"),
     "lambda": LambdaLoss(),
     "lambda mauc": LambdaLoss("mauc"),
+    "smooth precision": SmoothAveragePrecisionLoss(tau=0.5),
 }
 SMOOTH = ["logistic", "sigmoid", "narrow sigmoid", "part, sigmoid"]
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -76,6 +84,9 @@ def by_the_risk(name, scores, labels, weights=None, qid=None):
         kind = "mauc" if name.endswith("mauc") else "equal"
         risk = PairLogistic(True, pair_weights=kind, **finest)
         return risk.bind(labels, weights, qid).value_gradient_hessian(scores)[:2]
+    if name == "smooth precision":
+        risk = SmoothAveragePrecision(0.5, **finest)
+        return risk.bind(labels, weights, qid).value_and_gradient(scores)
     if name.endswith("logistic"):
         part = PART if name.startswith("part") else {}
         risk = PairLogistic(**part, **finest)
@@ -120,6 +131,16 @@ def test_a_loss_is_the_literal_mean_over_pairs(name):
     gaps = scores[y][:, None] - scores[~y][None, :]
     value = LOSSES[name](logits, labels).item()
     assert value == pytest.approx(LITERAL[name](gaps).mean(), rel=1e-10)
+
+
+def test_smooth_precision_is_the_literal_mean_over_positives():
+    logits, labels = data()
+    scores, y = logits.detach().numpy(), labels.numpy()
+    shares = sigmoid((scores[:, None] - scores[None, :]) / 0.5)  # of column in the row
+    np.fill_diagonal(shares, 1.0)
+    precisions = (shares[:, y].sum(axis=1) / shares.sum(axis=1))[y]
+    value = LOSSES["smooth precision"](logits, labels).item()
+    assert value == pytest.approx(1.0 - precisions.mean(), rel=1e-10)
 
 
 def test_the_hinge_is_the_definition_in_the_reference():
@@ -254,6 +275,7 @@ def test_ten_thousand_rows_list_no_pairs():
     [
         (lambda: PairHingeLoss(0.0), "margin must be positive"),
         (lambda: PairSigmoidLoss(-1.0), "tau must be positive"),
+        (lambda: SmoothAveragePrecisionLoss(0.0), "tau must be positive"),
         (lambda: PartialAUCLoss((0.5, 0.2)), "fpr_range must satisfy"),
         (lambda: PartialAUCLoss(loss="square"), "loss must be one of"),
         (lambda: PartialAUCLoss((0.1, 1), (0, 0.5), loss="hinge"), "one of the two"),

@@ -6,8 +6,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import auc_interval, partial_auc_score, roc_auc_score
-from aucmax.torch import AUROC, PartialAUROC
+from aucmax.metrics import (
+    auc_interval,
+    average_precision_score,
+    metric_interval,
+    partial_auc_score,
+    roc_auc_score,
+)
+from aucmax.torch import AUROC, AveragePrecision, PartialAUROC
 
 torch.set_num_threads(1)
 PART = {"fpr_range": (0.1, 0.5), "tpr_range": (0.2, 1.0)}
@@ -34,6 +40,8 @@ def test_batches_add_up_to_all_rows(ties):
     assert fed(AUROC(), scores, labels).compute().item() == whole
     part = partial_auc_score(labels.numpy(), scores.numpy(), **PART)
     assert fed(PartialAUROC(**PART), scores, labels).compute().item() == part
+    precision = average_precision_score(labels.numpy(), scores.numpy())
+    assert fed(AveragePrecision(), scores, labels).compute().item() == precision
 
 
 def test_computing_changes_nothing_and_reset_forgets():
@@ -65,6 +73,14 @@ def test_intervals_are_those_of_the_library():
     )
     metric = fed(PartialAUROC(**PART), scores, labels)
     assert metric.interval() == auc_interval(*rows, **PART)
+    metric = fed(AveragePrecision(), scores, labels)
+    assert metric.interval(0.9) == metric_interval(*rows, confidence=0.9)
+    metric.reset()
+    with pytest.raises(NotEnoughClassesError, match="call update first"):
+        metric.compute()
+    metric.update(torch.zeros(3), torch.zeros(3))
+    with pytest.raises(NotEnoughClassesError):
+        metric.compute()
 
 
 @pytest.mark.parametrize("bits", [8, 12, 16, 24])
@@ -118,10 +134,10 @@ def test_half_precision_is_taken_as_it_is():
     ],
 )
 def test_bad_input_is_rejected_and_leaves_no_trace(scores, labels, message):
-    metric = AUROC()
-    with pytest.raises(ValueError, match=message):
-        metric.update(scores, labels)
-    assert metric._scores == []
+    for metric in (AUROC(), AveragePrecision()):
+        with pytest.raises(ValueError, match=message):
+            metric.update(scores, labels)
+        assert metric._scores == []
 
 
 def test_bad_parameters_are_rejected():

@@ -72,3 +72,24 @@ def test_bad_input_is_explained():
         Concordance().bind(survival_target([0, 0, 1], [1.0, 2.0, 3.0]))
     with pytest.raises(ValueError, match="columns 'event' and 'time'"):
         Concordance().bind([0, 1, 1])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
+@pytest.mark.parametrize("accuracy", [2e-5, 1e-10])
+def test_nodes_of_scores_are_as_precise_as_asked(loss, accuracy):
+    rng = np.random.default_rng(2)
+    size = 300
+    time, event = rng.exponential(size=size).round(1), rng.random(size) < 0.5
+    weight, strata = rng.choice([0.0, 0.5, 3.0], size), rng.integers(0, 2, size)
+    for scale in (1e-6, 0.3, 2.0, 8.0):
+        scores = (scale * rng.normal(size=size)).round(3)
+        rows = survival_target(event, time), weight, strata
+        bound = Concordance(loss, accuracy=accuracy).bind(*rows)
+        value, gradient, curvature = bound.value_gradient_hessian(scores)
+        expected = pair_losses(event, time, scores, weight, strata, loss, 1.0)
+        assert value == pytest.approx(expected[0], rel=accuracy)
+        for found, literal in zip((gradient, curvature), expected[1:], strict=True):
+            error = np.abs(found - literal).max()
+            assert error <= accuracy * np.abs(literal).max()
+        pair = bound.gradient_hessian(scores, scaled=True)
+        np.testing.assert_allclose(pair[0], gradient * size / 2.0, atol=1e-3 * accuracy)

@@ -26,9 +26,11 @@ from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
+LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
+
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
 def test_validation_rows_choose_the_first_best_round(name, with_queries):
     X, y, qid = sample(0, name)
@@ -55,6 +57,8 @@ def test_validation_rows_choose_the_first_best_round(name, with_queries):
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.best_iteration_
     np.testing.assert_array_equal(stages[-1], model.decision_function(X))
+    if OBJECTIVES[name].first is not None:
+        return  # a fit of fewer rounds changes its loss earlier
     # what is kept is what a fit of as many rounds is
     short = clone(whole).set_params(n_estimators=model.best_iteration_)
     short.fit(X, y, qid=qid)
@@ -141,7 +145,7 @@ def test_a_function_can_be_the_metric():
 
 
 # weights multiply the gains of NDCG, whose ranks count rows
-@pytest.mark.parametrize("name", [name for name in OBJECTIVES if name != "ndcg"])
+@pytest.mark.parametrize("name", [name for name in LABEL_OBJECTIVES if name != "ndcg"])
 def test_weights_of_validation_rows_count(name):
     X, y, _ = sample(0, name)
     X_new, y_new, _ = sample(1, name)
@@ -155,7 +159,7 @@ def test_weights_of_validation_rows_count(name):
     assert (weighted != model.fit(X, y, eval_set=(X_new, y_new)).best_score_).all()
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
 def test_rows_are_held_out_where_there_are_none_to_watch(name, with_queries):
     X, y, qid = sample(0, name)
@@ -297,7 +301,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was():
     assert not hasattr(new, "n_features_in_")
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("rate", [1e298, 1e300, 1e308])
 def test_a_diverged_model_keeps_its_last_good_round(name, rate):
     X, y, _ = sample(0, name)
@@ -339,7 +343,7 @@ def test_a_leaf_that_is_not_a_number_is_noticed_at_once(n_estimators, monkeypatc
     np.testing.assert_array_equal(model.decision_function(X), good)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("case", ["constant columns", "few rows", "gaps"])
 def test_without_a_split_all_scores_are_equal(name, case):
     X, y, _ = sample(0, name)

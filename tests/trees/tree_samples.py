@@ -4,8 +4,10 @@ import numpy as np
 
 from aucmax.trees.pair_objectives import OBJECTIVES, prepare_measure
 
+LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
+
 TWO = [name for name, objective in OBJECTIVES.items() if objective.labels == "two"]
-LEVELS = [name for name in OBJECTIVES if name not in TWO]
+LEVELS = [name for name in LABEL_OBJECTIVES if name not in TWO]
 
 
 def sample(seed, name="auc", n_rows=400, n_queries=20):

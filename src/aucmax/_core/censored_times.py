@@ -45,7 +45,7 @@ def split_target(target: Any) -> tuple[Any, Any]:
     if names is not None and len(names) > 2:
         more = " Entry times (left truncation) and competing risks are not supported."
     raise ValueError(
-        "the target of censored times must have the columns 'event' and 'time' alone, "
+        "the target of censored times must have the columns 'event' and 'time', "
         f"got {found}.{more} aucmax.metrics.survival_target(event, time) makes one."
     )
 

@@ -59,6 +59,18 @@ pos_label : label, default=None
     The positive class; by default, the second of the two labels in sorted order.
 confidence : float, default=0.95
     Probability that the interval is meant to cover.
+event : array-like of shape (n_rows,)
+    1 or True for an observed event, 0 or False for a censored row.
+time : array-like of shape (n_rows,)
+    Time from the start to the event or to censoring, at least 0.
+scores : array-like of shape (n_rows,)
+    Predicted risks: high for early events.
+horizon : float, default=None
+    Pairs count if their event is before it. For Uno's C, choose a time at which some
+    rows are still under observation.
+censoring : pair of array-like, default=None
+    Events and times to estimate the censoring from, such as those of training rows; by
+    default the rows themselves. The estimate of other rows counts as known.
 estimator : object
     A fitted binary classifier with ``decision_function`` or ``predict_proba``.
 model : estimator

@@ -9,6 +9,17 @@ from typing import Any, Self
 _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
+def require_fitted(estimator: Any, attribute: str) -> None:
+    """Raise scikit-learn's NotFittedError without a fitted attribute."""
+    if not hasattr(estimator, attribute):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' "
+            "with appropriate arguments before using this estimator."
+        )
+
+
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     """Undo the changes of a fit that ends in an error, or by Ctrl-C."""
@@ -105,6 +116,13 @@ class RoundMonitor:
         if is_best:
             self.n_kept = self.n_iter
         return is_best
+
+    def is_past(self, share: float) -> bool:
+        """Return whether a share of the rounds, or half of the patience, is over."""
+        is_idle = self._patience is not None and (
+            2 * (self.n_iter - self.n_kept) >= self._patience
+        )
+        return is_idle or self.n_iter >= share * self._max_rounds
 
     def reason_to_stop(self, progress: Any) -> str:
         """Report a counted round; return the reason to stop, or an empty string."""

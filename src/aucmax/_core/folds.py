@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
@@ -51,6 +50,8 @@ def class_folds(
     labels: NDArray[Any], n_folds: int, random_state: Any, n_repeats: int = 1
 ) -> Folds:
     """Return stratified folds, with other random numbers in each repeat."""
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
     splitter = RepeatedStratifiedKFold(
         n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
     )
@@ -79,6 +80,8 @@ def unit_folds(
     if not is_balanced:
         draw = np.random.default_rng(random_state)
         return _folds_of(draw.permutation(known.size)[codes] % n_folds, n_folds)
+    from sklearn.model_selection import StratifiedGroupKFold
+
     splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
     return _split(splitter, labels, codes)
 

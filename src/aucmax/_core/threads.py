@@ -15,6 +15,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from aucmax._core.packages import import_package
 from aucmax.exceptions import ForkedProcessError
 
 _started: set[str] = set()  # pools of this process, "openmp" and "polars"
@@ -47,7 +48,8 @@ def has_lost_threads() -> bool:
 
 
 def require_polars_threads() -> None:
-    """Raise if polars would wait forever."""
+    """Raise if polars is not installed, or would wait forever."""
+    import_package("polars", "a table")
     if "polars" in _lost:
         raise ForkedProcessError(
             "this process was forked from one that had used polars, whose threads do "

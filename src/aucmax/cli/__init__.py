@@ -1,6 +1,9 @@
 """The command line. Commands import what they need when they run: help is instant."""
 
-import click
+try:
+    import click
+except ModuleNotFoundError as error:
+    raise ImportError("the command line needs click: pip install click.") from error
 
 import aucmax
 from aucmax.cli.compare import compare

@@ -54,6 +54,7 @@ _MANY_KNOWN_ROWS = 0.2
         "aucmax evaluate sick.aucmax other-patients.csv --fpr-range 0 0.05 --json",
         "aucmax evaluate sick.aucmax other-patients.csv --recall 0.9",
         "aucmax evaluate sick.aucmax other-patients.csv --alerts 100",
+        "aucmax evaluate sick.aucmax other.csv --fpr 0.01 --save-threshold",
         "aucmax evaluate sick.aucmax other.csv --cost-missed 50 --cost-alarm 1",
         "aucmax evaluate sick.aucmax other-patients.csv --by sex",
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
@@ -64,6 +65,12 @@ _MANY_KNOWN_ROWS = 0.2
 @range_options
 @metric_option
 @cut_options
+@click.option(
+    "--save-threshold",
+    is_flag=True,
+    help="Store the chosen threshold in the file MODEL, which is replaced: 'aucmax "
+    "score' then adds a column alert.",
+)
 @prevalence_option
 @by_option
 @click.option("--figure", type=output_path, help="File for the ROC curve.")
@@ -79,6 +86,7 @@ def evaluate(
     ranges: dict[str, Any],
     metric: str | None,
     cut: dict[str, float],
+    save_threshold: bool,
     prevalence: float | None,
     by: str | None,
     figure: Path | None,
@@ -91,10 +99,12 @@ def evaluate(
 
     Prints the AUC with its 95% interval (DeLong), the partial AUC, and the true
     positives, misses and false alarms at a threshold, with 95% intervals for an equally
-    large new sample. The threshold is the model's own (best balanced accuracy in
-    training) unless you choose one by --recall, --fpr, --precision, --alerts, both
-    costs, or --threshold. Use rows that the model was not fitted to. With a range, or
-    if the model was trained for one, the partial AUC comes first and has the interval.
+    large new sample. The threshold is the one that is stored in the model, or else its
+    own (best balanced accuracy in training), unless you choose one by --recall, --fpr,
+    --precision, --alerts, --alert-rate, both costs, or --threshold. --save-threshold
+    stores your choice in MODEL. Use rows that the model was not fitted to. With a
+    range, or if the model was trained for one, the partial AUC comes first and has the
+    interval.
 
     For a model with probabilities ('aucmax fit --calibrate'), it also prints their log
     loss and Brier score, and a table of predicted and observed shares.
@@ -104,16 +114,15 @@ def evaluate(
     fitted to more than two levels is evaluated by MAUC and ordinal AUC, one fitted to
     censored times by Harrell's C, Uno's C and the AUC at quartiles of the event times.
     """
-    from aucmax.decisions import reliability
+    import aucmax
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
-    fitted = load_model(model)
-    if prevalence is not None:
-        require_method(fitted, model)
+    fitted = load_model(model, to_score=not save_threshold)
+    _check_options(fitted, model, cut, save_threshold, prevalence)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
     rows = data.read(known_columns(fitted), in_parts, on_workers)
     test = drop_unknown(
@@ -141,6 +150,8 @@ def evaluate(
         groups = group_rows(truth, scores, column, cutoff)
     chances = None
     if hasattr(fitted, "predict_proba"):
+        from aucmax.decisions import reliability
+
         chances = reliability(
             truth.relevant,
             fitted.predict_proba(test.rows, prevalence=prevalence)[:, 1],
@@ -180,7 +191,11 @@ def evaluate(
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, goal, survival, console)
     if point is not None:
-        _print_point(point, is_own=not cut, console=console)
+        _print_point(point, fitted, not cut, console)
+    if save_threshold:
+        write = partial(aucmax.save, fitted.store_threshold(point), overwrite=True)
+        line = "The threshold is stored in {}; 'aucmax score' adds a column alert."
+        record["model_file"] = console.write(model, write, line)
     if chances is not None:
         _print_chances(chances, console)
     if groups is not None:
@@ -220,6 +235,17 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     return found
 
 
+def _check_options(
+    fitted: Any, path: Path, cut: Any, save_threshold: bool, prevalence: float | None
+) -> None:
+    if save_threshold and not cut:
+        raise click.UsageError(
+            "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
+        )
+    if prevalence is not None:
+        require_method(fitted, path)
+
+
 def _interval(summary: Any) -> list[float] | None:
     return None if isnan(summary.low) else [summary.low, summary.high]
 
@@ -235,12 +261,13 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
                 f"threshold; leave out {flag(next(iter(cut)))}."
             )
         return None
-    options = cut or {"threshold": model.threshold_}
+    stored = model.alert_threshold_
+    options = cut or {"threshold": model.threshold_ if stored is None else stored}
     weight = truth.weights
     return operating_point(truth.relevant, scores, sample_weight=weight, **options)
 
 
-def _print_point(point: Any, is_own: bool, console: Console) -> None:
+def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None:
     def count(name: str, word: str) -> str:
         low, high = point.intervals[name]
         value = getattr(point, name)
@@ -254,6 +281,8 @@ def _print_point(point: Any, is_own: bool, console: Console) -> None:
         return f"{word} {shown} ({low:.1%} to {high:.1%})"
 
     rule = "the model's own, of the best balanced accuracy in training"
+    if model.alert_threshold_ is not None:
+        rule = f"stored in the model, chosen for {model.alert_point_['rule']}"
     console.say(
         f"\nAt the threshold {point.threshold:.6g} ({rule if is_own else point.rule}):"
     )

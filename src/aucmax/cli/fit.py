@@ -181,9 +181,9 @@ def fit(
     _reject_times_in_parts(training, in_parts)
     labels = training.encode([model], positive)
     goal = choose_goal(labels, metric, **ranges)
-    if metric is not None and model != "auto":
+    if metric is not None and not MODELS[model].takes_metric:
         raise click.UsageError(
-            f"--metric applies to the model auto; {model} has its own loss."
+            f"--metric applies to the models auto and linear; {model} has its own loss."
         )
     if unused := goal.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
         options = " and ".join(map(flag, sorted(unused)))

@@ -267,6 +267,7 @@ CUTS = {
     ),
     "precision": ("SHARE", "Largest set of alerts with a precision of at least SHARE."),
     "alerts": ("N", "Flag the N highest-scored rows."),
+    "alert_rate": ("SHARE", "Flag the highest-scored SHARE of the rows."),
     "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
     "cost_alarm": ("COST", "Cost of a false alarm; the lowest total cost decides."),
     "threshold": ("SCORE", "Flag rows with a score above SCORE."),

@@ -109,9 +109,10 @@ def score(
     Columns are found by name; others, such as the target and the queries, are ignored.
     Prints one line per row, in the order of DATA: the score, and the predicted class
     unless the model ranks by more than two levels. The model's own threshold has the
-    best balanced accuracy in training. Scores of a model with queries compare rows of
-    the same query only; copy the column of the queries (qid in svmlight files) with
-    --keep.
+    best balanced accuracy in training. If 'aucmax evaluate --save-threshold' has stored
+    a threshold, a column alert is 1 for rows above it, else 0. Scores of a model with
+    queries compare rows of the same query only; copy the column of the queries (qid in
+    svmlight files) with --keep.
     """
     is_folder = output is not None and output.suffix == ""
     outputs = _part_names(output, data) if output and is_folder else []
@@ -119,7 +120,7 @@ def score(
         check_ending(output, TABLES)
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
-    fitted = load_model(model)
+    fitted = load_model(model, to_score=horizon is None)
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
@@ -135,6 +136,7 @@ def score(
         *["probability"] * (proba or horizon is not None),
         *["prediction"] * fitted.has_threshold_,
     }
+    taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
     for name in taken.intersection(keep):
         raise click.UsageError(
             f"--keep {name}: the output has a column {name!r} of its own; rename that "
@@ -165,11 +167,11 @@ def _check_horizon(horizon: float | None, model: Any, path: Path) -> None:
         require_method(model, path, "predict_event_probability")
 
 
-def load_model(path: Path) -> Any:
+def load_model(path: Path, *, to_score: bool = False) -> Any:
     """Load a model of the command line; reject any other."""
-    import aucmax
+    from aucmax.persistence.model_file import load, load_scorer
 
-    model = aucmax.load(path)
+    model = load_scorer(path) if to_score else load(path)
     if not hasattr(model, "encoder_"):
         raise click.ClickException(
             f"the {type(model).__name__} in {path} cannot prepare the columns of a "
@@ -225,6 +227,8 @@ def _score(
     if model.has_threshold_:
         cut = model.threshold_ if threshold is None else threshold
         scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
+    if model.alert_threshold_ is not None:
+        scored["alert"] = (scored["score"] > model.alert_threshold_) * 1
     return pl.DataFrame({**kept, **scored})
 
 

@@ -36,6 +36,7 @@ def fit_model(
     model = table_model(
         name,
         ranges=goal.ranges,
+        metric=None if labels.is_graded else goal.other_metric,
         parameters=parameters,
         levels="learn" if MODELS[name].learns_levels else "relevant",
         target=training.target,

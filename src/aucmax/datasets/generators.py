@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from aucmax._core.packages import import_package
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -193,6 +195,7 @@ def load_demo() -> "pl.DataFrame":
     >>> machines.shape, machines["failed"].sum()
     ((4000, 13), 280)
     """
+    import_package("polars", "a table")
     import polars as pl
 
     rng = np.random.default_rng(_SEED)

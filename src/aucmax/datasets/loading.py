@@ -130,10 +130,10 @@ def load_table(
     ...     load_table(path).rows()
     [(41, 'north'), (None, 'south')]
     """
+    require_polars_threads()
     import polars as pl
     import polars.selectors as cs
 
-    require_polars_threads()
     check_names("columns", () if columns is None else columns)
     check_names("optional", optional)
     check_names("text_columns", text_columns)

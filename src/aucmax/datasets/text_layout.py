@@ -17,6 +17,8 @@ from aucmax.exceptions import DataFileError
 SAMPLE_SIZE = 1 << 16
 _SEPARATORS = (",", ";", "\t", "|")
 _N_RECORDS = 50
+# bytes up to which Python counts separators sooner than a compiled loop is loaded
+_MAX_COUNTED = 1 << 22
 
 
 class NotUTF8Error(DataFileError):
@@ -152,6 +154,8 @@ class _Scan:
         self, start: int, blanks: NDArray[np.int64] | None = None
     ) -> tuple[int, NDArray[np.int64]]:
         """Check the records from a byte on; without names, the first of them alone."""
+        if blanks is None and (found := self._count_plain_lines(start)) is not None:
+            return found
         # errors before the first invalid byte are reported first
         text = np.frombuffer(self.text, dtype=np.uint8)[start : self.flaw]
         n_columns = len(self.names)
@@ -184,6 +188,27 @@ class _Scan:
         if status in messages:
             raise self._error(start + int(position), int(field), messages[status])
         return start + int(position), state
+
+    def _count_plain_lines(self, start: int) -> tuple[int, NDArray[np.int64]] | None:
+        """Return the result of `run` for lines without quotes or flaws, else None."""
+        # numba, which half a second goes to, is not needed for them
+        quote = (self.quote_char or "").encode()
+        if (
+            len(self.text) > _MAX_COUNTED
+            or self.flaw is not None
+            or (quote and quote in self.text)
+        ):
+            return None
+        state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
+        if not self.names:  # the header alone
+            line, _, _ = self.text[start:].partition(b"\n")
+            return (start + len(line), state) if line.strip(b" \t\r") else None
+        lines = self.text[start:].removesuffix(b"\n").split(b"\n")
+        widths = {line.count(self.separator.encode()) + 1 for line in lines}
+        if widths != {len(self.names)} or widths == {1}:  # one cell may be blank
+            return None
+        state[kernels.RECORDS] = len(lines)
+        return len(self.text), state
 
     def _wrong_byte(self, position: int, field: int) -> Exception:
         byte = self.text[position]

@@ -1,14 +1,11 @@
 """Confidence intervals of shares, for all counts and rates of a decision."""
 
 from math import inf
-from typing import Any
-
-import numpy as np
-from scipy.special import ndtri
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax.metrics.results import check_confidence
+from aucmax.metrics.uncertainty import wilson_ends
 
 _ROUNDING_OF_A_SHARE = 1e-9
 
@@ -58,19 +55,5 @@ def wilson_interval(
     if n == 0.0 or share != share:
         return 0.0, 1.0
     check_number("share", share, 0.0, 1.0 + _ROUNDING_OF_A_SHARE)
-    z = float(ndtri((1.0 + confidence) / 2.0))
-    low, high = _end(share, n, -z - extra_below), _end(share, n, z)
+    low, high = wilson_ends(share, n, confidence, extra_below)
     return float(low), float(high)
-
-
-def wilson_ends(share: Any, n: Any, confidence: float) -> tuple[Any, Any]:
-    """Return the ends of Wilson's interval of each share, without checks."""
-    z = float(ndtri((1.0 + confidence) / 2.0))
-    return _end(share, n, -z), _end(share, n, z)
-
-
-def _end(share: Any, n: Any, z: float) -> Any:
-    """Solve ``end - share == z * sqrt(end * (1 - end) / n)`` for the end."""
-    part = z * z / n
-    root = z * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + part / (4.0 * n))
-    return np.clip((share + part / 2.0 + root) / (1.0 + part), 0.0, 1.0)

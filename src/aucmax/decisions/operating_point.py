@@ -101,6 +101,7 @@ def operating_point(
     fpr: float | None = None,
     precision: float | None = None,
     alerts: float | None = None,
+    alert_rate: float | None = None,
     cost_missed: float | None = None,
     cost_alarm: float | None = None,
     threshold: float | None = None,
@@ -119,6 +120,7 @@ def operating_point(
     - `precision`: the most alerts with at least this precision (positive predictive
       value);
     - `alerts`: the most alerts, but at most this number;
+    - `alert_rate`: the same as a share of all rows;
     - `cost_missed` and `cost_alarm`: the lowest cost of all errors; of equal costs the
       fewest alerts;
     - `threshold`: this threshold, perhaps chosen on other rows;
@@ -141,6 +143,8 @@ def operating_point(
         A share from 0 to 1.
     alerts : float, default=None
         Number of rows that can be reviewed; with weights, their sum.
+    alert_rate : float, default=None
+        Share of rows that can be reviewed, above 0.
     cost_missed, cost_alarm : float, default=None
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
@@ -178,6 +182,7 @@ def operating_point(
         fpr=fpr,
         precision=precision,
         alerts=alerts,
+        alert_rate=alert_rate,
         threshold=threshold,
         costs=None if costs == (None, None) else costs,
     )
@@ -198,8 +203,8 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     if not given:
         return "balanced", None
     ((name, value),) = given.items()
-    if name in ("recall", "fpr", "precision"):
-        check_interval(name, value, 1.0, zero=True)
+    if name in ("recall", "fpr", "precision", "alert_rate"):
+        check_interval(name, value, 1.0, zero=name != "alert_rate")
     elif name == "costs":
         _check_costs(*value)
     elif name == "alerts" and not (_is_number(value) and value > 0):
@@ -372,6 +377,17 @@ def _by_alerts(curve: _Curve, alerts: float) -> float:
     return curve.cut(n_steps)
 
 
+def _by_alert_rate(curve: _Curve, rate: float) -> float:
+    above = curve.found + curve.alarms
+    allowed = rate * above[-1] * (1.0 + _MAX_ROUNDING)
+    if allowed < above[1]:
+        raise ValueError(
+            f"alert_rate={rate:g} allows {allowed:.4g} of {_count(above[-1])} rows, "
+            f"but {_count(above[1])} share the highest score; raise the rate."
+        )
+    return _by_alerts(curve, rate * above[-1])
+
+
 def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
     missed = curve.found[-1] - curve.found
     total = costs[0] * missed + costs[1] * curve.alarms
@@ -390,6 +406,7 @@ _RULES: dict[str, tuple[Any, str]] = {
     "fpr": (_by_fpr, "false positive rate of at most {:g}"),
     "precision": (_by_precision, "precision of at least {:g}"),
     "alerts": (_by_alerts, "at most {:g} alerts"),
+    "alert_rate": (_by_alert_rate, "alerts for at most {:.3%} of the rows"),
     "costs": (
         _by_costs,
         "lowest cost, {:g} for a missed positive and {:g} for a false alarm",

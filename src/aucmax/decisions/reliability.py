@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
-from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.decisions.intervals import wilson_ends
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.results import check_confidence
-from aucmax.metrics.uncertainty import t_quantile
+from aucmax.metrics.uncertainty import t_quantile, wilson_ends
 
 _MAX_NEWTON_STEPS = 100
 _MIN_STEP = 1e-10
@@ -115,6 +113,8 @@ def reliability(
     chances, happened, weight = check_probabilities(
         y_true, probabilities, sample_weight, pos_label
     )
+    from sklearn.metrics import brier_score_loss, log_loss
+
     groups = _groups(chances, weight, n_groups)
     mass = np.bincount(groups, weight)
     share = np.bincount(groups, weight * happened) / mass

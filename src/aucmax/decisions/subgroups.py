@@ -16,7 +16,6 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
-from aucmax.decisions.intervals import wilson_ends
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
 from aucmax.metrics._steps import RankingTask, check_task
@@ -27,6 +26,7 @@ from aucmax.metrics.results import (
     _Result,
     check_confidence,
 )
+from aucmax.metrics.uncertainty import wilson_ends
 
 TITLES = {"auc": "AUC", "recall": "recall", "fpr": "false positive rate"}
 _MAX_GROUPS = 50

@@ -10,8 +10,8 @@ from scipy import sparse
 from aucmax._core.parameters import check_names
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
-from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_rows, as_table
+from aucmax.tables.table_scores import score_rows
 
 # Largest number of columns of a sparse matrix that is made dense row by row.
 _MAX_DENSE_COLUMNS = 5000

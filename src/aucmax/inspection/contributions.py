@@ -9,7 +9,7 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import MixedRows, mixed_rows, read_scores, used_columns
-from aucmax.tables.cross_fit import view_rows
+from aucmax.tables.table_scores import view_rows
 
 # Cells of made-up rows that are scored at a time.
 _CELLS_AT_A_TIME = 2_000_000

@@ -22,7 +22,7 @@ from aucmax._core.features import (
     explain_non_finite,
 )
 from aucmax._core.fitting import reporter, unchanged_on_failure
-from aucmax._core.row_matrix import product
+from aucmax._core.linear_scores import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
@@ -342,7 +342,7 @@ class AUCSVC(SurvivalRanker):
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
-        return product(X, self.coef_[0]) + float(self.intercept_[0])
+        return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}

@@ -22,12 +22,13 @@ from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import Folds, class_folds, unit_folds
+from aucmax._core.linear_scores import linear_scores
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
-from aucmax.binary_ranker import BinaryRanker
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.binary_ranker import SurvivalRanker
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.linear import loss_search
 from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import (
@@ -36,7 +37,9 @@ from aucmax.linear.loss_search import (
     Rows,
     SearchFold,
 )
+from aucmax.linear.risk_choice import check_whole_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
+from aucmax.risks import PartialHinge
 
 WHOLE = (0.0, 1.0)
 _DEFAULT_RANGE = (0.0, 0.1)  # of metric="partial_auc" without ranges
@@ -77,7 +80,7 @@ class SearchProgress(NamedTuple):
 
 @documented
 @dataclass(eq=False, repr=False)
-class LinearRankerCV(BinaryRanker):
+class LinearRankerCV(SurvivalRanker):
     r"""Linear model that chooses its loss, range and C by cross-validation.
 
     Folds compare plain logistic regression with losses over pairs, trained on the
@@ -94,7 +97,10 @@ class LinearRankerCV(BinaryRanker):
     fewer than 1,000 among them. After 100 test rows of the rarer class the better half
     of each loss stays; for the whole curve, losses behind logistic regression do not.
 
-    The second of the two labels in sorted order is the positive class.
+    The second of the two labels in sorted order is the positive class. Fitted to
+    censored times (a `y` with the fields ``event`` and ``time``, see
+    :func:`aucmax.metrics.survival_target`), Cox's model takes the part of logistic
+    regression, losses are those of all comparable pairs, and Harrell's C decides.
 
     Parameters
     ----------
@@ -130,8 +136,9 @@ class LinearRankerCV(BinaryRanker):
     Attributes
     ----------
     best_params_ : dict
-        "loss", "fpr_range", "tpr_range" and "C" of the model, and the "width" of a
-        smooth average precision, for logistic scores of standard deviation 1.
+        "loss" ("cox" for Cox's model), "fpr_range", "tpr_range" and "C" of the model,
+        and the "width" of a smooth average precision, for logistic scores of standard
+        deviation 1.
     best_score_ : float
         Its mean over the folds, which is too high as an estimate for new rows: the
         model was chosen by it.
@@ -232,6 +239,9 @@ class LinearRankerCV(BinaryRanker):
                 X, weight, names, wanted=self.standardize
             )
             rows = Rows(scaled, labels, weight, queries)
+            self._check_target(classes is None, metric, candidates)
+            if classes is None:
+                rows = Rows(scaled, labels["event"], weight, queries, labels)
             with one_blas_thread():
                 folds = self._search(rows, candidates, groups)
                 test_scores = np.array([fold.scores for fold in folds])
@@ -240,19 +250,23 @@ class LinearRankerCV(BinaryRanker):
                 (final,) = loss_search.fit_candidates(rows, [candidates[best]])
             scores = as_row_matrix(rows.X).matvec(final.weights)
             coef = final.weights / scale
-            threshold = balanced_threshold(scores, labels, weight)
+            threshold = 0.0
+            if classes is not None:
+                threshold = balanced_threshold(scores, labels, weight)
             replace_state(
                 self,
                 {
-                    "classes_": classes,
+                    **self._target_attributes(classes),
                     "coef_": coef[None, :],
                     "intercept_": np.array([-threshold - float(centre @ coef)]),
                     "n_passes_": final.n_passes,
                     "n_splits_": len(folds),
                     "best_index_": best,
-                    "best_params_": candidates[best].parameters,
+                    "best_params_": rows.described(candidates[best]),
                     "best_score_": float(test_scores[:, best].mean()),
-                    "cv_results_": loss_search.search_results(folds, candidates),
+                    "cv_results_": loss_search.search_results(
+                        folds, list(map(rows.described, candidates))
+                    ),
                 },
             )
         return self
@@ -262,8 +276,7 @@ class LinearRankerCV(BinaryRanker):
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
-        scores: FloatArray = np.asarray(X @ self.coef_[0], dtype=np.float64)
-        return scores + float(self.intercept_[0])
+        return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         fpr = parameters.check_range("fpr_range", self.fpr_range)
@@ -293,6 +306,23 @@ class LinearRankerCV(BinaryRanker):
                 "out metric, or the ranges."
             )
         return metric
+
+    def _check_target(
+        self, is_times: bool, metric: NamedMetric, candidates: Sequence[Candidate]
+    ) -> None:
+        """Reject a metric or a loss that is not one of the target."""
+        if is_times:
+            check_whole_range(PartialHinge(**self._part_of_the_curve()))
+            is_right = self.metric in (None, "concordance")
+        else:
+            is_right = not metric.kind.uses_times
+        is_right &= not (is_times and any(one.width for one in candidates))
+        if not is_right:
+            held = "events and times" if is_times else "labels"
+            raise IncompatibleError(
+                f"metric={self.metric!r} and losses={self.losses!r} are not for a y "
+                f"with {held}. Leave both at None."
+            )
 
     def _check_parameters(self) -> None:
         if self.losses is not None:
@@ -358,7 +388,7 @@ class LinearRankerCV(BinaryRanker):
             done.append(measured)
             seconds = time.perf_counter() - start
             mean = np.mean([fold.scores for fold in done], axis=0)
-            best = candidates[int(np.nanargmax(mean))].parameters
+            best = rows.described(candidates[int(np.nanargmax(mean))])
             progress = SearchProgress(
                 len(done), len(folds), best, float(np.nanmax(mean)), seconds
             )
@@ -382,6 +412,8 @@ class LinearRankerCV(BinaryRanker):
         # Dask has workers of its own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
         metric, kept = self._named_metric(), list(range(len(candidates)))
+        if rows.target is not None:
+            metric = parse_metric("concordance")
         positive = [np.count_nonzero(rows.labels[test]) for _, test in folds]
         negative = [test.size - n for (_, test), n in zip(folds, positive, strict=True)]
         n_tested = np.minimum(np.cumsum(positive), np.cumsum(negative))
@@ -400,18 +432,24 @@ class LinearRankerCV(BinaryRanker):
     def _folds(self, rows: Rows, groups: ArrayLike | None) -> Folds:
         """Divide the rows; both parts of each fold have rows of both classes."""
         labels = rows.labels
-        unit = rows.queries if groups is None else np.asarray(groups)
+        # strata of censored times are divided
+        queries = rows.queries if rows.target is None else None
+        unit = queries if groups is None else np.asarray(groups)
         if isinstance(self.cv, Integral):
-            folds = self._numbered_folds(labels, unit, int(self.cv))
+            needs_both = rows.target is None
+            folds = self._numbered_folds(labels, unit, int(self.cv), needs_both)
         else:
             splitter = check_cv(self._checked_splitter())
             folds = list(splitter.split(np.zeros(labels.size), labels, unit))
         for k, parts in enumerate(folds):
             for part, name in zip(parts, ("training", "test"), strict=True):
                 n_positive = int(np.count_nonzero(labels[part]))
-                if 0 < n_positive < part.size:
+                is_censored = rows.target is not None
+                if 0 < n_positive < part.size + is_censored:
                     continue
                 missing = "positive" if n_positive == 0 else "negative"
+                if is_censored:
+                    missing = "event, thus no comparable"
                 raise NotEnoughClassesError(
                     f"fold {k} has no {missing} row among its {part.size} {name} rows. "
                     "Use fewer folds (cv), or smaller groups."
@@ -419,7 +457,7 @@ class LinearRankerCV(BinaryRanker):
         return folds
 
     def _numbered_folds(
-        self, labels: BoolArray, unit: IntArray | None, n_folds: int
+        self, labels: BoolArray, unit: IntArray | None, n_folds: int, needs_both: bool
     ) -> Folds:
         parameters.check_integer("cv", self.cv)
         if n_folds < 2:
@@ -429,7 +467,7 @@ class LinearRankerCV(BinaryRanker):
                 labels, unit, n_folds, self.random_state, is_balanced=True
             )
         rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
-        if rarer < n_folds:
+        if rarer < n_folds and needs_both:
             raise NotEnoughClassesError(
                 f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
                 "fewer folds, or more rows of that class."

@@ -12,7 +12,7 @@ from scipy.special import expit
 from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.risk_choice import LOSSES
+from aucmax.linear.risk_choice import LOSSES, survival_risk
 from aucmax.metrics.metric_names import NamedMetric
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairSigmoid, PartialHinge, SmoothAveragePrecision
@@ -32,6 +32,7 @@ CANDIDATE_LOSSES = (
     "smooth average precision",
 )
 
+_TOL_OF_COX = 1e-6  # relative gap; the likelihood of equal scores is far above 0
 _TOL_OF_HINGES = 1e-2  # relative gap; the choice among candidates sees no smaller one
 _ACCURACY_OF_SIGMOIDS = 1e-4  # relative error; a descent sees no smaller one
 _MAX_STEPS = 30  # of a descent
@@ -75,6 +76,7 @@ class Rows:
     labels: BoolArray  # True for positives
     sample_weight: FloatArray | None = None
     queries: IntArray | None = None
+    target: Any = None  # events and times, if labels are events
 
     def take(self, rows: IntArray) -> "Rows":
         """Return some of the rows."""
@@ -83,11 +85,21 @@ class Rows:
             self.labels[rows],
             None if self.sample_weight is None else self.sample_weight[rows],
             None if self.queries is None else self.queries[rows],
+            None if self.target is None else self.target[rows],
         )
+
+    def described(self, candidate: Candidate) -> dict[str, Any]:
+        """Return the parameters of a candidate by name."""
+        is_cox = self.target is not None and candidate.loss == "logistic regression"
+        return (candidate._replace(loss="cox") if is_cox else candidate).parameters
 
     def objective(self, candidate: Candidate, spread: float = 1.0) -> LinearObjective:
         """Return what a loss over pairs minimises; widths are in units of `spread`."""
         loss, fpr_range, tpr_range, C, width = candidate
+        if self.target is not None:
+            of_times = self.target, self.sample_weight, self.queries
+            bound = survival_risk(loss, *of_times, _ACCURACY_OF_SIGMOIDS)
+            return LinearObjective(self.X, bound, C * self.labels.size)
         if width is None:
             risk = LOSSES[loss](PartialHinge(fpr_range, tpr_range=tpr_range))
         else:
@@ -129,6 +141,8 @@ def _regressions(
 
 def _regression(rows: Rows) -> Regression:
     """Return a logistic regression with loss and steps of scikit-learn's lbfgs."""
+    if rows.target is not None:
+        return _cox_model(rows)
     # 1/W sum_r v_r log(1 + exp(-y_r (x_r w + b))) + |w|^2 / (2 C W), y of -1 and 1
     matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
     weight = rows.sample_weight
@@ -153,6 +167,21 @@ def _regression(rows: Rows) -> Regression:
         found = minimize(loss, point, method="L-BFGS-B", jac=True, options=options)
         point = found.x
         return point[:-1].copy(), int(found.nit)
+
+    return fit
+
+
+def _cox_model(rows: Rows) -> Regression:
+    """Return Cox's model, the regression of censored times."""
+    start: Start | None = None
+    rule = StoppingRule(tol=_TOL_OF_COX, max_iter=_MAX_ITERATIONS)
+
+    def fit(C: float) -> tuple[FloatArray, int]:
+        nonlocal start
+        objective = rows.objective(Candidate("cox", WHOLE, WHOLE, C))
+        found = SOLVERS["descent"](rule).minimize(objective, L2(), start)
+        start = Start(found.point)
+        return found.point.parameters, found.n_iter
 
     return fit
 
@@ -217,14 +246,14 @@ class SearchFold(NamedTuple):
 
 
 def search_results(
-    folds: Sequence[SearchFold], candidates: Sequence[Candidate]
+    folds: Sequence[SearchFold], candidates: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the table that scikit-learn's searches have."""
     scores, seconds, n_passes, _ = map(np.array, zip(*folds, strict=True))
     mean = scores.mean(axis=0)
     ranked = np.nan_to_num(mean, nan=-np.inf)
     return {
-        "params": [candidate.parameters for candidate in candidates],
+        "params": candidates,
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
@@ -254,7 +283,9 @@ def measure_fold(
     # the top k of all rows are fewer of a fold; of a query they are as many
     portion = test.size / rows.labels.size if rows.queries is None else 1.0
     measure = metric.of_share(portion).prepare(
-        held.labels, sample_weight=held.sample_weight, qid=held.queries
+        held.labels if held.target is None else held.target,
+        sample_weight=held.sample_weight,
+        qid=held.queries,
     )
     for k, one, s in zip(kept, fitted, scores, strict=True):
         found[:, k] = measure(s), one.seconds, one.n_passes

@@ -12,6 +12,7 @@ from aucmax.metrics.concordance_inference import (
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.dynamic_auc import cumulative_dynamic_auc
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
+from aucmax.metrics.named_intervals import metric_interval
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.results import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         MissingQueriesError,
         concordance_scorer,
         make_query_scorer,
+        metric_scorer,
         partial_auc_scorer,
         roc_auc_scorer,
     )
@@ -87,6 +89,8 @@ __all__ = [
     "lift_at_k",
     "make_query_scorer",
     "mean_average_precision",
+    "metric_interval",
+    "metric_scorer",
     "multiclass_auc_score",
     "ndcg_score",
     "nominal_auc_interval",

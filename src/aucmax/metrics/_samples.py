@@ -215,6 +215,31 @@ def residuals(
     return float(centre + mean), effects
 
 
+def class_effects(
+    influence: FloatArray,
+    weights: FloatArray,
+    classes: Sequence[IntArray],
+    groups: IntArray | None,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the effects of rows, class by class, and of groups if there are any.
+
+    `influence` is the derivative by the weight of a row; weights add up to 1. Classes
+    may have a mean influence: that of their share, which varies with the rows.
+    """
+    n_groups = 0 if groups is None else int(groups.max()) + 1
+    of_rows, of_groups = [], np.zeros(n_groups)
+    for own in classes:
+        share = float(weights[own].sum())
+        mean, effects = residuals(influence[own], weights[own])
+        of_rows.append(share * effects + mean * weights[own])
+        if groups is not None:
+            codes = groups[own]
+            _, effects = residuals(influence[own], weights[own], codes, n_groups)
+            of_groups += share * effects
+            of_groups += mean * np.bincount(codes, weights[own], n_groups)
+    return np.concatenate(of_rows), None if groups is None else of_groups
+
+
 def effective_rows(
     weights: FloatArray | None, n_rows: int, codes: IntArray | None = None
 ) -> float:

@@ -141,13 +141,11 @@ def bootstrap_interval(
         value = measure(**arrays, qid=codes)
     else:
         clusters = check_groups(groups, labels.size)
-        if clusters is not None:
-            draws = ((rows, None) for rows, _ in _draw_queries(clusters, rng))
-        else:
-            draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
+        strata = labels if stratified else np.zeros_like(labels)
+        draws = draw_units(strata, clusters, rng)
         value = measure(**arrays)
-    samples = _evaluate(measure, arrays, draws, n_resamples)
-    low, high = _percentiles(samples, confidence)
+    samples = evaluate_draws(measure, arrays, draws, n_resamples)
+    low, high = percentiles(samples, confidence)
     error = float(samples.std(ddof=1))
     name = getattr(metric, "__name__", "").removesuffix("_score")
     name = name if name.isidentifier() else ""  # of a lambda
@@ -227,12 +225,21 @@ def roc_band(
         else _draw_masses(task, codes, sides, n_chords, rng)
     )
     curves = [_tpr_on(grid, *masses) for masses in islice(drawn, n_resamples)]
-    low, high = _percentiles(curves, confidence)
+    low, high = percentiles(curves, confidence)
     tpr = _tpr_on(grid, negative.masses, positive.masses)
     return ROCBand(grid, tpr, low, high, confidence)
 
 
 Draw = tuple[IntArray, IntArray | None]
+
+
+def draw_units(
+    strata: IntArray, groups: IntArray | None, rng: np.random.Generator
+) -> Iterator[Draw]:
+    """Yield draws of rows within strata, or of whole groups if there are any."""
+    if groups is None:
+        return _draw_rows(strata, rng)
+    return ((rows, None) for rows, _ in _draw_queries(groups, rng))
 
 
 def _draw_rows(labels: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
@@ -281,12 +288,13 @@ def _draw_masses(
             yield negative, positive
 
 
-def _evaluate(
+def evaluate_draws(
     measure: Callable[..., float],
     arrays: dict[str, NDArray[Any]],
     draws: Iterator[Draw],
     n_resamples: int,
 ) -> FloatArray:
+    """Return the metric of each draw; one on which it is undefined is replaced."""
     samples: list[float] = []
     n_failed = 0
     while len(samples) < n_resamples:
@@ -363,7 +371,7 @@ def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> Flo
     return curve
 
 
-def _percentiles(samples: Any, confidence: float) -> Any:
+def percentiles(samples: Any, confidence: float) -> Any:
     """Return the percentile interval of the samples, along their first axis."""
     tail = 50.0 * (1.0 - confidence)
     return np.percentile(samples, [tail, 100.0 - tail], axis=0)

@@ -29,11 +29,14 @@ from aucmax.metrics._samples import (
     effect_products,
 )
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, check_box, check_two_classes
+from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
+from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
 from aucmax.metrics.nominal import NominalSample, nominal_auc_score
 from aucmax.metrics.results import MetricComparison, MetricDifference, check_confidence
 from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
-from aucmax.metrics.roc import partial_auc_score
+from aucmax.metrics.roc import partial_auc_score, roc_auc_score
+from aucmax.metrics.top_of_list import average_precision_score
 from aucmax.metrics.uncertainty import (
     TARGETS,
     area_scale,
@@ -115,11 +118,13 @@ def compare_auc(
         The scores of two models for the same rows. Or all models in the first: a
         mapping from names to scores, a frame with one column per model, or an array of
         shape (n_rows, n_models).
-    metric : {"auc", "ordinal_auc", "nominal_auc", "ndcg", "map"}
-        The metric: the AUC or the partial AUC of the ranges; those of
-        :func:`ordinal_auc_score` and :func:`nominal_auc_score`, where scores of a model
-        are a matrix; with `qid`, the mean over queries of the AUC,
-        :func:`ndcg_score` or :func:`mean_average_precision`.
+    metric : str
+        The metric: ``"auc"``, also of the ranges; ``"ordinal_auc"``; ``"nominal_auc"``,
+        where scores of a model are a matrix; ``"average_precision"`` by the effects of
+        rows, as in :func:`metric_interval`. Metrics such as ``"recall@fpr=0.01"`` and
+        ``"precision@100"`` by the covariance of `n_resamples` draws of rows, on which
+        all models are measured. With `qid`, the mean over queries of any of these, or
+        of ``"ndcg@10"`` and ``"map"``.
     reference : str, optional
         Name of the model that all others are compared with; by default, all pairs.
     paired : bool
@@ -148,7 +153,8 @@ def compare_auc(
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).
     **metric_options
-        Options of the metric: ``k``, ``gains``, ``multi_class``, ``average``.
+        Options of the metric: ``k``, ``gains``, ``multi_class``, ``average``; of draws:
+        ``n_resamples`` (1000) and ``random_state`` (0).
 
     Returns
     -------
@@ -186,10 +192,9 @@ def compare_auc(
     [(('a', 'b'), 0.0005), (('a', 'c'), 0.0316), (('b', 'c'), 0.0001)]
     """
     check_confidence(confidence)
-    check_choice("metric", metric, _METRICS)
     check_choice("method", method, ("auto", "delong"))
-    contrasts = Contrasts.of(y_score_a, y_score_b, reference, null, margin, confidence)
-    names, columns = contrasts.names, contrasts.columns
+    tests = reference, null, margin
+    names, columns, pairs = check_models(y_score_a, y_score_b, *tests)
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     check_choice("target", target, TARGETS)
@@ -199,82 +204,71 @@ def compare_auc(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
     if paired:
-        found = measure_on_same_rows(rows.bind(metric), names, columns, target)
+        bound = [rows.bind(metric)]
+        found = on_same_rows(bound[0], names, columns, target)
     else:
         bound = [one.bind(metric) for one in rows.of_models(names)]
         found = _on_different_rows(bound, names, columns)
+    scale = _common_scale(bound, scale)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
-    title = metric if box == WHOLE_SQUARE else f"partial_{metric}"
-    return contrasts.test(found, method, scale, title)
+    title = metric if box == WHOLE_SQUARE else "partial_auc"
+    options = method, scale, title
+    several = compare_estimates(found, pairs, *tests, confidence, *options)
+    return several if y_score_b is None else without_names(several)
 
 
-@dataclass(frozen=True)
-class Contrasts:
-    """Models, and which of their differences are tested."""
+def without_names(found: MetricComparison) -> MetricDifference:
+    """Return the difference of two models that have no names."""
+    return replace(found.differences[0], names=None)
 
-    names: tuple[str, ...]
-    columns: list[Any]  # scores of each model
-    pairs: list[tuple[int, int]]
-    reference: Any
-    null: float
-    margin: float | None
-    confidence: float
-    is_one: bool  # difference of two arrays
 
-    @classmethod
-    def of(
-        cls,
-        first: Any,
-        second: Any,
-        reference: Any,
-        null: float,
-        margin: float | None,
-        confidence: float,
-        argument: str = "y_score",
-    ) -> Contrasts:
-        """Check the arguments of a comparison."""
-        check_number("null", null, -1.0, 1.0)
-        if margin is not None:
-            check_number("margin", margin, 0.0, 1.0)
-            if null:
-                raise ValueError(
-                    "give null or margin: non-inferiority has its own null."
-                )
-        names, columns = _models(first, second, argument)
-        pairs = _pairs(names, reference, null, margin)
-        if second is not None and reference is not None:
-            raise ValueError("reference needs models by name; give them as a mapping.")
-        tests = reference, null, margin, confidence
-        return cls(names, columns, pairs, *tests, second is not None)
+def compare_estimates(
+    found: _Estimates,
+    pairs: Sequence[tuple[int, int]],
+    reference: Any,
+    null: float,
+    margin: float | None,
+    confidence: float,
+    method: str,
+    scale: tuple[float, float],
+    title: str,
+) -> MetricComparison:
+    """Return the differences of pairs of models, and the test that all are equal."""
+    options = method, scale, title
+    differences = tuple(found.differences(pairs, confidence, null, margin, *options))
+    if len(differences) > 1:
+        start = pairs[0][1] if reference is not None else 0
+        test = found.test_equality(start, null / scale[0], method)
+    else:
+        # a margin has a test of its own
+        (one,) = found.differences(pairs, confidence, null, None, *options)
+        test = one.z**2, 1, one.p_value
+    values = tuple((scale[0] * found.values + scale[1]).tolist())
+    covariance = scale[0] ** 2 * found.covariance(np.eye(len(found.names)))
+    return MetricComparison(
+        found.names, values, covariance, *test, differences, confidence, title
+    )
 
-    def test(
-        self,
-        found: _Estimates,
-        method: str,
-        scale: tuple[float, float],
-        title: str,
-    ) -> MetricDifference | MetricComparison:
-        """Return one difference, or all of them and the test that all are equal."""
-        pairs, null = self.pairs, self.null
-        options = method, scale, title
-        differences = tuple(
-            found.differences(pairs, self.confidence, null, self.margin, *options)
-        )
-        if self.is_one:
-            return replace(differences[0], names=None)
-        if len(differences) > 1:
-            start = pairs[0][1] if self.reference is not None else 0
-            test = found.test_equality(start, null / scale[0], method)
-        else:
-            # a margin has a test of its own
-            (one,) = found.differences(pairs, self.confidence, null, None, *options)
-            test = one.z**2, 1, one.p_value
-        values = tuple((scale[0] * found.values + scale[1]).tolist())
-        covariance = scale[0] ** 2 * found.covariance(np.eye(len(self.names)))
-        return MetricComparison(
-            self.names, values, covariance, *test, differences, self.confidence, title
-        )
+
+def check_models(
+    first: Any,
+    second: Any,
+    reference: Any,
+    null: float,
+    margin: float | None,
+    argument: str = "y_score",
+) -> tuple[tuple[str, ...], list[Any], list[tuple[int, int]]]:
+    """Return the names and the scores of all models, and which are compared."""
+    check_number("null", null, -1.0, 1.0)
+    if margin is not None:
+        check_number("margin", margin, 0.0, 1.0)
+        if null:
+            raise ValueError("give null or margin: non-inferiority has its own null.")
+    names, columns = _models(first, second, argument)
+    if second is not None and reference is not None:
+        raise ValueError("reference needs models by name; give them as a mapping.")
+    return names, columns, _pairs(names, reference, null, margin)
 
 
 def _models(
@@ -329,16 +323,17 @@ def _pairs(
 class BoundMetric:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
-    sample: Any  # a class of `_samples`, or one with `parts` and `sizes` like theirs
+    sample: Any  # of `_samples`, `_top_samples` or `nominal`
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
+    scale: tuple[float, float] = (1.0, 0.0)  # factor and shift of values up to 1
 
 
 @dataclass(frozen=True)
 class _Estimates:
     """Values of several models, with what their contrasts need."""
 
-    names: Sequence[str]
+    names: tuple[str, ...]
     values: FloatArray
     # covariances by independent part; if `is_relative`, of the differences of all
     # models to the first and of that one: models that rank alike differ by exactly 0
@@ -470,8 +465,8 @@ def differences_of(pairs: Sequence[tuple[int, int]], n_models: int) -> FloatArra
     return np.asarray(np.eye(n_models)[first] - np.eye(n_models)[second])
 
 
-def measure_on_same_rows(
-    bound: BoundMetric, names: Sequence[str], columns: Sequence[Any], target: str
+def on_same_rows(
+    bound: BoundMetric, names: tuple[str, ...], columns: Sequence[Any], target: str
 ) -> _Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
@@ -501,7 +496,7 @@ def measure_on_same_rows(
 
 
 def _on_different_rows(
-    bound: Sequence[BoundMetric], names: Sequence[str], columns: Sequence[Any]
+    bound: Sequence[BoundMetric], names: tuple[str, ...], columns: Sequence[Any]
 ) -> _Estimates:
     """Measure each model on the rows of its own sample."""
     values, sizes, degrees, products = np.empty(len(names)), [], [], []
@@ -573,15 +568,23 @@ class _Rows:
         """Check what the metric supports, and bind it."""
         units = [k for k in ("qid", "groups", "folds") if getattr(self, k) is not None]
         ranges = ["fpr_range or tpr_range"] if self.box != WHOLE_SQUARE else []
+        named = _parse(metric)
+        function, supported = _METRICS.get(metric) or _supported(named)
         for name in (*units, *ranges, *self.options):
-            if name not in _METRICS[metric][1]:
+            if name not in supported:
                 raise ValueError(f"{name} is not supported for metric={metric!r}.")
-        if self.qid is None and metric in ("ndcg", "map"):
+        needs_queries = metric in ("ndcg", "map") or supported <= {"qid", "gains"}
+        if self.qid is None and needs_queries:
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
         if len(units) > 1:
             raise ValueError(f"{units[1]} cannot be given with {units[0]}.")
+        if metric == "gini":
+            return replace(self.bind("auc"), scale=(2.0, -1.0))
         if self.qid is not None:
-            return self.mean_over_queries(_METRICS[metric][0])
+            unit = float(len(self.y_true)) if metric.startswith("lift") else 1.0
+            return self.mean_over_queries(function, unit)
+        if metric == "average_precision" or named is not None:
+            return self.top_of_list(named)
         if metric == "nominal_auc":
             return self.nominal_auc()
         return self.ordinal_auc() if metric == "ordinal_auc" else self.auc()
@@ -641,7 +644,19 @@ class _Rows:
             sample, lambda scores, _: sample.measure(sample.check(scores))
         )
 
-    def mean_over_queries(self, metric: Callable[..., Any]) -> BoundMetric:
+    def top_of_list(self, named: NamedMetric | None) -> BoundMetric:
+        """Return average precision by influence, or a metric by resampling."""
+        rows = check_rows(self.y_true, self.sample_weight, self.groups, self.pos_label)
+        sample: Any = PrecisionSample(rows)
+        unit = 1.0
+        if named is not None:
+            sample = ResampledSample.of(named, rows, **self.options)
+            unit = sample.unit
+        return replace(_of_scores(sample, rows.is_positive.size), scale=(unit, 0.0))
+
+    def mean_over_queries(
+        self, metric: Callable[..., Any], unit: float = 1.0
+    ) -> BoundMetric:
         """Return the mean of a metric over the queries that have a value."""
         options = {"sample_weight": self.sample_weight, "qid": self.qid, **self.options}
         if self.pos_label is not None:
@@ -651,7 +666,7 @@ class _Rows:
 
         def values(scores: Any) -> FloatArray:
             found: FloatArray = metric(self.y_true, scores, average=None, **options)
-            return found[~np.isnan(found)]
+            return found[~np.isnan(found)] / unit
 
         n_queries = values(np.zeros(len(self.y_true))).size
         if n_queries < 2:
@@ -661,18 +676,50 @@ class _Rows:
             )
         sample = QuerySample(n_queries)
         return BoundMetric(
-            sample, lambda scores, _: sample.measure(values(scores)), False
+            sample, lambda scores, _: sample.measure(values(scores)), False, (unit, 0.0)
         )
 
 
 #: the metric of each query, and the options that are supported
 _METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
     "auc": (partial_auc_score, {"qid", "groups", "folds", "fpr_range or tpr_range"}),
+    "partial_auc": (
+        partial_auc_score,
+        {"qid", "groups", "folds", "fpr_range or tpr_range"},
+    ),
     "ordinal_auc": (ordinal_auc_score, {"qid", "groups"}),
     "nominal_auc": (nominal_auc_score, {"groups", "multi_class", "average", "labels"}),
     "ndcg": (ndcg_score, {"qid", "k", "gains"}),
     "map": (mean_average_precision, {"qid"}),
+    "average_precision": (average_precision_score, {"qid", "groups"}),
+    "gini": (roc_auc_score, {"qid", "groups", "folds"}),
 }
+
+
+def _parse(metric: Any) -> NamedMetric | None:
+    """Return a metric that only has a name; None for one of the table above."""
+    return None if metric in _METRICS else parse_metric(metric, others="'nominal_auc'")
+
+
+def _common_scale(
+    bound: Sequence[BoundMetric], of_areas: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the scale of all models; that of an area unless the metric has its own."""
+    scales = {one.scale for one in bound}
+    if len(scales) > 1:
+        raise ValueError(
+            "lift depends on the share of positives, which differs between these "
+            "samples; compare the precision."
+        )
+    (scale,) = scales
+    return of_areas if scale == (1.0, 0.0) else scale
+
+
+def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:
+    """Return the metric of queries, and the options of one by resampling."""
+    if named.kind.uses_levels or named.kind.takes_range:
+        return named.function, {"qid", "gains"}
+    return named.function, {"qid", "groups", "n_resamples", "random_state"}
 
 
 def _of_scores(sample: Any, n_rows: int) -> BoundMetric:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,20 +17,15 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._samples import Measured, Rows, check_groups, shrunk
+from aucmax.metrics._samples import check_groups, shrunk
 from aucmax.metrics.concordance import (
     Censoring,
     PairShares,
     event_weights,
     pair_shares,
 )
-from aucmax.metrics.concordance_inference import (
-    check_units,
-    effective_pair,
-    interval_of_means,
-    measured,
-)
-from aucmax.metrics.results import DynamicAUC, MetricInterval, check_confidence
+from aucmax.metrics.concordance_inference import count_units, measured, share_interval
+from aucmax.metrics.results import DynamicAUC, check_confidence
 from aucmax.metrics.uncertainty import area_interval, rescaled_interval
 
 
@@ -65,40 +61,24 @@ def cumulative_dynamic_auc(
 
     Parameters
     ----------
-    event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
-    time : array-like of shape (n_rows,)
-        Time to the event or to censoring, at least 0.
     scores : array-like of shape (n_rows,) or (n_rows, n_times)
         Predicted risks, high for early events; or one column per time.
     times : float or array-like of shape (n_times,)
-        Rising times, from the first event to before the last row is censored or has its
-        event.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of independent rows (not how often a row was seen).
+        Rising times, from the first event to before the last time under observation.
     groups : array-like of shape (n_rows,), optional
-        The group (cluster) of each row. Rows of one group may depend on each other.
-    censoring : pair of array-like, optional
-        Events and times to estimate the censoring from, such as the training rows; by
-        default the rows themselves. Their estimate counts as known.
+        As in :func:`concordance_interval`.
 
     Returns
     -------
     DynamicAUC
         ``areas`` with an interval per time, and their ``mean``.
 
-    See Also
-    --------
-    concordance_index : One number for all times.
-
     References
     ----------
-    .. [1] P. J. Heagerty, Y. Zheng. Survival model predictive accuracy and ROC curves.
-       Biometrics 61 (2005), 92-105.
-    .. [2] P. Blanche, J.-F. Dartigues, H. Jacqmin-Gadda. Estimating and comparing
+    .. [1] P. Blanche, J.-F. Dartigues, H. Jacqmin-Gadda. Estimating and comparing
        time-dependent areas under receiver operating characteristic curves for censored
        event times with competing risks. Statistics in Medicine 32 (2013), 5381-5397.
-    .. [3] J. Lambert, S. Chevret. Summary measure of discrimination in survival models
+    .. [2] J. Lambert, S. Chevret. Summary measure of discrimination in survival models
        based on cumulative/dynamic time-dependent ROC curves. Statistical Methods in
        Medical Research 25 (2016), 2088-2102.
 
@@ -108,9 +88,9 @@ def cumulative_dynamic_auc(
     >>> event, time = [1, 0, 1, 1, 0, 1] * 5, [*range(1, 31)]
     >>> scores = [-(t % 9) - t / 9 for t in time]
     >>> print(cumulative_dynamic_auc(event, time, scores, [10, 20]))
-    cumulative AUC 0.7146 (95% interval 0.3497 to 0.9210) at time 10
-    cumulative AUC 0.7051 (95% interval 0.4163 to 0.8891) at time 20
-    mean cumulative AUC 0.7098 (95% interval 0.4466 to 0.8812)
+    cumulative AUC 0.7146 (95% interval 0.3493 to 0.9212) at time 10
+    cumulative AUC 0.7051 (95% interval 0.4135 to 0.8902) at time 20
+    mean cumulative AUC 0.7098 (95% interval 0.4475 to 0.8808)
     """
     check_confidence(confidence)
     rows = SurvivalRows(event, time, sample_weight)
@@ -123,33 +103,31 @@ def cumulative_dynamic_auc(
     place = np.searchsorted(survival.times, np.nextafter(moments, np.inf))
     share = survival.survival[place]  # without an event at each time
     weights = -np.diff(share, prepend=1.0) / (1.0 - share[-1])
-    areas, values, sizes = [], np.empty(moments.size), []
-    effects = np.zeros(rows.time.size)  # of each row's weight on the mean
+    areas, values = [], np.empty(moments.size)
+    sums = np.zeros((3, rows.time.size))  # effects on the mean, weights of pairs
     for k, moment in enumerate(moments):
         level = levels[min(k, len(levels) - 1)]
         found = _shares_at(moment, rows, counted, level, estimated)
-        is_case = found.earlier > 0.0
-        of_rows = effective_pair(found.earlier, found.later, None)
-        units = effective_pair(found.earlier, found.later, codes)
-        check_units(units, codes is not None, f" at time {moment:g}")
-        sizes.append((of_rows, units))
-        one = measured(found, is_case, rows.weight, codes)
-        areas.append(_interval(one, of_rows, units, confidence, "cumulative_auc"))
+        units = count_units(found, codes, f" at time {moment:g}")
+        one = measured(found, rows.weight, codes)
+        sizes = shrunk(count_units(found, None), units, one.design_effect)
+        options: Any = {"rows": sizes, "degrees": min(units) - 1.0}
+        ends = partial(area_interval, found.value, one.error, **options)
+        kind = (1.0, 0.0), confidence, sizes, None, "cumulative_auc"
+        areas.append(rescaled_interval(one, ends, *kind))
         values[k] = found.value
-        effects += weights[k] * found.effects
+        pairs = found.earlier / found.earlier.sum(), found.later / found.later.sum()
+        sums += weights[k] * np.array([found.effects, *pairs])
     mean = float(weights @ values)
     pull = -np.diff(values, append=mean) * share / (1.0 - share[-1])
-    effects += survival.effects(~rows.event, place, pull)
-    both = PairShares(mean, effects, counted, counted)
-    total = measured(both, counted > 0.0, rows.weight, codes)
-    of_rows, units = (
-        tuple(weights @ np.array(one)) for one in zip(*sizes, strict=True)
+    sums[0] += survival.effects(~rows.event, place, pull)
+    total = PairShares(mean, *sums)
+    units, one = count_units(total, codes), measured(total, rows.weight, codes)
+    sizes = shrunk(count_units(total, None), units, one.design_effect)
+    of_mean = share_interval(
+        one, (sizes, min(units) - 1.0), confidence, "mean_cumulative_auc"
     )
-    sizes_of_mean = shrunk(of_rows, units, total.design_effect)
-    interval = interval_of_means(
-        total, sizes_of_mean, min(units) - 1.0, confidence, "mean_cumulative_auc"
-    )
-    return DynamicAUC(tuple(moments.tolist()), tuple(areas), interval)
+    return DynamicAUC(tuple(moments.tolist()), tuple(areas), of_mean)
 
 
 def _check_times(times: ArrayLike, rows: SurvivalRows) -> FloatArray:
@@ -205,11 +183,3 @@ def _shares_at(
     comparable = np.full(level.size, of_controls.sum())
     sums = below, comparable, above * is_control, met
     return pair_shares(rows, cases, sums, estimated, 1)
-
-
-def _interval(
-    found: Measured, rows: Rows, units: Rows, confidence: float, metric: str
-) -> MetricInterval:
-    sizes, degrees = shrunk(rows, units, found.design_effect), min(units) - 1.0
-    ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
-    return rescaled_interval(found, ends, (1.0, 0.0), confidence, sizes, None, metric)

@@ -24,8 +24,8 @@ from aucmax.metrics._samples import (
     Measured,
     Rows,
     check_groups,
+    class_effects,
     effective_rows,
-    residuals,
     shrunk,
 )
 from aucmax.metrics._steps import RankingTask
@@ -327,19 +327,8 @@ class NominalSample:
         auc = rows.mean(areas)
         if rows.average == "weighted":
             influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
-        n_groups = 0 if self.groups is None else int(self.groups.max()) + 1
-        of_rows, of_groups = [], np.zeros(n_groups)
-        for own, share in zip(rows.of_class, rows.prevalence, strict=True):
-            weights = rows.weights[own]
-            mean, effects = residuals(influence[own], weights)
-            of_rows.append(share * effects + mean * weights)
-            if self.groups is not None:
-                codes = self.groups[own]
-                _, effects = residuals(influence[own], weights, codes, n_groups)
-                of_groups += share * effects
-                of_groups += mean * np.bincount(codes, weights, n_groups)
-        by_group = None if self.groups is None else of_groups
-        return Measured.of(auc, np.concatenate(of_rows), by_group)
+        effects = class_effects(influence, rows.weights, rows.of_class, self.groups)
+        return Measured.of(auc, *effects)
 
 
 def _few_and_many(sizes: FloatArray) -> Rows:

@@ -14,7 +14,7 @@ _TARGETS = {
     "models": ", for the fitted models",
     "procedure": ", for models fitted to other rows",
 }
-_TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP"}
+_TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP", "gini": "Gini", "ks": "KS"}
 _TITLES |= {"harrell": "Harrell's", "uno": "Uno's", "c": "C"}
 
 

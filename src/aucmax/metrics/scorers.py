@@ -18,6 +18,7 @@ from aucmax._core.censored_times import split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax.metrics.concordance import METHODS, concordance_index
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
 _SCORES = ("decision_function", "predict_proba")
@@ -100,15 +101,56 @@ def partial_auc_scorer(
     )
 
 
+@documented
+def metric_scorer(
+    metric: str, *, pos_label: Any = None, per_query: bool = False, **options: Any
+) -> Any:
+    """Make a scorer of any metric by its name.
+
+    Parameters
+    ----------
+    metric : str
+        A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
+        ``"precision@100"`` or ``"ndcg@10"``, as in :func:`metric_interval`. The top k
+        are those of each test fold.
+    per_query : bool
+        As in :func:`roc_auc_scorer`; metrics of queries such as NDCG need no flag.
+    **options
+        Further options of the metric, such as ``fpr_range=(0, 0.1)``.
+
+    Returns
+    -------
+    scorer
+        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import metric_scorer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 0, 0, 1, 1, 1]
+    >>> recall = metric_scorer("recall@fpr=0.01")
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=recall, cv=3)
+    array([1., 1., 1.])
+    """
+    named = parse_metric(metric)
+    function = named.kind.function
+    options |= named.options
+    if named.kind.needs_queries:
+        return make_query_scorer(function, **options)
+    if not named.kind.uses_levels:
+        options["pos_label"] = pos_label
+    return _area_scorer(function, per_query, **options)
+
+
+@documented
 def concordance_scorer(*, method: str = "harrell", horizon: float | None = None) -> Any:
     """Make a scorer of :func:`concordance_index`, for models of censored times.
 
     Parameters
     ----------
     method : {"harrell", "uno"}, default="harrell"
-        As in :func:`concordance_index`; so is `horizon`.
-    horizon : float, optional
-        Pairs count if their event is before it.
+        As in :func:`concordance_index`.
 
     Returns
     -------

@@ -368,27 +368,21 @@ def _bootstrap_ends(
 
 # Chosen by the coverage of intervals of simulated rows, the first also by their width:
 # `python -m benchmarks quality.interval_coverage` tests both on other rows.
-_FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
+FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
 
 
-def warn_of_few_rows(
-    rows: Rows,
-    kinds: Sequence[str] = (
-        "positive rows in the ranges",
-        "negative rows in the ranges",
-    ),
-    stacklevel: int = 4,  # the caller of a metric that takes Dask's collections
-) -> None:
+def warn_of_few_rows(rows: Rows) -> None:
     """Warn if the interval may not cover: narrow ranges, uneven weights."""
     if min(rows) < _MIN_ROWS:
+        name = "positive" if rows[0] < rows[1] else "negative"
         warnings.warn(
-            f"The interval rests on {min(rows):.2g} {kinds[rows[0] >= rows[1]]}; "
+            f"The interval rests on {min(rows):.2g} {name} rows within the ranges; "
             "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
-            stacklevel=stacklevel,
+            stacklevel=4,  # the caller of a metric that takes Dask's collections
         )
 
 
@@ -398,7 +392,7 @@ def area_interval(
     confidence: float,
     rows: Rows,
     degrees: Any = None,
-    few_errors: float = _FEW_ERRORS,
+    few_errors: float = FEW_ERRORS,
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
@@ -408,7 +402,7 @@ def area_interval(
     low, high = auc, auc
     if error > 0.0:
         quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
-        low, high = _logit_ends(auc, error, quantile)
+        low, high = logit_ends(auc, error, quantile)
     if error == 0.0 or few * min(auc, 1.0 - auc) < few_errors:
         many = max(*rows, 1.0)
         quantile = t_quantile(few + many - 2.0, confidence)
@@ -417,7 +411,8 @@ def area_interval(
     return low, high
 
 
-def _logit_ends(auc: float, error: float, quantile: float) -> tuple[float, float]:
+def logit_ends(auc: float, error: float, quantile: float) -> tuple[float, float]:
+    """Return the ends of an interval on the logit scale."""
     margin = quantile * error / (auc * (1.0 - auc))
     return float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
 
@@ -431,7 +426,7 @@ def _textbook_ends(
         mean = sum(rows) / 2.0
         return _score_ends(auc, quantile, rows[0] * rows[1], mean, mean)
     if method == "logit":
-        return (auc, auc) if auc in (0.0, 1.0) else _logit_ends(auc, error, quantile)
+        return (auc, auc) if auc in (0.0, 1.0) else logit_ends(auc, error, quantile)
     return max(auc - quantile * error, 0.0), min(auc + quantile * error, 1.0)
 
 
@@ -453,6 +448,21 @@ def _score_ends(
         return outer
 
     return end(0.0), end(1.0)
+
+
+def wilson_ends(
+    share: Any, n: Any, confidence: float, extra_below: float = 0.0
+) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of each share, without checks."""
+    z = t_quantile(inf, confidence)
+    return _wilson_end(share, n, -z - extra_below), _wilson_end(share, n, z)
+
+
+def _wilson_end(share: Any, n: Any, z: float) -> Any:
+    """Solve ``end - share == z * sqrt(end * (1 - end) / n)`` for the end."""
+    part = z * z / n
+    root = z * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + part / (4.0 * n))
+    return np.clip((share + part / 2.0 + root) / (1.0 + part), 0.0, 1.0)
 
 
 def t_quantile(degrees: float, confidence: float) -> float:
@@ -507,5 +517,5 @@ def two_sided_test(
 def error_with_unseen(error: float, few: float, areas: Sequence[float]) -> float:
     """Add what few rows have not shown; see :func:`compare_auc`."""
     n_errors = few * min((min(area, 1.0 - area) for area in areas), default=inf)
-    is_small = error == 0.0 or n_errors < _FEW_ERRORS
+    is_small = error == 0.0 or n_errors < FEW_ERRORS
     return hypot(error, _UNSEEN / few) if is_small else error

@@ -98,7 +98,7 @@ class AdditiveCox(AdditiveLogistic, SurvivalRanker):
     `C` is the weight of the likelihood per event and row.
     """
 
-    def __init__(self, n_ramps: int = 5, C: float = 0.02) -> None:
+    def __init__(self, n_ramps: int = 5, C: float = 0.03) -> None:
         super().__init__(n_ramps, C)
 
     def _weigh(

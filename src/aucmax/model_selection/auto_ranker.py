@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
+from aucmax._core.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import is_usable, plan_folds
@@ -20,13 +21,9 @@ from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
-from aucmax.decisions.calibration import (
-    CalibratedMixin,
-    along_knots,
-    are_rising,
-    check_calibrate,
-    learn_calibration,
-)
+from aucmax.decisions import operating_point
+from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics.concordance import target_concordance
@@ -47,12 +44,15 @@ from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, sum
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
-from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import check_categories, warn_of_constant_scores
+from aucmax.tables.table_model import warn_of_constant_scores
+from aucmax.tables.table_scores import check_categories, score_rows, view_rows
 from aucmax.tables.target import has_constant_scores
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
+# the rule of a threshold that a metric by a rate has
+_RULES = {"recall@fpr": "fpr", "recall@precision": "precision"}
+_RULES |= {"precision@recall": "recall"}
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 
 
@@ -68,7 +68,7 @@ def _has_two_classes(estimator: Any) -> bool:
 
 
 @documented
-class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
+class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
@@ -180,6 +180,10 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     threshold_ : float
         Combined score of the best balanced accuracy, which `decision_function`
         subtracts.
+    alert_threshold_ : float or None
+        For a metric with a rate or a number of top rows, the threshold that belongs to
+        it: scores above it are alerts. `alert_point_` has its rule, counts, rates and
+        their intervals for new rows, all from held-out scores.
     calibration_ : ndarray of shape (2, n_knots)
         Rising scores and their log-odds, between which probabilities are interpolated.
     base_rate_ : float
@@ -357,6 +361,7 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
             if done is not None and not search.is_stopped:
                 done.finish()
             kind = {"levels_" if is_graded else "classes_": given.classes}
+            cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
                 {
@@ -374,7 +379,7 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
                         *members.encoders[0].notices_,
                         *search.notices,
                     ],
-                    **self._learn_cut(ranked, ensemble),
+                    **cut,
                     "n_rows_": given.n_rows,
                     "n_positive_": int(np.count_nonzero(given.labels)),
                     "n_folds_": len(plan.folds),
@@ -499,25 +504,31 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
             record |= dict(zip(ends, map(float, found), strict=True))
         return record
 
-    def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
-        """Learn the threshold and, of one ranking of all rows, the calibration."""
+    def _learn_cut(
+        self, ranked: LogitRows, ensemble: StackedModels, notices: list[str]
+    ) -> dict[str, Any]:
+        """Learn thresholds and, of one ranking of all rows, the calibration."""
         labels, weight = ranked.labels, ranked.target.weights
         if ranked.target.is_graded:
             return {"threshold_": 0.0}
         if (durations := ranked.target.durations) is not None:
-            learned = {}
-            if ranked.target.queries is None:
-                scores = ensemble.honest_scores
-                learned = learn_baseline(labels, durations, scores, weight)
-            return {"threshold_": 0.0, **learned}
+            known = labels, durations, ensemble.honest_scores, weight
+            has_strata = ranked.target.queries is not None
+            return {"threshold_": 0.0} | ({} if has_strata else learn_baseline(*known))
         threshold = balanced_threshold(ensemble.scores, labels, weight)
-        if self.calibrate is None or ranked.target.queries is not None:
-            return {"threshold_": threshold}
+        learned: dict[str, Any] = {"threshold_": threshold}
+        if ranked.target.queries is not None:
+            return learned
         scores = ensemble.honest_scores - threshold
-        return {
-            "threshold_": threshold,
-            **learn_calibration(self.calibrate, scores, labels, weight),
-        }
+        if rule := _alert_rule(ranked):
+            try:
+                point = operating_point(labels, scores, sample_weight=weight, **rule)
+                learned["alert_point_"] = point.as_dict()
+            except ValueError as error:  # such as a precision that is never reached
+                notices.append(f"no threshold for alerts is stored: {error}")
+        if self.calibrate is not None:
+            learned |= learn_calibration(self.calibrate, scores, labels, weight)
+        return learned
 
     def _check_parameters(self) -> None:
         check_calibrate(self.calibrate)
@@ -578,6 +589,16 @@ class AutoRanker(CalibratedMixin, EventProbabilityMixin, BinaryRanker):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _alert_rule(ranked: LogitRows) -> dict[str, float]:
+    """Return the rule of the threshold that belongs to the metric, if there is one."""
+    named = parse_metric(ranked.metric)
+    if named.base in _RULES:
+        return {_RULES[named.base]: float(next(iter(named.options.values())))}
+    if named.kind.is_top and "k" in named.options:
+        return {"alert_rate": min(named.options["k"] / ranked.n_rows, 1.0)}
+    return {}
 
 
 def _check_member(member: dict[str, Any], n_folds: int) -> None:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
 from aucmax.model_selection.goals import Goal, title_of
-from aucmax.tables import TableModel, TableNotice, Target
+from aucmax.tables import TableNotice, Target
 
 if TYPE_CHECKING:
     from aucmax.report import Report
+    from aucmax.tables import TableModel
 
 # columns of a terminal; a wider table is divided in two
 _WIDTH = 80
@@ -130,7 +131,7 @@ class VersusBaseline:
 class FittedFold:
     """The models of one fold by their names, and the rows that they were tested on."""
 
-    models: dict[str, TableModel]
+    models: "dict[str, TableModel]"
     table: Any  # polars.DataFrame or csr_array
     target: Target
 

@@ -250,7 +250,9 @@ class PlannedComparison:
         """Split the rows, and make the models; see :func:`compare_models`."""
         if target.is_survival:
             require_survival(models)
-        named = name_models(models, partial(table_model, ranges=goal.ranges))
+        metric = None if target.is_graded else goal.other_metric
+        make = partial(table_model, ranges=goal.ranges, metric=metric)
+        named = name_models(models, make)
         named = {name: for_frame(model, X) for name, model in named.items()}
         table = as_table(X)
         check_rows(table, target)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import compare_auc, cv_auc_interval
+from aucmax.metrics import compare_auc, cv_auc_interval, metric_interval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
@@ -29,6 +29,7 @@ from aucmax.tables.target import has_constant_scores
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+_MIN_FOLDS = 3
 
 
 class Estimate(NamedTuple):
@@ -60,6 +61,21 @@ def mean_interval(values: Floats, bounds: tuple[float, float] = (0, 1)) -> Estim
     margin = _quantile(values.size) * error
     low, high = bounds
     return Estimate(mean, max(mean - margin, low), min(mean + margin, high))
+
+
+def estimate_metric(
+    values: Floats, metric: str, target: Target, scores: Floats
+) -> Estimate:
+    """Return the mean of a metric over queries or folds, with its interval.
+
+    Too few folds for Student's t have the interval of all their rows together.
+    """
+    has_units = target.queries is not None or target.is_graded
+    if values.size < _MIN_FOLDS and not has_units:
+        weights = target.weights
+        found = metric_interval(target.relevant, scores, metric, sample_weight=weights)
+        return Estimate(float(values.mean()), found.low, found.high)
+    return mean_interval(values, parse_metric(metric).kind.bounds)
 
 
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
@@ -138,8 +154,10 @@ def summarise_folds(
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         metric = folds[0].goal.metric
-        main, bounds = values[metric], parse_metric(metric).kind.bounds
-        estimate = mean_interval(main[~np.isnan(main)], bounds)
+        scores = np.concatenate([fold.scores[name] for fold in folds])
+        rows = reduce(Target.followed_by, (fold.target for fold in folds))
+        main = values[metric][~np.isnan(values[metric])]
+        estimate = estimate_metric(main, metric, rows, scores)
     seconds = float(np.median([fold.seconds[name] for fold in folds]))
     ends = estimate.low, estimate.high
     return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)

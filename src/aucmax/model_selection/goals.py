@@ -43,6 +43,11 @@ class Goal:
         return title_of(self.metric)
 
     @property
+    def other_metric(self) -> str | None:
+        """The metric, unless it is an area."""
+        return None if self.is_area else self.metric
+
+    @property
     def is_area(self) -> bool:
         """Whether it is the AUC or the partial AUC."""
         return self.metric in ("auc", "partial_auc")

@@ -16,7 +16,6 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import compare_auc, cv_auc_interval
-from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.model_selection.concordance_estimates import (
     concordance_test,
@@ -26,7 +25,7 @@ from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     CONFIDENCE,
     Estimate,
-    mean_interval,
+    estimate_metric,
     paired_test,
 )
 from aucmax.model_selection.goals import title_of
@@ -42,7 +41,7 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
         return Estimate(*estimate_concordance(ranked.target, ranked.folds, scores))
     if ranked.has_units:
         values = replace(ranked, part=part).values(scores)
-        return mean_interval(values, parse_metric(ranked.metric).kind.bounds)
+        return estimate_metric(values, ranked.metric, ranked.target, scores)
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights, **part}
     try:
         found = cv_auc_interval(ranked.target.labels, scores, **known)

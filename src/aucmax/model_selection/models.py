@@ -32,6 +32,12 @@ class SearchSetting(NamedTuple):
     is_survival: bool = False  # whether rows have censored times
 
     @property
+    def other_metric(self) -> str | None:
+        """The metric, unless it is an area or one of levels."""
+        is_area = self.metric == "partial_auc" or self.is_ranking
+        return None if is_area else self.metric
+
+    @property
     def is_early(self) -> bool:
         """Whether the part begins at the false positive rate 0 and ends before 1."""
         low, high = self.part["fpr_range"]
@@ -57,6 +63,7 @@ class NamedModel:
     # curve decides) or "queries"
     compared: str = "on request"
     ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
+    takes_metric: bool = False  # whether it is chosen by a metric that it is given
     learns_levels: bool = False  # whether it learns more than two levels of relevance
     learns_survival: bool = False  # whether it learns censored times, and only these
     # parameters that differ within AutoRanker, where models share the time
@@ -117,8 +124,9 @@ _SURVIVAL_TREES = {
     "learning_rate": 0.03,
     "num_leaves": 8,
     "min_child_samples": 10,
-    "colsample_bytree": 0.5,
-    "reg_lambda": 5.0,
+    "colsample_bytree": 0.8,
+    "reg_lambda": 20.0,
+    "params": {"extra_trees": True},
 }
 # of rankers within AutoRanker, unlike LightGBM's defaults
 _SMALL_TREES = {
@@ -176,6 +184,7 @@ MODELS: dict[str, NamedModel] = {
         "aucmax.model_selection.auto_ranker:AutoRanker",
         view="raw",
         ranges=_RANGES,
+        takes_metric=True,
         learns_levels=True,
     ),
     "linear": NamedModel(
@@ -183,6 +192,7 @@ MODELS: dict[str, NamedModel] = {
         {"standardize": False},  # the columns of a table are on one scale already
         compared="always",
         ranges=_RANGES,
+        takes_metric=True,
         search_settings={"standardize": True, "C_values": (0.1, 1.0)},
         search_rows=10_000,
     ),
@@ -367,6 +377,7 @@ def table_model(
     name: str,
     *,
     ranges: Ranges | None = None,
+    metric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
@@ -378,6 +389,9 @@ def table_model(
         A key of :data:`aucmax.model_selection.MODELS`.
     ranges : mapping of str to pair of float, optional
         ``fpr_range`` and ``tpr_range`` to train for, used if the model can.
+    metric : str, optional
+        A metric other than an area, such as "average_precision", to choose the model
+        by, used if the model can.
     parameters : mapping of str to object, optional
         Parameters of the estimator to set.
     **settings
@@ -395,6 +409,8 @@ def table_model(
     module, class_name = choice.home.split(":")
     part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
     chosen = dict(parameters or {})
+    if metric is not None and choice.takes_metric:
+        chosen.setdefault("metric", metric)
     per_row = {key: v for key, v in choice.per_row.items() if key not in chosen}
     settings.setdefault("levels", "learn" if choice.learns_levels else None)
     return TableModel(
@@ -514,6 +530,9 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"{models!r}; write models=[{models!r}] for a single model."
             )
         names: Sequence[str] = CANDIDATES
+        if setting.other_metric is not None:
+            # the linear model can be trained for the top of the list
+            names = tuple(dict.fromkeys([CANDIDATES[0], "linear", *CANDIDATES]))
         if setting.is_ranking:
             names = RANKING_CANDIDATES
         if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
@@ -555,7 +574,8 @@ def _search_model(setting: SearchSetting, name: str) -> Any:
     ranges = setting.part
     if name == "lambdamart-pauc" and not setting.is_early:
         ranges = {}
-    model = table_model(name, ranges=ranges, parameters=parameters)
+    metric = setting.other_metric
+    model = table_model(name, ranges=ranges, metric=metric, parameters=parameters)
     known = model.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
     if choice.home.startswith("aucmax.trees:"):

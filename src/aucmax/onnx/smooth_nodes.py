@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.decisions.calibration import LOGISTIC_BETWEEN
+from aucmax._core.calibrated import LOGISTIC_BETWEEN
 from aucmax.model_selection.additive_logistic import AdditiveLogistic, is_bent
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
@@ -74,7 +74,7 @@ def add_knots(graph: OnnxGraph, scores: str, knots: Knots) -> str:
 
 
 def add_probability(graph: OnnxGraph, scores: str, knots: Knots) -> str:
-    """Add the probability of a score, as in ``aucmax/decisions/calibration.py``."""
+    """Add the probability of a score, as in ``aucmax/_core/calibrated.py``."""
     log_odds = add_knots(graph, scores, knots)
     ends = (graph.constant(np.array(end)) for end in LOGISTIC_BETWEEN)
     within = graph.add("Clip", log_odds, *ends)

@@ -12,7 +12,7 @@ from aucmax._core.saved_state import check_saved_state
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
-from aucmax.persistence.registry import RETIRED, find_class, saved_fields
+from aucmax.persistence.registry import RETIRED, find_class, find_scorer, saved_fields
 
 MAX_RANGE = 1_000_000
 
@@ -23,9 +23,19 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class Decoder:
-    """Rebuilds values from a tagged tree, which must use each of `members` once."""
+    """Rebuilds values from a tagged tree, which must use each of `members` once.
 
-    def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
+    With `to_score`, estimators become the scorers of the registry: what these do not
+    declare is left out.
+    """
+
+    def __init__(
+        self,
+        members: dict[str, bytes],
+        made_with: dict[str, str],
+        to_score: bool = False,
+    ) -> None:
+        self._to_score = to_score
         self._unused = dict(members)
         self._made_with = made_with
         self._by_tag: dict[str, Callable[[Any, str], Any]] = {
@@ -153,6 +163,10 @@ class Decoder:
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
         known = inspect.signature(cls).parameters.keys()
+        if self._to_score:
+            declared = saved_fields(cls) or {}
+            params = {k: tree for k, tree in params.items() if k in known}
+            state = {k: tree for k, tree in state.items() if k in declared}
         params = self._params(cls, known, params, path)
         left_out = known | unsaved_attributes(cls)
         for attribute in state:
@@ -172,7 +186,7 @@ class Decoder:
         if not isinstance(name, str):
             raise ModelFileError(f"{path} does not name a class")
         try:
-            return find_class(name[:80])
+            return find_scorer(name) if self._to_score else find_class(name[:80])
         except LookupError as error:
             raise ModelFileError(error.args[0], self._version_hint()) from error
         except ModuleNotFoundError as error:

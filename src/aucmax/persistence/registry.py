@@ -33,6 +33,16 @@ REGISTRY: dict[str, str] = {
     "XGBoostRanker": "aucmax.trees",
 }
 
+#: classes that score rows by the state of others, without scikit-learn
+SCORERS: dict[str, tuple[str, str]] = {
+    "TableModel": ("aucmax.tables.table_scores", "LinearTableScorer"),
+    "TableEncoder": ("aucmax.tables.learned_columns", "LearnedColumns"),
+    **dict.fromkeys(
+        ("AUCSVC", "LinearRankerCV", "LogisticRegression"),
+        ("aucmax._core.linear_scores", "LinearScorer"),
+    ),
+}
+
 #: parameters of scikit-learn that some versions lack: with this value they have no
 #: effect, and are ignored where the class does not have them
 RETIRED: dict[str, dict[str, Any]] = {
@@ -48,6 +58,13 @@ def find_class(name: str) -> type[Any]:
     found = getattr(import_module(REGISTRY[name]), name, None)
     if not isinstance(found, type):
         raise LookupError(f"{REGISTRY[name]} has no class {name!r}")
+    return found
+
+
+def find_scorer(name: str) -> type[Any]:
+    """Return the class that scores rows for a linear model, or for its encoder."""
+    module, scorer = SCORERS[name]
+    found: type[Any] = getattr(import_module(module), scorer)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
+from aucmax._core.packages import import_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of that size in inches."""
     if ax is not None:
         return ax
-    from matplotlib import pyplot
+    pyplot = import_package("matplotlib.pyplot", "a plot")
 
     _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     return ax

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
 from aucmax._core.docstrings import documented
+from aucmax._core.packages import import_package
 from aucmax.metrics.results import p_value_text
 from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
@@ -96,6 +97,7 @@ def table_as_html(contents: ReportContents) -> str:
 
 @cache
 def _environment() -> Environment:
+    import_package("jinja2", "a report")
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,13 +33,12 @@ from aucmax.risks._pairs.level_pairs import (
 )
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 from aucmax.risks._pairs.logistic_table import coefficients
-from aucmax.risks.contract import BoundRisk
+from aucmax.risks.contract import BoundRisk, Derivatives
 
 if TYPE_CHECKING:
     from aucmax.risks.pair_logistic import PairLogistic
 
 Share = TypeVar("Share", float, FloatArray)
-Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 # Fewer rows take one thread a few milliseconds, during which the threads of a tree
 # learner still spin, waiting for their next tree, and occupy the cores.
 _MANY_ROWS = 2**17

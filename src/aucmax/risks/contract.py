@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core import validation
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries
@@ -26,6 +26,8 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 #: a quadratic form, V -> V^T L V
 Form: TypeAlias = Callable[[Any], FloatArray]
+#: gradient and hessian, of any floating-point type
+Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Support(NamedTuple):

@@ -77,7 +77,8 @@ class BoundCoxLikelihood(BoundSurvivalRisk):
         own = self._events[self._events > 0.0]
         # an event is in its own risk set
         self.least_value = float(own @ np.log(own)) / self._total
-        self.row_scale = self._total
+        # as many as the events, whatever the scale of weights
+        self.row_scale = self.n_rows * self._total / float(self._weights.sum())
 
     def _sum_up(
         self, scores: ArrayLike, with_value: bool = True

@@ -10,7 +10,7 @@ from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
 from aucmax.risks._pairs.precision_sweeps import PrecisionRows, sum_ranks, sum_slopes
-from aucmax.risks.contract import BoundRisk
+from aucmax.risks.contract import BoundRisk, Derivatives
 
 _MIN_WIDTH = 1e-150  # curvatures grow with its square and must stay finite
 
@@ -100,7 +100,7 @@ class BoundSmoothAveragePrecision(BoundRisk):
         super().__init__(risk, labels, sample_weight, queries)
         self.relative_error = 4.0 * float(risk.accuracy)
         self._table = coefficients(float(risk.accuracy))
-        n_rows = self.labels.size
+        self.n_rows = n_rows = self.labels.size
         self._codes = (
             np.zeros(n_rows, dtype=np.int64)
             if self.queries is None
@@ -111,6 +111,7 @@ class BoundSmoothAveragePrecision(BoundRisk):
         weights = self.sample_weight
         if weights is None:
             weights = np.ones(n_rows)
+        masses = np.bincount(self._codes, weights)
         largest = np.zeros(n_rows_of_query.size)
         np.maximum.at(largest, self._codes, weights)
         # so that sums neither overflow nor vanish: ratios of weights alone matter
@@ -130,10 +131,23 @@ class BoundSmoothAveragePrecision(BoundRisk):
         shares = np.zeros(is_used.size)
         shares[is_used] = 1.0 / (n_used * of_positives[is_used])
         self._shares = np.where(self.labels, shares[self._codes] * self._weights, 0.0)
+        # as that of pairs: about one per row, and a query counts as much as its rows
+        masses *= n_used * n_rows / 2.0 / masses.sum()
+        self.row_scale = masses[self._codes]
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the risk, from 0 to 1, and its gradient."""
         return self.value_gradient_hessian(scores)[:2]
+
+    def gradient_hessian(
+        self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
+    ) -> Derivatives:
+        """Return (or fill) both derivatives; `scaled` times `row_scale`."""
+        found = self.value_gradient_hessian(scores)[1:]
+        out = out or found
+        for values, own in zip(out, found, strict=True):
+            np.multiply(own, self.row_scale if scaled else 1.0, out=values)
+        return out
 
     def value_gradient_hessian(
         self, scores: ArrayLike
@@ -162,7 +176,7 @@ class BoundSmoothAveragePrecision(BoundRisk):
         of_positives = of_positives + rows.weights
         total = of_positives + of_negatives
         np.divide(shares, total, out=shares, where=shares > 0.0)
-        value = float(shares @ of_negatives)
+        value = float((shares * of_negatives).sum())
         # what a change of the ranks among positives and among negatives is worth
         np.divide(shares, total, out=shares, where=shares > 0.0)
         worth = np.stack([shares * of_negatives, shares * of_positives])

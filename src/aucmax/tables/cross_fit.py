@@ -24,18 +24,12 @@ from aucmax.exceptions import (
     UnknownCategoriesWarning,
 )
 from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.learned_columns import VIEWS
+from aucmax.tables.table_scores import score_rows, view_rows
 from aucmax.tables.target import Target
 
 if TYPE_CHECKING:
     from aucmax.tables.table_model import TableModel
-
-#: How each kind of estimator sees a table.
-VIEWS = {
-    "linear": TableEncoder.transform,
-    "trees": TableEncoder.transform_for_trees,
-    "raw": TableEncoder.select,
-    "frame": TableEncoder.frame,
-}
 
 _MAX_FOLDS = 5
 # Beyond this number of rows three folds suffice to learn probabilities.
@@ -48,12 +42,6 @@ def learn_encoder(
     """Learn the columns of a table by the settings of an encoder, or the usual ones."""
     encoder = TableEncoder() if template is None else clone(template)
     return encoder.fit(table, labels)
-
-
-def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator scores."""
-    check_choice("view", view, VIEWS)
-    return VIEWS[view](encoder, table)
 
 
 def view_training_rows(
@@ -144,17 +132,6 @@ def _fit_with_folds(
             "model."
         )
     return estimator.set_params(cv=folds).fit(matrix, labels, **taken).set_params(cv=cv)
-
-
-def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
-    """Return scores of encoded rows, or the probability of the positive class."""
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(matrix)
-    elif hasattr(estimator, "predict_proba"):
-        scores = estimator.predict_proba(matrix)[:, 1]
-    else:  # a survival model of another package, which predicts risks
-        scores = estimator.predict(matrix)
-    return np.asarray(scores, dtype=np.float64)
 
 
 class ScoredFold(NamedTuple):

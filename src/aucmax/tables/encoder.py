@@ -1,54 +1,31 @@
 """Encode raw tables as matrices for models."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import unchanged_on_failure
-from aucmax._core.folds import Folds, divide_rows
-from aucmax._core.mapped import is_on_disk
+from aucmax._core.folds import divide_rows
 from aucmax._core.parameters import check_integer
 from aucmax.datasets.column_names import list_names
-from aucmax.exceptions import ModelFileError
 from aucmax.tables import _column_types as column_types
 from aucmax.tables._cell_values import category_words
 from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
-from aucmax.tables._column_types import Category, Column, Number, TargetMean
-from aucmax.tables._matrices import (
-    assemble_dense,
-    assemble_sparse,
-    matrix_on_disk,
-    matrix_on_workers,
-    of_pieces,
-)
-from aucmax.tables._scaling import (
-    fit_width,
-    learn_scales,
-    scale_sparse,
-    sparse_to_unit_scale,
-    unsquash,
-)
-from aucmax.tables.frames import allow_tables, as_table, pick_columns
-
-LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
-
-# one-hot columns are stored sparse when at least this many columns are this empty
-_WIDE = 100
-_SPARSE_BELOW = 0.25
+from aucmax.tables._column_types import Category, TargetMean
+from aucmax.tables._scaling import learn_scales
+from aucmax.tables.frames import allow_tables, as_table
+from aucmax.tables.learned_columns import LearnedColumns
 
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
     r"""Learn the type of each column of a table and turn rows into numbers.
 
     A column is treated as
@@ -118,16 +95,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'age=(missing)', 'sex=F', 'sex=M']
     """
 
-    _saved_state = saved.fields(
-        **saved.COLUMNS,
-        columns_=saved.instance_of(list),
-        scales_=saved.instance_of(dict, type(None)),
-        categorical_features_=saved.column_numbers,
-        **saved.optional(
-            dropped_=saved.instance_of(dict),
-            notices_=saved.instance_of(list),
-            column_notes_=saved.instance_of(list),
-        ),
+    _saved_state = saved.optional(
+        dropped_=saved.instance_of(dict),
+        notices_=saved.instance_of(list),
+        column_notes_=saved.instance_of(list),
     )
 
     max_categories: int = 50
@@ -158,15 +129,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def _learn(self, table: Any, labels: NDArray[np.int64] | None) -> None:
-        self.columns_: list[dict[str, Any]] = []
+        self.columns_ = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
         self.column_notes_: list[str] = []
-        self.scales_: dict[str, NDArray[np.float64]] | None = None
+        self.scales_ = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.categorical_features_: list[int] = []
-        self.n_features_in_: int = table.shape[1]
+        self.categorical_features_ = []
+        self.n_features_in_ = table.shape[1]
         if isinstance(table, sparse.csr_array):
             self.scales_ = learn_scales(table)
         else:
@@ -206,27 +177,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             i for i, part in enumerate(self._parts()) if isinstance(part, Category)
         ]
 
-    def select(self, X: Any) -> Any:
-        """Return the columns in use, in the order of training, text numbers parsed."""
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return self._sparse_rows(X)
-        table = self._frame(X)
-        if is_on_disk(table):
-            return table
-        return table.with_columns(
-            pl.Series(column.name, column.read(table[column.name])).fill_nan(None)
-            for column in self._learned()
-            if isinstance(column, Number) and table.schema[column.name] == pl.String
-        )
-
-    def frame(self, X: Any) -> Any:
-        """Return all columns of training unchanged, in the order of training."""
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return self._sparse_rows(X)
-        return pick_columns(as_table(X), self.feature_names_in_.tolist())
-
     def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix for linear models.
 
@@ -237,20 +187,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         matrix : ndarray or csr_array of shape (rows, n_features_out)
             Finite numbers without missing values.
         """
-        return self._matrix(X, "linear")
-
-    def transform_for_trees(self, X: Any) -> Any:
-        """Turn raw rows into the matrix for trees: missing is NaN, categories codes.
-
-        Numbers are only multiplied by a power of two per column, because tree learners
-        treat anything below a fixed threshold as zero.
-
-        Returns
-        -------
-        matrix : ndarray or csr_array of shape (rows, n_columns)
-            ``categorical_features_`` are the columns with category codes.
-        """
-        return self._matrix(X, "trees")
+        return super().transform(X)  # here, so that scikit-learn's set_output finds it
 
     def training_rows(
         self, X: Any, y: Any, view: str, *, groups: Any = None, times: Any = None
@@ -286,182 +223,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             None.
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
-
-    def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
-        """Return the matrix of a table, in memory, on disk or on Dask's workers."""
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            rows = self._sparse_rows(X)
-            scale = scale_sparse if view == "linear" else sparse_to_unit_scale
-            return scale(rows, self.scales_)
-        table = self._frame(X)
-        crossed = {
-            column.name: column.crossed(table[column.name], *known)
-            for column in self._learned()
-            if known is not None and isinstance(column, TargetMean)
-        }
-        if not is_on_disk(table):
-            return self._frame_matrix(table, view, crossed)
-
-        def of_piece(frame: pl.DataFrame, rows: slice) -> Any:
-            own = {name: shares[rows] for name, shares in crossed.items()}
-            return self._frame_matrix(frame, view, own)
-
-        if table.on_workers:
-            width = of_piece(table.head(1), slice(0, 1)).shape[1]
-            return matrix_on_workers(table, self._learned(), of_piece, width)
-        is_known = known is not None
-        return matrix_on_disk(
-            of_pieces(table, self._learned(), of_piece, are_settled=is_known)
-        )
-
-    def _frame_matrix(
-        self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        """Put the parts of all columns side by side; `crossed` has target means."""
-        parts = (
-            part
-            for column in self._learned()
-            for part in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else getattr(column, view)(frame[column.name])
-            )
-        )
-        if view == "trees":
-            return np.column_stack(list(parts))
-        shape = frame.height, len(self.get_feature_names_out())
-        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
-        return assemble(parts, shape)
-
-    def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Apply a function to all rows, or to the pieces of a table on disk.
-
-        Parameters
-        ----------
-        function : callable
-            Called with a table, and the slice of its rows.
-        """
-        if not is_on_disk(X):
-            return iter([function(X, slice(None))])
-        return of_pieces(self.select(X), self._learned(), function)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns of :meth:`transform`.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-        """
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return np.array([f"x{i}" for i in range(self.n_features_in_)], dtype=object)
-        names = [name for part in self._parts() for name in part.linear_names()]
-        return np.array(names, dtype=object)
-
-    def source_columns(self, view: str) -> list[str]:
-        """Return the column of the table behind each column of a matrix."""
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return list(self.get_feature_names_out())
-        return [
-            column.name
-            for column in self._learned()
-            for part in column_types.parts_of(column)
-            for _ in (part.linear_names() if view == "linear" else (part,))
-        ]
-
-    def raw_value(self, feature: int, value: float) -> float:
-        """Return a number of :meth:`transform` in the units of the table.
-
-        Indicators and shares of positives are returned unchanged.
-
-        Parameters
-        ----------
-        feature : int
-            Place of the column in the matrix.
-        value : float
-            A number in that column.
-        """
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            size, half_spread = self.scales_["size"], self.scales_["half_spread"]
-            squashed = np.asarray(value * size[feature])
-            return float(unsquash(squashed, 0.0, half_spread[feature]))
-        parts = [part for part in self._parts() for _ in part.linear_names()]
-        part = parts[feature]
-        is_number = self.get_feature_names_out()[feature] == part.name
-        return part.raw(value) if isinstance(part, Number) and is_number else value
-
-    def _learned(self) -> Iterator[Column]:
-        return map(column_types.restore, self.columns_)
-
-    def _parts(self) -> Iterator[Number | Category | TargetMean]:
-        return (
-            part for column in self._learned() for part in column_types.parts_of(column)
-        )
-
-    def _is_sparse(self, width: int) -> bool:
-        # each column fills one cell of its indicators, at most
-        n_filled = sum(3 if c["kind"] == "date" else 1 for c in self.columns_)
-        return width >= _WIDE and n_filled < _SPARSE_BELOW * width
-
-    def _frame(self, X: Any) -> Any:
-        table = as_table(X)
-        if sparse.issparse(table):
-            raise ValueError(
-                "the encoder was fitted on a table with named columns, got a sparse "
-                "matrix; give it the same kind of table."
-            )
-        if not hasattr(X, "columns") and table.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"the table has {table.shape[1]} columns without names, but the "
-                f"encoder was fitted on {self.n_features_in_} columns."
-            )
-        # a text column may be in use twice
-        names = dict.fromkeys(column["name"] for column in self.columns_)
-        return pick_columns(table, list(names))
-
-    def _sparse_rows(self, X: Any) -> sparse.csr_array:
-        table = as_table(X)
-        if not isinstance(table, sparse.csr_array):
-            raise ValueError(
-                "the encoder was fitted on a sparse matrix, got a table; give it the "
-                "same kind of matrix."
-            )
-        return fit_width(table, self.n_features_in_)
-
-    def sample_row(self) -> Any:
-        """Return one raw row of missing values, to check a loaded encoder."""
-        if self.scales_ is None:
-            names = [column["name"] for column in self.columns_]
-            return pl.DataFrame({name: [None] for name in names})
-        for part in ("half_spread", "size"):
-            scale = self.scales_[part]
-            if scale.shape != (self.n_features_in_,) or not (scale > 0.0).all():
-                raise ValueError(f"the {part} of features must be positive")
-        return sparse.csr_array((1, self.n_features_in_))
-
-    def _check_state(self) -> None:
-        """Reject a loaded state that no ``fit`` can have produced."""
-        if not hasattr(self, "columns_"):
-            return
-        try:
-            for column in self.columns_:
-                column_types.check_plain(column)
-            names = {column["name"] for column in self.columns_}
-            if not names <= {*getattr(self, "feature_names_in_", names)}:
-                raise ValueError("a column is not among the names of columns")
-            row = self.sample_row()
-            is_sound = bool(np.isfinite(self.transform(row).sum()))
-            is_sound &= self.transform_for_trees(row).shape[1] > max(
-                self.categorical_features_, default=0
-            )
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the table encoder is damaged: {error}") from error
-        if not is_sound:
-            raise ModelFileError("the table encoder is damaged: its numbers are wrong")
 
     def __sklearn_tags__(self) -> Any:
         return allow_tables(super().__sklearn_tags__())

@@ -7,30 +7,24 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.threshold import balanced_threshold
-from aucmax.decisions.calibration import (
-    CalibratedMixin,
-    check_calibrate,
-    learn_calibration,
-)
+from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin
-from aucmax.exceptions import ConstantScoresWarning, IncompatibleError, ModelFileError
+from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
-from aucmax.tables.cross_fit import VIEWS
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.frames import allow_tables, as_table, warn_of_other_columns
+from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Grading, Target, has_constant_scores
+from aucmax.tables.row_sketch import sketch_rows
+from aucmax.tables.table_scores import TableScores, score_rows
+from aucmax.tables.target import Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 _LEVELS = (None, "learn", "relevant")
@@ -38,9 +32,7 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableModel(
-    CalibratedMixin, EventProbabilityMixin, ClassifierMixin, BaseEstimator
-):
+class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstimator):
     """An estimator for raw tables: an encoder and a model.
 
     Parameters
@@ -98,6 +90,9 @@ class TableModel(
         Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
         Share of positives among the rows of the calibration; only with `calibrate`.
+    alert_threshold_ : float or None
+        The threshold of :meth:`store_threshold`, if any; ``alert_point_`` has its rule,
+        counts and intervals.
     row_sketch_ : ndarray of uint64
         Hashes of training rows, for :meth:`share_of_known_rows`.
 
@@ -113,18 +108,11 @@ class TableModel(
     """
 
     _saved_state = saved.fields(
-        view=saved.one_of(*VIEWS),
         levels=saved.one_of(*_LEVELS),
         encoder_=saved.instance_of(TableEncoder),
         estimator_=saved.fitted_model,
-        classes_=saved.array(saved.LABEL_KINDS, None),
-        values_=saved.array(saved.LABEL_KINDS, "levels_"),
-        levels_=saved.array("i", None),
-        threshold_=saved.number,
         n_rows_=saved.count,
         n_positive_=saved.count,
-        row_sketch_=saved.array("u", None),
-        **saved.optional(is_survival_=saved.instance_of(bool)),
     )
 
     estimator: Any
@@ -198,10 +186,11 @@ class TableModel(
         is_binary = not (target.is_graded or target.is_survival)
         if "calibrate" in estimator.get_params(deep=False) and is_binary:
             # it has learned both by itself, and 0 is its threshold
-            names = () if self.calibrate is None else ("calibration_", "base_rate_")
+            names = ["alert_point_"]
+            names += [] if self.calibrate is None else ["calibration_", "base_rate_"]
             learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
             return {"threshold_": 0.0, **learned}
-        scores = cross_fit.score_rows(estimator, matrix)
+        scores = score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)
         if not is_binary:
@@ -216,47 +205,6 @@ class TableModel(
             **learn_calibration(self.calibrate, scores, labels, weights),
         }
 
-    @property
-    def grading_(self) -> Grading:
-        """The meaning of the values of the target at training."""
-        check_is_fitted(self)
-        return Grading(tuple(self.values_.tolist()), tuple(self.levels_.tolist()))
-
-    @property
-    def has_threshold_(self) -> bool:
-        """Whether it can predict a class: not if it ranks by levels or times."""
-        return not (self.grading_.is_graded or hasattr(self, "is_survival_"))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of raw rows; a higher score ranks higher."""
-        check_is_fitted(self)
-        names = getattr(self.encoder_, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns"):
-            roles = self.target, self.query_column, self.duration_column
-            warn_of_other_columns(X, names.tolist(), roles)
-        return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of raw rows: positive if the score is above `threshold_`.
-
-        Raises
-        ------
-        IncompatibleError
-            The model ranks by levels of relevance or times, and has no threshold.
-        """
-        if not self.has_threshold_:
-            raise IncompatibleError(
-                "the model ranks by levels of relevance or by censored times and has "
-                "no threshold between them; use decision_function."
-            )
-        is_positive = self.decision_function(X) > self.threshold_
-        return np.asarray(self.classes_[is_positive.astype(np.intp)])
-
-    def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that are training rows, from 0 to 1."""
-        target = y if isinstance(y, Target) else match_target(y, self.grading_)
-        return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
-
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Return the AUC; the MAUC of more than two levels; Harrell's C of times."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
@@ -269,33 +217,6 @@ class TableModel(
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
-
-    def _scores(self, X: Any, _: slice) -> NDArray[np.float64]:
-        return cross_fit.score_rows(self.estimator_, self._matrix(X))
-
-    def _matrix(self, X: Any) -> Any:
-        return cross_fit.view_rows(self.view, self.encoder_, X)
-
-    def _check_state(self) -> None:
-        """Reject a loaded state that no fit can have produced."""
-        if not hasattr(self, "classes_"):
-            return
-        if not self._has_sound_grading():
-            raise ModelFileError("the model file does not name two classes")
-        matrix = self._matrix(self.encoder_.sample_row())
-        if matrix.shape[1] != self.estimator_.n_features_in_:
-            raise ModelFileError("the columns of the table do not fit the model")
-        check_categories(self.view, self.encoder_, self.estimator_)
-
-    def _has_sound_grading(self) -> bool:
-        try:
-            grading = self.grading_
-            is_sound = bool(self.levels_.dtype.kind == "i" and self.levels_.ndim == 1)
-            is_sound &= len(grading.levels) == len(grading.values)
-            is_sound &= len(set(grading.levels)) >= 2
-            return is_sound and list(grading.classes) == self.classes_.tolist()
-        except (AttributeError, TypeError, ValueError):
-            return False
 
     def __sklearn_tags__(self) -> Any:
         tags = allow_tables(super().__sklearn_tags__())
@@ -324,13 +245,6 @@ def check_rows(table: Any, target: Target) -> None:
     if isinstance(table, pl.DataFrame):
         for column in table.select(cs.float()).get_columns():
             reject_infinities(column.name, column.to_numpy())
-
-
-def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
-    """Reject a loaded estimator that takes columns of numbers for categories."""
-    taken = {*getattr(estimator, "categorical_features_", [])}
-    if view == "trees" and not taken <= {*encoder.categorical_features_}:
-        raise ModelFileError("the model and its table differ in what is a category")
 
 
 def assemble_model(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.censored_times import join_target
 from aucmax._core.docstrings import documented
-from aucmax._core.folds import is_usable, unit_of_rows
 
 # further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times", "durations")
@@ -140,6 +139,8 @@ class Target:
     @property
     def unit(self) -> NDArray[np.int64] | None:
         """The units that no fold divides: groups, else queries, but not strata."""
+        from aucmax._core.folds import unit_of_rows  # which loads scikit-learn
+
         queries = None if self.is_survival else self.queries
         unit: NDArray[np.int64] | None = unit_of_rows(queries, self.groups, self.times)
         return unit
@@ -187,8 +188,12 @@ class Target:
             return [np.arange(self.labels.size)]
         order = np.argsort(self.queries, kind="stable")
         starts = np.flatnonzero(np.diff(self.queries[order])) + 1
-        usable = is_usable(self)
-        return [rows for rows in np.split(order, starts) if usable[rows[0]]]
+        labels = self.labels
+        return [
+            rows
+            for rows in np.split(order, starts)
+            if self.is_survival or labels[rows].min() < labels[rows].max()
+        ]
 
     def take(self, rows: NDArray[np.intp]) -> "Target":
         """Return the target of some of the rows.

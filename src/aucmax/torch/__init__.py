@@ -19,12 +19,14 @@ from aucmax.torch.losses import (
     PairLogisticLoss,
     PairSigmoidLoss,
     PartialAUCLoss,
+    SmoothAveragePrecisionLoss,
 )
-from aucmax.torch.metrics import AUROC, PartialAUROC
+from aucmax.torch.metrics import AUROC, AveragePrecision, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
 
 __all__ = [
     "AUROC",
+    "AveragePrecision",
     "ClassBalancedSampler",
     "GatheredLoss",
     "LambdaLoss",
@@ -34,5 +36,6 @@ __all__ = [
     "PartialAUCLoss",
     "PartialAUROC",
     "ScoreBank",
+    "SmoothAveragePrecisionLoss",
     "epoch_gradient",
 ]

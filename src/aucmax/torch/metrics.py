@@ -1,4 +1,4 @@
-"""AUC and partial AUC over an epoch: update, compute, reset."""
+"""AUC, partial AUC and average precision over an epoch: update, compute, reset."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -11,7 +11,13 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import MetricInterval, auc_interval, partial_auc_score
+from aucmax.metrics import (
+    MetricInterval,
+    auc_interval,
+    average_precision_score,
+    metric_interval,
+    partial_auc_score,
+)
 from aucmax.metrics.results import check_confidence
 from aucmax.metrics.uncertainty import area_interval
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
@@ -19,35 +25,10 @@ from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 _MIN_BITS, _MAX_BITS = 8, 24
 
 
-@documented
-class PartialAUROC:
-    """The partial AUC of all rows since the last reset, exact.
+class _RowMetric:
+    """A metric that keeps all rows since the last reset."""
 
-    Has the methods of a torchmetrics metric, without that dependency. The value is the
-    mean over the part of the ROC curve.
-
-    See Also
-    --------
-    aucmax.metrics.partial_auc_score : The definition.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucmax.torch import PartialAUROC
-    >>> metric = PartialAUROC(fpr_range=(0, 0.5))
-    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
-    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
-    >>> metric.compute()
-    tensor(0.5000, dtype=torch.float64)
-    """
-
-    def __init__(
-        self,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        tpr_range: Sequence[float] = (0.0, 1.0),
-    ) -> None:
-        self.fpr_range = check_range("fpr_range", fpr_range)
-        self.tpr_range = check_range("tpr_range", tpr_range)
+    def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
@@ -80,6 +61,93 @@ class PartialAUROC:
             raise ValueError("A metric needs all labels, but some are NaN.")
         self._take(scores.numpy().copy(), labels.copy())
 
+    def _take(self, scores: Any, labels: Any) -> None:
+        self._scores.append(scores)
+        self._labels.append(labels)
+
+    def _rows(self) -> tuple[Any, Any]:
+        if not self._scores:
+            raise NotEnoughClassesError("There are no rows yet: call update first.")
+        if len(self._scores) > 1:  # concatenate once
+            self._scores = [np.concatenate(self._scores)]
+            self._labels = [np.concatenate(self._labels)]
+        return self._labels[0], self._scores[0]
+
+
+@documented
+class AveragePrecision(_RowMetric):
+    """The average precision of all rows since the last reset, exact.
+
+    Has the methods of a torchmetrics metric, without that dependency. Tied scores count
+    as one block, as in scikit-learn.
+
+    See Also
+    --------
+    aucmax.metrics.average_precision_score : The definition.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import AveragePrecision
+    >>> metric = AveragePrecision()
+    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
+    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
+    >>> metric.compute()
+    tensor(0.8333, dtype=torch.float64)
+    """
+
+    def compute(self) -> torch.Tensor:
+        """Return average precision.
+
+        Returns
+        -------
+        tensor
+            A float64 scalar.
+        """
+        return torch.tensor(average_precision_score(*self._rows()), dtype=torch.float64)
+
+    def interval(self, confidence: float = 0.95) -> MetricInterval:
+        """Return average precision with its interval.
+
+        Returns
+        -------
+        MetricInterval
+            See :func:`aucmax.metrics.metric_interval`.
+        """
+        return metric_interval(*self._rows(), confidence=confidence)
+
+
+@documented
+class PartialAUROC(_RowMetric):
+    """The partial AUC of all rows since the last reset, exact.
+
+    Has the methods of a torchmetrics metric, without that dependency. The value is the
+    mean over the part of the ROC curve.
+
+    See Also
+    --------
+    aucmax.metrics.partial_auc_score : The definition.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import PartialAUROC
+    >>> metric = PartialAUROC(fpr_range=(0, 0.5))
+    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
+    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
+    >>> metric.compute()
+    tensor(0.5000, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+    ) -> None:
+        self.fpr_range = check_range("fpr_range", fpr_range)
+        self.tpr_range = check_range("tpr_range", tpr_range)
+        super().__init__()
+
     def compute(self) -> torch.Tensor:
         """Return the area.
 
@@ -104,18 +172,6 @@ class PartialAUROC:
 
     def _ranges(self) -> dict[str, Any]:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
-
-    def _take(self, scores: Any, labels: Any) -> None:
-        self._scores.append(scores)
-        self._labels.append(labels)
-
-    def _rows(self) -> tuple[Any, Any]:
-        if not self._scores:
-            raise NotEnoughClassesError("There are no rows yet: call update first.")
-        if len(self._scores) > 1:  # concatenate once
-            self._scores = [np.concatenate(self._scores)]
-            self._labels = [np.concatenate(self._labels)]
-        return self._labels[0], self._scores[0]
 
 
 @documented

@@ -16,6 +16,7 @@ from aucmax._core.features import (
     check_row_count,
     check_two_labels,
 )
+from aucmax._core.packages import import_package
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -107,7 +108,7 @@ class LightGBMTrees:
         group: ArrayLike | None = None,
     ) -> None:
         """Train a booster, and store its text."""
-        import lightgbm
+        lightgbm = import_package("lightgbm", "a model of trees")
 
         parameters = {
             "num_threads": n_threads(self.n_jobs, X.shape[0]),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucmax._core.packages import import_package
 from aucmax._core.threads import has_lost_threads, note_threads
 from aucmax._core.validation import FloatArray, IntArray
 
@@ -34,7 +35,7 @@ def new_dataset(
     names: Sequence[str] | None = None,
 ) -> Any:
     """Return LightGBM's data set of these rows, not yet in bins."""
-    import lightgbm
+    lightgbm = import_package("lightgbm", "a model of trees")
 
     return lightgbm.Dataset(
         readable_by_lightgbm(X),
@@ -50,7 +51,7 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
     """Return the prediction of the booster of `estimator.model_text_`, built once."""
     text, booster = _BOOSTERS.get(estimator, ("", None))
     if booster is None or text != estimator.model_text_:
-        import lightgbm
+        lightgbm = import_package("lightgbm", "a model of trees")
 
         booster = lightgbm.Booster(model_str=estimator.model_text_)
         _BOOSTERS[estimator] = (estimator.model_text_, booster)

@@ -87,6 +87,12 @@ class LambdaMART(BinaryRanker):
     "ndcg"      the change of the NDCG, with gains :math:`2^y - 1`. Levels.
     ==========  ====================================================================
 
+    With "average_precision" the last 40% of the rounds follow the gradient of another
+    risk of two classes, the average precision of smooth ranks, see
+    :class:`aucmax.risks.SmoothAveragePrecision`. It is not convex, so the first 60% are
+    those of "logistic". If early stopping sees no better round for half of
+    `n_iter_no_change`, the change comes earlier.
+
     Two objectives are for censored times, a `y` with the fields ``event`` and ``time``
     (see :func:`aucmax.metrics.survival_target`); a higher score means an earlier event:
 
@@ -106,9 +112,9 @@ class LambdaMART(BinaryRanker):
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg", \
-            "concordance", "cox"}
-        The weights of pairs; "logistic" by default.
+    objective : {"logistic", "auc", "pauc", "average_precision", "mauc", "ordinal", \
+            "ndcg", "concordance", "cox"}
+        The weights of pairs, or another risk; "logistic" by default.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
     outside_weight : float, default=0.3
@@ -153,12 +159,15 @@ class LambdaMART(BinaryRanker):
         `n_iter_no_change` holds out if there is no `eval_set`.
     eval_metric : str or callable, default=None
         The metric on the validation rows: "auc", "partial_auc" (over `fpr_range`),
-        "mauc", "ordinal_auc", "ndcg", "ndcg@10" (or another number of top rows), "map",
-        "concordance" (of censored times), or a function of labels and scores that is
-        higher for better scores, such as those in :mod:`aucmax.metrics`; it also
-        receives `sample_weight` and `qid` by name if there are any. By default the
-        metric of the objective. With queries, the mean over queries. With levels, all
-        but the lowest are positive for "auc", "partial_auc" and "map".
+        "average_precision", "precision@100", "recall@100", "lift@100",
+        "recall@fpr=0.01", "recall@precision=0.9", "precision@recall=0.8", "gini", "ks",
+        "mauc", "ordinal_auc", "ndcg", "ndcg@10", "map", "concordance" (of censored
+        times), or a function of labels and scores that is higher for better scores,
+        such as those in :mod:`aucmax.metrics`; it also receives `sample_weight` and
+        `qid` by name if there are any. By default the metric of the objective. With
+        queries, the mean over queries. With levels, all but the lowest are positive for
+        metrics of two classes. Held-out training rows are a share of all rows, and
+        their k is that share of k.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.
@@ -368,15 +377,17 @@ class LambdaMART(BinaryRanker):
                 self, objective, rows, known, columns, eval_set
             )
             parameters = booster_parameters(self, rows.labels.size)
-            risk = objective.risk(
+            settings = (
                 self.fpr_range,
                 self.outside_weight,
                 parameters["num_threads"],
                 self.truncation,
             )
-            pairs = risk.bind(rows.labels, rows.weight, rows.qid)
+            names = filter(None, (self.objective, objective.first))
+            risks = (find_objective(name).risk(*settings) for name in names)
+            pairs, *first = (r.bind(rows.labels, rows.weight, rows.qid) for r in risks)
             booster = new_booster(parameters, rows.X, columns, evaluation)
-            rounds = TreeRounds(watch, booster, pairs, evaluation)
+            rounds = TreeRounds(watch, booster, pairs, evaluation, *first)
             rounds.run()
             if watch.n_iter % PRINT_EVERY:  # the last round is not printed yet
                 print_progress(self, rounds.progress)
@@ -429,8 +440,9 @@ class LambdaMART(BinaryRanker):
         -------
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
-            multi-class AUC ("mauc"), the ordinal AUC ("ordinal"), the NDCG ("ndcg") or
-            Harrell's C ("concordance", "cox").
+            average precision ("average_precision"), the multi-class AUC ("mauc"), the
+            ordinal AUC ("ordinal"), the NDCG ("ndcg") or Harrell's C ("concordance",
+            "cox").
         """
         check_is_fitted(self, "model_text_")
         labels = TrainingLabels.of(self).encode(self, y, "y")

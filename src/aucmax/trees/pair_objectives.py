@@ -2,14 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.risks import Concordance, CoxLikelihood, PairLogistic
+from aucmax.risks import (
+    Concordance,
+    CoxLikelihood,
+    PairLogistic,
+    SmoothAveragePrecision,
+)
+from aucmax.risks.bound_pair_logistic import BoundPairLogistic
+from aucmax.risks.smooth_average_precision import BoundSmoothAveragePrecision
+from aucmax.risks.survival_risk import BoundSurvivalRisk
 
+#: a bound risk with derivatives on the scale of trees
+TreeRisk: TypeAlias = (
+    BoundPairLogistic | BoundSmoothAveragePrecision | BoundSurvivalRisk
+)
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative error of hessians (of gradients 3e-6): trees round to single precision.
 ACCURACY = 2e-5
@@ -19,6 +31,9 @@ OUTSIDE_WEIGHT = 0.3
 # Factor by which the range of the training objective is wider, since the requested one
 # has few rows and changes from round to round. Chosen in the same way.
 _WIDER = 3.0
+#: share of the rounds that the objective `first` has; 0 to 0.6 were as good
+FIRST_SHARE = 0.6
+_WIDTH = 1.0  # of smooth ranks: scores are about logits
 
 
 @dataclass(frozen=True)
@@ -31,6 +46,7 @@ class PairObjective:
     metric: str  # the name of the metric that it aims at
     rank_weighted: bool = False  # whether pairs are weighted by difference of ranks
     pair_weights: str = "equal"  # the weight of a pair of levels
+    first: str | None = None  # the objective of the first rounds, if another one
 
     def metric_at(self, truncation: int | None) -> NamedMetric:
         """Return the metric that it aims at."""
@@ -48,6 +64,8 @@ class PairObjective:
         if self.labels == "times":
             is_cox = self.name == "cox"
             return CoxLikelihood() if is_cox else Concordance(accuracy=ACCURACY)
+        if self.metric == "average_precision":
+            return SmoothAveragePrecision(_WIDTH, accuracy=ACCURACY)
         trained = 0.0, 1.0
         if self.metric == "partial_auc":
             low, high = check_range("fpr_range", fpr_range)
@@ -70,6 +88,9 @@ OBJECTIVES: dict[str, PairObjective] = {
         PairObjective("logistic", "two", "auc"),
         PairObjective("auc", "two", "auc", rank_weighted=True),
         PairObjective("pauc", "two", "partial_auc"),
+        PairObjective(
+            "average_precision", "two", "average_precision", first="logistic"
+        ),
         PairObjective(
             "mauc", "levels", "mauc", rank_weighted=True, pair_weights="mauc"
         ),

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
 from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
-from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from aucmax.trees.pair_objectives import (
     DEFAULT_RANGE,
     OUTSIDE_WEIGHT,
+    TreeRisk,
     find_objective,
     prepare_measure,
 )
@@ -61,12 +61,10 @@ class _BoundRows:
             check_relevance_levels(plugin, rows.labels)
 
     @cached_property
-    def pairs(self) -> BoundPairLogistic:
+    def pairs(self) -> TreeRisk:
         """The risk of the rows."""
         risk = self._plugin._objective.risk(*self._plugin._arguments[1:])
-        bound: BoundPairLogistic = risk.bind(
-            self.rows.labels, self.rows.weights, self.rows.qid
-        )
+        bound: TreeRisk = risk.bind(self.rows.labels, self.rows.weights, self.rows.qid)
         return bound
 
     @cached_property
@@ -229,9 +227,12 @@ def lightgbm(
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg"}
-        As in :class:`aucmax.LambdaMART`; "logistic" by default. The first three take
-        two distinct labels, the others levels: whole numbers from 0.
+    objective : {"logistic", "auc", "pauc", "average_precision", "mauc", "ordinal", \
+            "ndcg"}
+        As in :class:`aucmax.LambdaMART`; "logistic" by default. The first four take
+        two distinct labels, the others levels: whole numbers from 0. For
+        "average_precision", first train some rounds with "logistic" and pass them on
+        as ``init_model``.
     fpr_range : pair of float, default=(0.0, 0.1)
         Range of the false positive rate, for "pauc" only.
     outside_weight : float, default=0.3

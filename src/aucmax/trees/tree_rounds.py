@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._core.fitting import RoundMonitor
+from aucmax._core.packages import import_package
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.risks.bound_pair_logistic import BoundPairLogistic
-from aucmax.risks.survival_risk import BoundSurvivalRisk
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
 from aucmax.trees.booster_text import check_model_text, column_ranges
-from aucmax.trees.pair_objectives import find_objective
+from aucmax.trees.pair_objectives import FIRST_SHARE, TreeRisk, find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
 
@@ -55,7 +54,7 @@ def new_booster(
     evaluation: Evaluation | None,
 ) -> Any:
     """Return a booster without trees, with its training and validation rows in bins."""
-    import lightgbm
+    lightgbm = import_package("lightgbm", "a model of trees")
 
     # LightGBM demands labels, but only the risk needs them
     rows = new_dataset(parameters, X, _no_labels(X), columns.categorical, columns.names)
@@ -72,17 +71,22 @@ def new_booster(
 
 
 class TreeRounds:
-    """Boosting; `kept_scores` are the scores after the rounds that are kept."""
+    """Boosting; `kept_scores` are the scores after the rounds that are kept.
+
+    `first` is the risk of the first rounds, if it is another one.
+    """
 
     def __init__(
         self,
         watch: RoundMonitor,
         booster: Any,
-        pairs: BoundPairLogistic | BoundSurvivalRisk,
+        pairs: TreeRisk,
         evaluation: Evaluation | None,
+        first: TreeRisk | None = None,
     ) -> None:
         self.watch = watch
         self.pairs = pairs
+        self._first = first  # until their rounds are over
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
@@ -124,13 +128,14 @@ class TreeRounds:
             value = self.evaluation.measure(_scores(self.booster.eval_valid))
         if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
+        if self.watch.is_past(FIRST_SHARE):
+            self._first = None
         self.progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
         return self.watch.reason_to_stop(self.progress)
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
-        return self.pairs.gradient_hessian(
-            scores, scaled=True, out=self._derivatives_out
-        )
+        pairs = self._first or self.pairs
+        return pairs.gradient_hessian(scores, scaled=True, out=self._derivatives_out)
 
 
 def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:

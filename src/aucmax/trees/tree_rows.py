@@ -191,6 +191,8 @@ def split_validation_rows(
             estimator.random_state,
             None if known.is_times else rows.qid,  # strata are not held out as a whole
         )
+        if isinstance(metric, NamedMetric) and rows.qid is None:
+            metric = metric.of_share(held.size / rows.labels.size)
         rows, held_out = rows.part(train), rows.part(held)
     else:
         return rows, None

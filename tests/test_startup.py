@@ -1,0 +1,231 @@
+"""Each command loads the packages that it uses, and what is missing is named."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from aucmax import persistence
+from aucmax.cli import main
+from aucmax.datasets import load_svmlight
+from aucmax.persistence.model_file import load_scorer
+from aucmax.tables.table_scores import LinearTableScorer
+
+HEAVY = {"numba", "sklearn", "scipy.stats", "lightgbm", "matplotlib", "jinja2"}
+HEAVY |= {"pandas", "polars", "xgboost", "torch", "dask"}
+# what scikit-learn imports by itself, pandas only if it is installed
+OF_SKLEARN = {"sklearn", "scipy.stats", "pandas"}
+
+# scripts run in a process of their own, which prints the heavy packages that it loaded
+LOADED = f"""
+import sys
+from aucmax.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as stop:
+    assert not stop.code
+print("LOADED", *set({sorted(HEAVY)}) & set(sys.modules))
+"""
+
+
+def run(folder, *arguments):
+    """Run Python in a folder; return what it prints."""
+    ran = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of 600 rows, and models of it."""
+    folder = tmp_path_factory.mktemp("startup")
+    rng = np.random.default_rng(0)
+    n = 600
+    level = rng.normal(size=n)
+    table = pl.DataFrame(
+        {
+            "level": np.where(rng.random(n) < 0.1, np.nan, level),
+            "size": rng.lognormal(sigma=3.0, size=n),
+            "kind": rng.choice(list("abcd"), n),
+            "word": [f"w{k}" for k in rng.integers(0, 130, n)],
+            "day": [f"2024-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(n)],
+            "sick": (level + rng.normal(size=n) > 1.0).astype(int),
+        }
+    ).with_columns(pl.col("level").fill_nan(None))
+    table.write_csv(folder / "rows.csv")
+    few = table.select("level", "size", "sick")
+    few.write_csv(folder / "few.csv")
+    for model, data, options in (
+        ("linear", "rows", []),
+        ("logistic", "rows", ["--calibrate", "sigmoid"]),
+        ("svm-auc", "rows", ["--calibrate", "isotonic"]),
+        ("linear", "few", ["--fpr-range", "0", "0.3"]),
+        ("lambdamart", "few", ["--set", "n_estimators=3"]),
+    ):
+        name = str(folder / f"{model}-{data}.aucmax")
+        fit = ["fit", str(folder / f"{data}.csv"), "--target", "sick", "-q"]
+        done = CliRunner().invoke(main, [*fit, "--model", model, "-o", name, *options])
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("--help", set()),
+        ("score --help", set()),
+        ("score linear-rows.aucmax rows.csv", {"polars"}),
+        ("score logistic-rows.aucmax rows.csv --proba", {"polars"}),
+        ("score svm-auc-rows.aucmax rows.csv -o scores.csv", {"polars"}),
+        ("evaluate linear-few.aucmax few.csv", {"polars"}),
+        ("score lambdamart-few.aucmax few.csv", {"polars", "lightgbm", *OF_SKLEARN}),
+        ("evaluate lambdamart-few.aucmax few.csv", {"polars", "lightgbm", *OF_SKLEARN}),
+        ("explain linear-few.aucmax few.csv", {"polars", *OF_SKLEARN}),
+        ("report linear-few.aucmax few.csv", {"polars", "jinja2", *OF_SKLEARN}),
+        (
+            "compare few.csv --target sick --models logistic --folds 2",
+            {"polars", "matplotlib", *OF_SKLEARN},
+        ),
+        ("plan --auc 0.75 --null 0.65 --power 0.8", set()),
+    ],
+)
+def test_a_command_loads_what_it_uses(folder, command, expected):
+    loaded = run(folder, "-c", LOADED, *command.split()).rpartition("LOADED")[2]
+    # loops that take long in Python are compiled, and scikit-learn looks for pandas
+    optional = {"pandas", "numba"} if "sklearn" in expected else set()
+    assert set(loaded.split()) - optional == expected - optional
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [("linear", "rows"), ("logistic", "rows"), ("svm-auc", "rows"), ("linear", "few")],
+)
+def test_a_scorer_has_the_bits_of_the_model(folder, model, data):
+    path = folder / f"{model}-{data}.aucmax"
+    whole, scorer = persistence.load(path), load_scorer(path)
+    assert type(scorer) is LinearTableScorer
+    table = pl.read_csv(folder / f"{data}.csv").drop("sick")
+    extreme = pl.Series("size", [1e308, -1e308, 0.0, None] * (table.height // 4))
+    for rows in (table, table.head(1), table.with_columns(extreme)):
+        scores = whole.decision_function(rows)
+        assert scorer.decision_function(rows).tobytes() == scores.tobytes()
+        assert scorer.predict(rows).tolist() == whole.predict(rows).tolist()
+        if whole.calibrate is not None:
+            chances = whole.predict_proba(rows, prevalence=0.1)
+            found = scorer.predict_proba(rows, prevalence=0.1)
+            assert found.tobytes() == chances.tobytes()
+    assert scorer.grading_ == whole.grading_
+    assert scorer.threshold_ == whole.threshold_
+
+
+def test_a_scorer_of_sparse_rows_has_the_bits_of_the_model(tmp_path):
+    # also indicator columns of many words are a sparse matrix
+    rng = np.random.default_rng(1)
+    with (tmp_path / "rows.svm").open("w") as file:
+        for _ in range(200):
+            cells = sorted(rng.choice(50, 5, replace=False) + 1)
+            text = " ".join(f"{c}:{rng.normal():.3f}" for c in cells)
+            file.write(f"{int(5 in cells or rng.random() < 0.2)} {text}\n")
+    rows, model = str(tmp_path / "rows.svm"), str(tmp_path / "m.aucmax")
+    for name in ("linear", "logistic"):
+        fit = ["fit", rows, "--model", name, "-q", "-o", model, "--force"]
+        assert CliRunner().invoke(main, fit).exit_code == 0
+        X = load_svmlight(rows).X
+        scorer = load_scorer(model)
+        assert type(scorer) is LinearTableScorer
+        scores = persistence.load(model).decision_function(X)
+        assert scorer.decision_function(X).tobytes() == scores.tobytes()
+
+
+def test_a_model_without_a_scorer_is_loaded_whole(folder):
+    model = load_scorer(folder / "lambdamart-few.aucmax")
+    assert type(model).__name__ == "TableModel"
+
+
+# a finder, not an entry of sys.modules: packages such as scikit-learn look there
+BLOCKED = """
+import sys
+missing = {"polars", "matplotlib", "lightgbm", "click", "jinja2"}
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
+
+CORE = """
+import numpy as np, aucmax
+from aucmax import metrics, risks
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+y = X[:, 0] + rng.normal(size=80) > 0.0
+assert 0.5 < metrics.roc_auc_score(y, X[:, 0]) < 1.0
+print(metrics.auc_interval(y, X[:, 0]), metrics.compare_auc(y, X[:, 0], X[:, 1]))
+metrics.partial_auc_score(y, X[:, 0], fpr_range=(0.0, 0.2))
+metrics.plan_auc(auc=0.75, null=0.65, power=0.8)
+for risk in (risks.PairHinge(), risks.PairLogistic(), risks.PartialHinge((0.0, 0.3))):
+    risk.bind(y).value_and_gradient(X[:, 0])
+for model in (
+    aucmax.AUCSVC(),
+    aucmax.LinearRankerCV(C_values=(1.0,), cv=2),
+    aucmax.MarginRanker(),
+    aucmax.RankBoost(n_estimators=3),
+):
+    scores = model.fit(X, y).decision_function(X)
+    aucmax.save(model, "model.aucmax", overwrite=True)
+    again = aucmax.load("model.aucmax").decision_function(X)
+    assert again.tobytes() == scores.tobytes()
+    assert model.score(X, y) > 0.5
+"""
+
+MISSING = """
+import aucmax, numpy as np
+X = np.arange(8.0).reshape(4, 2)
+def report():
+    missing.remove('polars')  # of which a report is made
+    from aucmax.report.document import _environment
+    _environment()
+for use in (
+    lambda: aucmax.datasets.load_table("rows.csv"),
+    lambda: aucmax.datasets.load_demo(),
+    lambda: aucmax.tables.TableModel,
+    lambda: aucmax.AutoRanker,
+    lambda: aucmax.load("linear-few.aucmax"),
+    lambda: aucmax.LambdaMART().fit(X, [0, 0, 1, 1]),
+    lambda: aucmax.plots.roc_curve([0, 0, 1, 1], X[:, 0]),
+    lambda: __import__("aucmax.cli"),
+    report,
+):
+    try:
+        use()
+    except ImportError as error:
+        print(error)
+"""
+
+
+def test_metrics_and_linear_models_need_no_other_package(tmp_path):
+    assert "AUC" in run(tmp_path, "-c", BLOCKED + CORE)
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(folder):
+    lines = run(folder, "-c", BLOCKED + MISSING).splitlines()
+    packages = ["polars"] * 5 + ["lightgbm", "matplotlib", "click", "jinja2"]
+    assert len(lines) == len(packages), lines
+    for line, package in zip(lines, packages, strict=True):
+        assert f" needs {package}" in line, line
+        assert line.endswith(f": pip install {package}."), line
+
+
+def test_a_broken_package_keeps_its_own_error(tmp_path):
+    (tmp_path / "polars.py").write_text("import nowhere_at_all\n")
+    code = "import sys; sys.path.insert(0, ''); import aucmax\n"
+    code += "try: aucmax.datasets.load_demo()\n"
+    code += "except ModuleNotFoundError as error: print(error.name)"
+    assert run(Path(tmp_path), "-c", code).strip() == "nowhere_at_all"
