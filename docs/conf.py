@@ -1,6 +1,7 @@
 """Settings of the documentation; ``make docs`` builds it without a network."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -20,9 +21,22 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "notfound.extension",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
+
+# -- On the site alone, which has a network: links into the documentation of others ---
+_on_site = os.environ.get("READTHEDOCS") == "True"
+if _on_site:
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "polars": ("https://docs.pola.rs/api/python/stable", None),
+}
 
 # -- Python objects ------------------------------------------------------------
 autosummary_generate = True
@@ -50,6 +64,12 @@ def setup(app):
 # -- Pages in Markdown ---------------------------------------------------------
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+# words that people search for
+myst_html_meta = {
+    "description": "Train and evaluate models that rank: AUC, queries, graphs",
+    "keywords": "AUC, ROC curve, AUROC, partial AUC, c-statistic, concordance, "
+    "ranking, learning to rank, NDCG, imbalanced data, LambdaMART, scikit-learn",
+}
 
 # -- Formulas: MathJax out of a package, one file, nothing fetched by a page ----
 _mathjax = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
@@ -98,3 +118,10 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if _on_site:
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher"]
+    html_theme_options["check_switcher"] = False
+    html_theme_options["switcher"] = {
+        "json_url": "https://aucmax.readthedocs.io/en/latest/_static/versions.json",
+        "version_match": os.environ.get("READTHEDOCS_VERSION", "latest"),
+    }

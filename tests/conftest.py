@@ -1,5 +1,6 @@
 import functools
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -22,6 +24,18 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# click below 8.2 has either both streams or their mixture, later ones have all three
+if "mix_stderr" in inspect.signature(CliRunner).parameters:
+    CliRunner.__init__ = functools.partialmethod(CliRunner.__init__, mix_stderr=False)
+    Result.output = property(lambda result: result.stdout + result.stderr)
+# signals, forks, limits and devices that Windows does not have
+if os.name == "nt":
+    collect_ignore = [
+        "core/test_forks.py", "datasets/test_reading_limit.py",
+        "persistence/test_kill_during_save.py", "test_cli_lost_output.py",
+        "test_cli_memory.py", "torture/test_killed_fits.py",
+    ]  # fmt: skip
 
 
 def pytest_configure():

@@ -77,6 +77,10 @@ def call_metrics(n):
             metrics.roc_auc_score, r.y, r.score, n_resamples=20, random_state=0
         ),
         "compare_auc": metrics.compare_auc(r.y, r.score, r.other),
+        "metric_interval": [
+            metrics.metric_interval(r.y, r.score, name, n_resamples=5)
+            for name in ("average_precision", "recall@fpr=0.1", "precision@9")
+        ],
         "nominal_auc_interval": metrics.nominal_auc_interval(r.levels, shares),
         "nominal_auc_score": metrics.nominal_auc_score(r.levels, shares),
         "precision_at_k": metrics.precision_at_k(r.y, r.score, k=5, qid=r.qid),

@@ -56,6 +56,50 @@ def test_the_lowest_versions_that_are_tested_are_the_lowest_allowed():
         assert Version(tested[dependency.name]) == Version(lowest), dependency.name
 
 
+# names of packages that differ from those of their modules
+MODULE_OF = {"scikit-learn": "sklearn", "xgboost-cpu": "xgboost"}
+# of users who hand over frames of it
+OF_THE_USER = {"pandas"}
+
+
+def imported_modules():
+    """Names of other packages that the files of the package import, anywhere."""
+    found = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func):
+                names = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            found.update(name.partition(".")[0] for name in names)
+    return found - set(sys.stdlib_module_names) - {"aucmax"}
+
+
+def test_packages_are_declared_if_and_only_if_they_are_imported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    # the other extras are for those who work on the package
+    of_users = ("xgboost", "torch", "onnx", "dask", "dask-cpu", "excel", "zstd")
+    lines = [*project["dependencies"], *(r for name in of_users for r in extras[name])]
+    names = [Requirement(line).name for line in lines]
+    declared = {MODULE_OF.get(name, name) for name in names}
+    assert imported_modules() - OF_THE_USER == declared
+
+
+def test_links_of_the_readme_are_absolute_on_the_package_index():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    hook = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for change in hook["substitutions"]:
+        text, n_changes = re.subn(change["pattern"], change["replacement"], text)
+        assert n_changes
+    targets = re.findall(r'\]\(([^)]+)\)|src="([^"]+)"', text)
+    assert all("".join(target).startswith("https://") for target in targets)
+
+
 ABSENT = """
 import sys
 for name in ("onnx", "torch", "dask", "zstandard", "fastexcel"):

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from aucmax.exceptions import ModelFileError
@@ -540,6 +541,19 @@ def test_a_duration_is_no_number_and_a_number_no_duration():
         with pytest.raises(ValueError, match=r"column 'wait' held .* in training"):
             encoder.transform(pd.DataFrame(rows(wait=wrong)))
     assert np.isfinite(durations.transform(pd.DataFrame(rows(wait=hours)))).all()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_and_durations_of_pandas_are_read_in_every_unit(unit):
+    whole = {"since": np.arange(30).astype("M8[D]"), "wait": np.arange(30) * 3600}
+    frame = pl.DataFrame(whole).with_columns(pl.duration(seconds="wait").alias("wait"))
+    since = pd.Series(whole["since"].astype(f"M8[{unit}]"))
+    wait = pd.Series(whole["wait"].astype("m8[s]").astype(f"m8[{unit}]"))
+    wait[3] = pd.NaT
+    frame[3, "wait"] = None
+    encoder = TableEncoder().fit(frame)
+    found = encoder.transform(pd.DataFrame({"since": since, "wait": wait}))
+    assert_allclose(found, encoder.transform(frame), atol=1e-14)
 
 
 def test_repeated_names_are_refused():

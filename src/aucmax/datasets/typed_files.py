@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, reduce
+from inspect import signature
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -41,7 +42,12 @@ def _read_columns(
 
     source = _whole_or_path(path, compression)
     with rejecting(path, kind):
-        rows: pl.LazyFrame = getattr(pl, scan)(source, glob=False)
+        options: dict[str, Any] = {"glob": False}
+        if "glob" not in signature(getattr(pl, scan)).parameters:  # polars below 1.36
+            options = {}
+            if isinstance(source, Path) and set("*?[") & set(str(source)):
+                source = source.read_bytes()  # only a path can match several files
+        rows: pl.LazyFrame = getattr(pl, scan)(source, **options)
         schema = rows.collect_schema()
         wanted = select(schema.names())
         n_rows = int(rows.select(pl.len()).collect().item())

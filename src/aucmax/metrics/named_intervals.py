@@ -13,12 +13,11 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.metrics._samples import AreaSample, QuerySample, Rows
-from aucmax.metrics._steps import RankingTask
 from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics.bootstrap import bootstrap_interval, percentiles
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.metrics.results import MetricInterval, check_confidence
-from aucmax.metrics.top_of_list import recall_at_fpr
+from aucmax.metrics.top_of_list import Thresholds
 from aucmax.metrics.uncertainty import (
     FEW_ERRORS,
     auc_interval,
@@ -52,14 +51,14 @@ def metric_interval(
 
     Rows are independent draws, so that the share of positives varies, too. The methods:
 
-    - ``"average_precision"``: the effect :math:`e_i` of each row (its weight times the
-      derivative of AP by it) gives the standard error :math:`\sigma^2 = \sum_i e_i^2`,
-      and the interval is :math:`\mathrm{logit}(\mathrm{AP}) \pm t \sigma /
-      (\mathrm{AP} (1 - \mathrm{AP}))`, mapped back. Student's t has
-      :math:`(\sum e_i^2)^2 / \sum e_i^4` degrees of freedom, the number of rows that
-      the variance rests on, at least 4 and at most k - 1, with k = min(p, n). Where
-      :math:`k \min(\mathrm{AP}, 1 - \mathrm{AP}) < 5`, it is extended to Wilson's
-      interval of a share of k rows. Costs O(m log m).
+    - ``"average_precision"``: with the effect :math:`e_i` of each row (its weight times
+      the derivative of AP by it) and :math:`\sigma^2 = \sum_i e_i^2`, the interval is
+      :math:`\mathrm{logit}(\mathrm{AP}) \pm t \sigma / (\mathrm{AP} (1 -
+      \mathrm{AP}))`, mapped back. Student's t has :math:`(\sum e_i^2)^2 / \sum e_i^4`
+      degrees of freedom, the number of rows that the variance rests on, at least 4 and
+      at most k - 1, with k = min(p, n). Where :math:`k \min(\mathrm{AP}, 1 -
+      \mathrm{AP}) < 5`, it is extended to Wilson's interval of a share of k rows. Costs
+      O(m log m).
     - ``"recall@fpr=0.01"``: Wilson's interval [l, u] of the recall r at the threshold,
       combined with the recall at the false positive rates that are the ends of Wilson's
       interval of `fpr` among the negatives, :math:`r_l` and :math:`r_u`, since the
@@ -167,8 +166,9 @@ def _of_two_classes(
     if named.base == "average_precision":
         return _of_precision(PrecisionSample(rows), scores, confidence)
     if named.base in _RULES and rows.groups is None:
-        task = RankingTask(scores, rows.is_positive, rows.sample_weight)
-        value, low, high = _RULES[named.base](named, task, rows.n_rows, confidence)
+        given = rows.is_positive, scores, rows.sample_weight, None, None
+        curve = Thresholds.of(*given)
+        value, low, high = _RULES[named.base](named, curve, rows.n_rows, confidence)
         error = (high - low) / (2.0 * t_quantile(inf, confidence))
         return MetricInterval(value, low, high, error, confidence, rows.n_rows)
     sample = ResampledSample.of(named, rows, **draws)
@@ -210,31 +210,26 @@ def _with_few_errors(share: float, ends: Any, n: float, confidence: float) -> En
 
 
 def _recall_at_fpr(
-    named: NamedMetric, task: RankingTask, rows: Rows, confidence: float
+    named: NamedMetric, curve: Thresholds, rows: Rows, confidence: float
 ) -> tuple[float, float, float]:
     fpr = named.options["fpr"]
-    lower, upper = map(float, wilson_ends(fpr, rows[1], confidence))
+    lower, upper = wilson_ends(fpr, rows[1], confidence)
     upper = min(upper + 1.0 / rows[1], 1.0)  # the curve has steps
-    known: Any = {"sample_weight": task.sample_weight}
-    value, below, above = (
-        recall_at_fpr(task.is_positive, task.scores, fpr=rate, **known)
-        for rate in (fpr, lower, upper)
-    )
+    rates = (fpr, lower, upper)
+    value, below, above = (float(curve.recall_at_fpr(x).values[0]) for x in rates)
     low, high = wilson_ends(value, rows[0], confidence)
     low = max(value - hypot(value - low, value - below), 0.0)
     return value, low, min(value + hypot(high - value, above - value), 1.0)
 
 
 def _ks(
-    named: NamedMetric, task: RankingTask, rows: Rows, confidence: float
+    named: NamedMetric, curve: Thresholds, rows: Rows, confidence: float
 ) -> tuple[float, float, float]:
-    steps, _ = task.sorted_steps()
-    found, passed = (
-        np.concatenate(([0.0], np.cumsum(masses))) / masses.sum()
-        for masses in (steps.positive, steps.negative)
-    )
-    best = int(np.argmax(found - passed))
-    shares = np.array([found[best], 1.0 - passed[best]])
+    # recall and specificity, the first without alerts
+    recall = np.concatenate(([0.0], curve.recall))
+    passed = np.concatenate(([1.0], 1.0 - curve.alarms / curve.negatives))
+    best = int(np.argmax(recall + passed))
+    shares = np.array([recall[best], passed[best]])
     low, high = wilson_ends(shares, np.array(rows), confidence, _EXTRA_FOR_THE_BEST)
     value = float(shares.sum()) - 1.0
     low, high = value - hypot(*shares - low), value + hypot(*high - shares)

@@ -30,7 +30,7 @@ _ROUNDING = 1e-12  # of a rate that is compared with a given one
 
 
 @dataclass(frozen=True)
-class _Thresholds:
+class Thresholds:
     """Counts above the thresholds of each query, by descending threshold."""
 
     starts: IntArray  # the first threshold of each query
@@ -43,7 +43,7 @@ class _Thresholds:
     @classmethod
     def of(
         cls, y_true: ArrayLike, y_score: ArrayLike, weight: Any, qid: Any, label: Any
-    ) -> _Thresholds:
+    ) -> Thresholds:
         """Check the arguments of a metric, and count."""
         task = check_task(y_true, y_score, weight, qid, label)
         is_rare = 2 * task.n_positive <= task.scores.size
@@ -89,6 +89,12 @@ class _Thresholds:
         """Return the sum of the values of each query."""
         return self._of_queries(np.add.reduceat(values, self.starts), parts)
 
+    def recall_at_fpr(self, fpr: float) -> QueryValues:
+        """Return the highest recall at a false positive rate of each query."""
+        allowed = self.alarms <= fpr * self.negatives * (1.0 + _ROUNDING)
+        recall = np.where(self.negatives > 0.0, self.recall, np.nan)
+        return self.best(recall, allowed, "positives")
+
     def _of_queries(self, values: FloatArray, parts: str) -> QueryValues:
         rows = (self.positives + self.negatives)[self.starts]
         return QueryValues(values, rows, getattr(self, parts)[self.starts])
@@ -132,7 +138,7 @@ def average_precision_score(
     >>> average_precision_score([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
-    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
         parts = thresholds.gained * thresholds.precision / thresholds.positives
     return thresholds.total(parts, "positives").average(average, _POSITIVE)
@@ -177,10 +183,8 @@ def recall_at_fpr(
     0.6666666666666666
     """
     check_number("fpr", fpr, 0.0, 1.0)
-    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
-    allowed = thresholds.alarms <= fpr * thresholds.negatives * (1.0 + _ROUNDING)
-    recall = np.where(thresholds.negatives > 0.0, thresholds.recall, np.nan)
-    return thresholds.best(recall, allowed, "positives").average(average)
+    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    return thresholds.recall_at_fpr(fpr).average(average)
 
 
 @documented
@@ -216,7 +220,7 @@ def recall_at_precision(
     1.0
     """
     check_number("precision", precision, 0.0, 1.0)
-    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.precision >= precision * (1.0 - _ROUNDING)
     best = thresholds.best(thresholds.recall, allowed, "positives")
     return best.average(average, _POSITIVE)
@@ -255,7 +259,7 @@ def precision_at_recall(
     0.75
     """
     check_number("recall", recall, 0.0, 1.0)
-    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.recall >= recall * (1.0 - _ROUNDING)
     precision = np.where(thresholds.positives > 0.0, thresholds.precision, np.nan)
     best = thresholds.best(precision, allowed, "positives")
@@ -288,7 +292,7 @@ def ks_statistic(
     >>> ks_statistic([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
-    thresholds = _Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
         gap = thresholds.recall - thresholds.alarms / thresholds.negatives
     return thresholds.best(gap, gap > 0.0, "positives").average(average)

@@ -82,7 +82,7 @@ class Drawing:
     @property
     def figure_(self) -> Figure:
         """The figure of the axes."""
-        figure: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
+        figure: Figure = self.ax_.figure.figure  # of a subfigure, too
         return figure
 
 

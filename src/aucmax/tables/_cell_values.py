@@ -111,7 +111,9 @@ def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells
     """Return cells as float64; empty cells, NaN and MISSING_WORDS are missing."""
     # $1,200.50 is 1200.5 and 12% is 12; with decimal_comma, 1.200,50 is 1200.5
     if series.dtype == pl.Duration:
-        return _all_read(series.dt.total_seconds(fractional=True))
+        unit: Any = series.dtype
+        per_second = {"ms": 1e3, "us": 1e6, "ns": 1e9}[unit.time_unit]
+        return _all_read(series.to_physical() / per_second)
     if series.dtype == pl.Time:
         return _all_read(series.cast(pl.Int64) / 1e9)
     if series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
@@ -143,7 +145,8 @@ def read_dates(series: pl.Series, regional: str | None) -> Cells:
         moments = _in_utc(series.cast(pl.Datetime("us", _time_zone(series))))
         return Cells(moments.to_numpy(), np.zeros(len(series), dtype=np.bool_))
     text = _without_missing_words(read_texts(series))
-    moments = pl.Series(series.name, [None] * len(text), dtype=pl.Datetime("us"))
+    nothing = pl.Series(series.name, [None] * len(text), dtype=pl.Datetime("us"))
+    moments = nothing
     for date_format in (*DATE_FORMATS, *([regional] if regional else [])):
         open_cells = text.is_not_null() & moments.is_null()
         if not open_cells.any():
@@ -151,7 +154,7 @@ def read_dates(series: pl.Series, regional: str | None) -> Cells:
         parsed = text.str.to_datetime(date_format, strict=False, time_unit="us")
         moments = moments.zip_with(~open_cells, _in_utc(parsed))
     # "1.2.24" read with a four-digit year would be the first century
-    moments = moments.set(moments.dt.year() < 1000, None)
+    moments = nothing.zip_with(moments.dt.year() < 1000, moments)
     strays = (text.is_not_null() & moments.is_null()).to_numpy()
     return Cells(moments.to_numpy(), strays)
 

@@ -317,7 +317,9 @@ def _copies(
     marks = _row_marks(table)
     n_tested = sum(test.size for _, test in folds)
     n_copies = sum(
-        int(np.isin(marks[test], marks[train]).sum()) for train, test in folds
+        # by sorting: NumPy 2.0 fails to tabulate numbers above 2^63
+        int(np.isin(marks[test], marks[train], kind="sort").sum())
+        for train, test in folds
     )
     if n_copies < 2 or n_copies < _RARE_COPIES * n_tested:
         return

@@ -89,8 +89,11 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _from_pandas(name: str, column: Any) -> pl.Series:
-    if column.dtype.kind in "biufM" and isinstance(column.dtype, np.dtype):
-        return pl.Series(name, column.to_numpy())
+    if column.dtype.kind in "biufmM" and isinstance(column.dtype, np.dtype):
+        values = column.to_numpy()
+        if column.dtype in ("m8[s]", "M8[s]"):  # polars has no unit of seconds
+            values = values.astype(f"{column.dtype.kind}8[ms]")
+        return pl.Series(name, values)
     # everything else (strings, nullable types, categories, mixed objects) cell by cell
     gaps = column.isna().to_numpy()
     cells = column.to_numpy(dtype=object)

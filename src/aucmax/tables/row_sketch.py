@@ -27,7 +27,9 @@ def share_of_known_rows(
     hashes = _hashes(encoder, X, labels)
     if sketch.size == _MAX_HASHES:
         hashes = hashes[hashes <= sketch[-1]]
-    return float(np.isin(hashes, sketch).mean()) if hashes.size else float("nan")
+    if not hashes.size:
+        return float("nan")
+    return float(np.isin(hashes, sketch, kind="sort").mean())
 
 
 def _hashes(encoder: LearnedColumns, X: Any, labels: NDArray[Any]) -> Hashes:

@@ -237,6 +237,8 @@ def warn_of_constant_scores(estimator: Any) -> None:
 
 def check_rows(table: Any, target: Target) -> None:
     """Reject a target of another length, and infinite numbers: folds renumber rows."""
+    if not table.shape[1]:  # has no rows either in polars 1
+        raise ValueError("the table has no columns; it needs at least one.")
     if table.shape[0] != target.labels.size:
         raise ValueError(
             f"the table has {table.shape[0]} rows, but the target has "
