@@ -13,7 +13,12 @@ from sklearn.model_selection import GroupKFold, cross_validate
 
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
-from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
+from aucmax.metrics import (
+    make_query_scorer,
+    ordinal_auc_score,
+    roc_auc_score,
+    survival_target,
+)
 from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.pair_objectives import OBJECTIVES, find_objective
 from trees.tree_samples import LEVELS, TWO, measure, sample
@@ -398,8 +403,11 @@ def test_the_tables_of_objectives_and_metrics_fit_together():
     for name, objective in OBJECTIVES.items():
         assert find_objective(name) is objective is OBJECTIVES[objective.name]
         assert objective.metric_at(None).name == objective.metric
+        labels = y
+        if objective.labels == "times":
+            labels = survival_target(y, [1.0, 2.0, 3.0, 4.0])
         value, gradient, _ = (
-            objective.risk((0.0, 0.5)).bind(y).value_gradient_hessian(scores)
+            objective.risk((0.0, 0.5)).bind(labels).value_gradient_hessian(scores)
         )
         assert value > 0
         assert gradient[0] < 0 < gradient[2]

@@ -43,7 +43,7 @@ def _read_columns(
     source = _whole_or_path(path, compression)
     with rejecting(path, kind):
         options: dict[str, Any] = {"glob": False}
-        if "glob" not in signature(getattr(pl, scan)).parameters:  # polars below 1.36
+        if "glob" not in signature(getattr(pl, scan)).parameters:  # older polars
             options = {}
             if isinstance(source, Path) and set("*?[") & set(str(source)):
                 source = source.read_bytes()  # only a path can match several files
