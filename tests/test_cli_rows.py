@@ -146,7 +146,7 @@ def test_one_group_and_times_that_cannot_be_read():
 def test_svmlight_files_have_no_columns_to_name():
     Path("rows.svm").write_text("1 1:0.5\n0 2:1\n" * 20)
     message = refuse("compare", "rows.svm", "--weight", "cost", "--no-save")
-    assert "whose columns have no names; --weight, --groups and --time" in message
+    assert "whose columns have no names; --weight, --groups, --time" in message
 
 
 def test_rows_without_a_target_are_left_out_with_a_note():

@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "report": {"metrics", "tables", "decisions", "inspection"},
     "model_selection": {
         *("binary_ranker", "metrics", "tables", "datasets", "decisions", "inspection"),
-        *("report", "linear", "margin", "boosting", "trees", "persistence"),
+        *("report", "linear", "margin", "boosting", "trees", "persistence", "risks"),
     },
     "torch": {"binary_ranker", "risks", "metrics"},
     "onnx": {

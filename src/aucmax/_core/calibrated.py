@@ -27,7 +27,9 @@ class _OfCalibrated:
         if model is None:
             return self._method
         reason = ""
-        if model.calibrate is None:
+        if hasattr(model, "is_survival_"):
+            reason = "it ranks by censored times; use predict_event_probability"
+        elif model.calibrate is None:
             reason = 'calibrate=None; set calibrate="auto" and fit again'
         elif not hasattr(model, "calibration_") and any(
             hasattr(model, name) for name in ("classes_", "levels_")

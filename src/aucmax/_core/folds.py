@@ -101,13 +101,13 @@ def time_folds(times: FloatArray, n_folds: int) -> Folds:
 
 
 def has_both_classes(labels: NDArray[Any]) -> bool:
-    """Return whether some rows are positive and some are not."""
+    """Return whether some rows are above 0 and some are not."""
     return _rarer_class(labels)[0] > 0
 
 
 def _rarer_class(labels: NDArray[Any]) -> tuple[int, str]:
     """Return the number of rows of the rarer class, and its name."""
-    n_positive = int(np.count_nonzero(labels))
+    n_positive = int(np.count_nonzero(labels > 0))
     n_negative = labels.size - n_positive
     return min((n_positive, "positive"), (n_negative, "negative"), key=lambda c: c[0])
 
@@ -135,18 +135,21 @@ def divide_rows(
 
 def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
     """Return N folds with enough rows to test on, or raise; by default up to 5."""
-    unit = unit_of_rows(rows.queries, rows.groups, rows.times)
+    unit = rows.unit
     if rows.times is not None or rows.groups is not None:
         return _first_usable(rows, n_folds, random_state)
     n_folds = _check_number(rows, n_folds)
-    if rows.queries is not None:
+    if unit is not None:
         return _query_folds(unit, is_usable(rows), n_folds, random_state)
-    return class_folds(rows.labels, n_folds, random_state)
+    labels = rows.strata if rows.is_survival else rows.labels
+    return class_folds(labels, n_folds, random_state)
 
 
 def is_usable(rows: RowsToDivide) -> BoolArray:
-    """Return for each row whether its query has rows of two levels."""
+    """Return for each row whether its query has rows of two levels, or an event."""
     queries, labels = rows.queries, rows.labels
+    if rows.is_survival:
+        return np.asarray(np.bincount(queries, labels)[queries] > 0.0)
     low = np.full(int(queries.max()) + 1, np.iinfo(np.int64).max)
     high = np.full(low.size, np.iinfo(np.int64).min)
     np.minimum.at(low, queries, labels)
@@ -154,11 +157,16 @@ def is_usable(rows: RowsToDivide) -> BoolArray:
     return np.asarray((low < high)[queries])
 
 
+def _is_by_query(rows: RowsToDivide) -> bool:
+    """Return whether rows are ranked within queries; strata of times may be divided."""
+    return rows.queries is not None and not rows.is_survival
+
+
 def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
     """Return a number of folds that the classes, or the queries, allow."""
-    smaller, which = _rarer_class(rows.relevant)
+    smaller, which = _rarer_class(rows.strata)
     most = smaller // 2
-    if rows.queries is not None:
+    if _is_by_query(rows):
         most = np.unique(rows.queries[is_usable(rows)]).size
     n_folds = max(2, min(_DEFAULT_FOLDS, most)) if n_folds is None else n_folds
     if n_folds < 2:
@@ -166,7 +174,7 @@ def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
     if n_folds <= most:
         return n_folds
     advice = f"use {most} folds or fewer" if most >= 2 else "add more of them"
-    if rows.queries is not None:
+    if _is_by_query(rows):
         raise ValueError(
             f"{most} of the {np.unique(rows.queries).size} queries have rows of two "
             f"classes, but {n_folds} folds need {n_folds}, one in each; {advice}."
@@ -204,19 +212,20 @@ def _first_usable(rows: RowsToDivide, n_folds: int | None, random_state: int) ->
 
 
 def _is_usable_fold(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
-    if rows.queries is not None:
+    if _is_by_query(rows):
         usable = is_usable(rows)
         return bool(usable[train].any() and usable[test].any())
-    is_enough = _rarer_class(rows.relevant[test])[0] >= 2
-    return is_enough and has_both_classes(rows.relevant[train])
+    is_enough = _rarer_class(rows.strata[test])[0] >= 2
+    return is_enough and has_both_classes(rows.strata[train])
 
 
 def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
     if np.unique(rows.groups).size < n_folds:
         return []
-    if rows.queries is not None:
+    if _is_by_query(rows):
         return _query_folds(rows.groups, is_usable(rows), n_folds, random_state)
-    return unit_folds(rows.labels, rows.groups, n_folds, random_state)
+    labels = rows.strata if rows.is_survival else rows.labels
+    return unit_folds(labels, rows.groups, n_folds, random_state)
 
 
 def _query_folds(
@@ -255,7 +264,7 @@ class FoldPlan:
 
 
 def plan_folds(
-    labels: BoolArray,
+    labels: NDArray[Any],
     n_folds: int,
     random_state: int,
     *,
@@ -340,7 +349,7 @@ def _dealt_queries(
     return _query_folds(queries, usable, min(n_folds, known.size), random_state)
 
 
-def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:
+def _fewer_folds(labels: NDArray[Any], n_folds: int, notices: list[str]) -> int:
     smaller, which = _rarer_class(labels)
     if smaller < 2:
         raise NotEnoughClassesError(
@@ -357,7 +366,7 @@ def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:
 
 
 def _blocks(
-    labels: BoolArray,
+    labels: NDArray[Any],
     folds: IntArray,
     unit: IntArray | None,
     n_blocks: int,

@@ -46,7 +46,11 @@ from aucmax.cli.training import (
     target_record,
 )
 from aucmax.model_selection import MODELS
-from aucmax.model_selection.models import compared_models, find_model
+from aucmax.model_selection.models import (
+    SURVIVAL_CANDIDATES,
+    compared_models,
+    find_model,
+)
 
 
 class ComparisonTask(NamedTuple):
@@ -70,6 +74,8 @@ class ComparisonTask(NamedTuple):
 
     def models_for(self, data: Data) -> tuple[str, ...]:
         """Return the models named, or those that suit the data."""
+        if data.durations is not None:
+            return self.models or SURVIVAL_CANDIDATES
         by_part = self.metric == "partial_auc" or bool(self.ranges)
         others = compared_models(by_part, data.queries is not None)
         return self.models or ("auto", *others)
@@ -102,6 +108,7 @@ def _parse_models(
         "aucmax compare known.csv --target sick --test others.csv",
         "aucmax compare patients.csv --target sick --models auto,linear,lightgbm",
         "aucmax compare clicks.csv --target clicked --qid search --metric ndcg",
+        "aucmax compare lung.csv --duration days --event died",
     ],
 )
 @target_options
@@ -201,7 +208,11 @@ def compare(
     relevance (0, 1, 2, ...), name at least one model that learns levels with --models:
     lambdarank, lambdamart-mauc or lambdamart-ordinal. The other models then learn
     which rows are above the lowest level, and all are compared by MAUC.
+
+    With --duration and --event, models of censored times are compared by Harrell's C;
+    name auto with --models to include it.
     """
+    is_default = figure is None
     if not no_save:
         make_folder(output_dir)
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
@@ -226,6 +237,12 @@ def compare(
         source = data._replace(path=test)
         rows = source.read(known.known_columns)
         other = split_target(rows, source, target, drop, queries, row_columns)
+    if known.durations is not None:
+        if figure is not None and not is_default:
+            raise click.UsageError(
+                "censored times have no ROC curve; leave out --figure."
+            )
+        figure = None
     known = drop_unknown(known, missing_target, console)
     other = other and drop_unknown(other, missing_target, console)
     task = ComparisonTask(

@@ -1,5 +1,7 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -37,7 +39,7 @@ from aucmax.cli.reading import (
     take_column,
 )
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
-from aucmax.cli.score import known_columns, load_model, require_probabilities
+from aucmax.cli.score import known_columns, load_model, require_method
 from aucmax.cli.training import target_record
 
 # share of training rows that calls for a note: rows may be equal by chance
@@ -109,7 +111,8 @@ def evaluate(
 
     A model that was fitted with --qid is evaluated within queries, by the same column
     unless you name another: means over the queries that have both classes. A model
-    fitted to more than two levels is evaluated by MAUC and ordinal AUC.
+    fitted to more than two levels is evaluated by MAUC and ordinal AUC, one fitted to
+    censored times by Harrell's C, Uno's C and the AUC at quartiles of the event times.
     """
     import aucmax
     from aucmax.model_selection.fold_estimates import summarise_scores
@@ -126,6 +129,7 @@ def evaluate(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
     truth = test.match(fitted.grading_)
+    _check_survival_options(truth, [*cut.values(), by, figure, prevalence, in_parts])
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, goal)
@@ -135,6 +139,7 @@ def evaluate(
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
+    survival = _measure_survival(truth, scores)
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
@@ -163,6 +168,7 @@ def evaluate(
         **target_record(test, truth),
         **summary.measures,
         f"{goal.metric}_interval": _interval(summary),
+        **{name: one.to_frame().to_dicts() for name, one in survival.items()},
         "metric": goal.metric,
         "fpr_range": list(goal.fpr_range),
         "tpr_range": list(goal.tpr_range),
@@ -183,7 +189,7 @@ def evaluate(
         )
         record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
-    _print_measures(summary, truth, goal, console)
+    _print_measures(summary, truth, goal, survival, console)
     if point is not None:
         _print_point(point, fitted, not cut, console)
     if save_threshold:
@@ -197,6 +203,38 @@ def evaluate(
     console.give(record)
 
 
+def _check_survival_options(truth: Any, options: Sequence[Any]) -> None:
+    if truth.is_survival and any(option not in (None, False) for option in options):
+        raise click.UsageError(
+            "the model ranks by censored times, which have no threshold, groups of "
+            "people, ROC curve or prevalence, and need all rows in memory; leave out "
+            "these options."
+        )
+
+
+def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
+    """Return Harrell's and Uno's C, and the AUC at quartiles of the event times."""
+    if not truth.is_survival:
+        return {}
+    from aucmax.metrics import concordance_interval, cumulative_dynamic_auc
+    from aucmax.report.survival_view import event_quantiles
+
+    rows, known = (
+        (truth.labels, truth.durations, scores),
+        {"sample_weight": truth.weights},
+    )
+    found: dict[str, Any] = {}
+    for method in ("harrell", "uno"):
+        options = {**known, "qid": truth.queries, "method": method}
+        with suppress(ValueError):  # too few rows, or censored too early for Uno's C
+            found[f"{method}_c"] = concordance_interval(*rows, **options)
+    times = event_quantiles(truth, 3)
+    with suppress(ValueError):
+        if truth.queries is None and times.size:
+            found["auc_at_times"] = cumulative_dynamic_auc(*rows, times, **known)
+    return found
+
+
 def _check_options(
     fitted: Any, path: Path, cut: Any, save_threshold: bool, prevalence: float | None
 ) -> None:
@@ -205,7 +243,7 @@ def _check_options(
             "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
         )
     if prevalence is not None:
-        require_probabilities(fitted, path)
+        require_method(fitted, path)
 
 
 def _interval(summary: Any) -> list[float] | None:
@@ -288,9 +326,14 @@ def _print_chances(found: Any, console: Console) -> None:
         console.say(f"  {predicted:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
 
 
-def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
+def _print_measures(
+    summary: Any, truth: Any, goal: Any, survival: dict[str, Any], console: Console
+) -> None:
     from aucmax.model_selection.goals import title_of
 
+    if survival:
+        console.say("\n".join(f"{one!r}" for one in survival.values()))
+        return
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
         "auc": relevant,

@@ -23,6 +23,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.output import Console, check_outputs, with_console
 from aucmax.cli.reading import (
+    Data,
     QueryChoice,
     RowColumns,
     Source,
@@ -55,6 +56,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
         "aucmax fit a.csv --target y --model lightgbm --calibrate sigmoid -o m.aucmax",
         "aucmax fit large.csv --target y --checkpoint large.part -o large.aucmax",
         "aucmax fit 'part-*.parquet' --target y --model linear -o m.aucmax",
+        "aucmax fit lung.csv --duration days --event died -o lung.aucmax",
     ],
 )
 @target_options
@@ -134,6 +136,9 @@ def fit(
     curve (lambdamart-pauc with --fpr-range only). With queries, linear, svm and
     lambdamart models learn to rank the rows of each query; other models learn from all
     rows together. Levels of relevance (0, 1, 2, ...) in queries are ranked for NDCG@10.
+
+    With --duration and --event, models learn from censored times and rank rows with
+    early events high; --qid then names strata.
     """
     from sklearn.utils.validation import has_fit_parameter
 
@@ -173,6 +178,7 @@ def fit(
         row_columns,
     )
     training = drop_unknown(training, missing_target, console)
+    _reject_times_in_parts(training, in_parts)
     labels = training.encode([model], positive)
     goal = choose_goal(labels, metric, **ranges)
     if metric is not None and not MODELS[model].takes_metric:
@@ -185,10 +191,13 @@ def fit(
             f"{model} cannot be trained for a part of the ROC curve by {options}; "
             "--model linear can."
         )
-    if labels.is_graded and calibrate not in (None, "none"):
+    is_binary = not (labels.is_graded or labels.is_survival)
+    if not is_binary and calibrate not in (None, "none"):
+        kind = "has more than two levels"
         raise click.UsageError(
-            f"{training.target_name} has more than two levels, and probabilities are "
-            "those of two classes; leave out --calibrate, or name --positive."
+            f"{training.target_name} {'is an event' if labels.is_survival else kind}, "
+            "and probabilities are those of two classes; leave out --calibrate, or "
+            "name --positive."
         )
     fitted = fit_model(
         model, training, labels, goal, console, parameters, calibrate, checkpoint
@@ -217,3 +226,11 @@ def fit(
     if place:
         console.say(f"Saved to {place}. Next: aucmax evaluate {place} OTHER-DATA")
     console.give(record)
+
+
+def _reject_times_in_parts(training: Data, in_parts: bool) -> None:
+    if in_parts and training.durations is not None:
+        raise click.UsageError(
+            "models of censored times need all rows in memory; use --in-memory, and no "
+            "Dask workers."
+        )

@@ -228,6 +228,18 @@ row_options = _combined(
         help="Column with the time of each row, dates or numbers: models are tested on "
         "later rows than they learn from.",
     ),
+    duration=click.option(
+        "--duration",
+        metavar="COLUMN",
+        help="Column with the time until the event, or until the row was censored: "
+        "models rank rows with early events high. Needs --event.",
+    ),
+    event=click.option(
+        "--event",
+        metavar="COLUMN",
+        help="Column that is 1 where the event was observed and 0 where the row was "
+        "censored; --positive names another code of the event.",
+    ),
 )
 
 test_options = _combined(

@@ -20,11 +20,13 @@ class KnownColumns(NamedTuple):
 
 
 class RowColumns(NamedTuple):
-    """Names of the columns of row weights, groups and times."""
+    """Names of the columns of row weights, groups, times, and censored times."""
 
     weight: str | None = None
     groups: str | None = None
     time: str | None = None
+    duration: str | None = None
+    event: str | None = None  # the target, if there is a duration
 
 
 # ends the name of a copy; no name in a CSV file has a NUL byte
@@ -46,6 +48,7 @@ class Data:
     weights: Any = None
     groups: Any = None
     times: Any = None
+    durations: Any = None
     row_columns: RowColumns = _NO_COLUMNS
     n_left_out: int = 0  # rows without a target
     decimals: Mapping[str, str] = field(default_factory=dict)  # marks of a CSV table
@@ -92,9 +95,16 @@ class Data:
 
     def encode(self, models: Sequence[str], positive: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
-        from aucmax.model_selection.models import LEVEL_MODELS, learns_levels
+        from aucmax.model_selection.models import (
+            LEVEL_MODELS,
+            learns_levels,
+            require_survival,
+        )
         from aucmax.tables import encode_target
 
+        if self.durations is not None:
+            require_survival(models)
+            return self._encode_survival(positive=positive)
         try:
             target = encode_target(
                 self.labels,
@@ -119,6 +129,8 @@ class Data:
         """Return the target by what its values meant in training."""
         from aucmax.tables.target_encoding import match_target
 
+        if self.durations is not None:
+            return self._encode_survival(grading=grading)
         target = match_target(
             self.labels,
             grading,
@@ -128,10 +140,24 @@ class Data:
         )
         return self._describe_rows(target)
 
+    def _encode_survival(self, **codes: Any) -> Any:
+        from aucmax.tables.target_encoding import encode_survival
+
+        target = encode_survival(
+            self.labels,
+            self.durations,
+            **codes,
+            names=(self.target_name, f"column {self.row_columns.duration!r}"),
+            option="--positive",
+            qid=self.queries,
+            qid_name=self.query_name,
+        )
+        return self._describe_rows(target)
+
     def _describe_rows(self, target: Any) -> Any:
         from aucmax.tables import describe_rows
 
-        weight, groups, time = (f"column {name!r}" for name in self.row_columns)
+        weight, groups, time = (f"column {name!r}" for name in self.row_columns[:3])
         return describe_rows(
             target,
             sample_weight=self.weights,
@@ -141,19 +167,25 @@ class Data:
         )
 
     def without_gaps(self) -> "Data":
-        """Leave out the rows without a target."""
+        """Leave out the rows without a target, or without a duration."""
         import polars as pl
 
         if not isinstance(self.labels, pl.Series):
             return self
-        gaps = self.labels.is_null()
-        if self.labels.dtype == pl.String:
-            gaps |= (self.labels.str.strip_chars() == "").fill_null(True)
-        elif self.labels.dtype.is_float():
-            gaps |= self.labels.is_nan().fill_null(True)
+        gaps = _is_missing(self.labels)
+        if self.durations is not None:
+            gaps |= _is_missing(self.durations)
         if not gaps.any() or gaps.all():
             return self  # a target without any value is an error later
-        columns = ("rows", "labels", "queries", "weights", "groups", "times")
+        columns = [
+            "rows",
+            "labels",
+            "queries",
+            "weights",
+            "groups",
+            "times",
+            "durations",
+        ]
         values = {name: getattr(self, name) for name in columns}
         kept: dict[str, Any] = {
             name: column if column is None else column.filter(~gaps)
@@ -166,6 +198,13 @@ class Data:
         if target.is_graded:
             levels = ", ".join(f"{k}: {n}" for k, n in target.level_counts.items())
             text = f"{self.n_rows} rows, levels of {self.target_name} {levels}"
+        elif target.is_survival:
+            text = (
+                f"{self.n_rows} rows, {target.n_positive} of them with an event "
+                f"({self.target_name} is {_shown(target.grading.positive)}), observed "
+                f"for up to {target.durations.max():g} "
+                f"(column {self.row_columns.duration!r})"
+            )
         else:
             negatives = " or ".join(map(_shown, target.grading.negatives[:3]))
             more = " or others" if len(target.grading.negatives) > 3 else ""
@@ -174,7 +213,9 @@ class Data:
                 f"({self.target_name} is {_shown(target.grading.positive)}, not "
                 f"{negatives}{more})"
             )
-        if target.queries is not None:
+        if target.queries is not None and target.is_survival:
+            text += f", {target.n_queries} strata"
+        elif target.queries is not None:
             what = "two levels" if target.is_graded else "both classes"
             text += (
                 f", {target.n_queries} queries, {target.n_usable_queries} of them with "
@@ -277,6 +318,7 @@ def split_target(
     """Take the target, the queries and other columns that are not features off."""
     from aucmax.datasets.column_names import near_names
 
+    target = _event_column(target, row_columns)
     if data.labels is not None:
         if target is not None or drop or queries.column is not None:
             raise click.UsageError(
@@ -287,7 +329,7 @@ def split_target(
         if any(row_columns):
             raise click.UsageError(
                 f"{source.path} is an svmlight file, whose columns have no names; "
-                "--weight, --groups and --time need a table."
+                "--weight, --groups, --time and --duration need a table."
             )
         return replace(data, queries=None) if queries.is_off else data
     columns = data.rows.columns
@@ -297,7 +339,7 @@ def split_target(
             f"{near_names('', columns)}"
         )
     query = None if queries.is_off else queries.column
-    for name in filter(None, (target, query, *row_columns, *drop)):
+    for name in filter(None, (target, query, *row_columns[:4], *drop)):
         require_column(name, columns, source.path)
     roles = {
         "the target": target,
@@ -305,10 +347,11 @@ def split_target(
         "--weight": row_columns.weight,
         "--groups": row_columns.groups,
         "--time": row_columns.time,
+        "--duration": row_columns.duration,
     }
     _reject_two_roles(roles, drop)
-    weights, groups, times = (
-        None if name is None else data.rows[name] for name in row_columns
+    weights, groups, times, durations = (
+        None if name is None else data.rows[name] for name in row_columns[:4]
     )
     return Data(
         data.rows.drop({*roles.values(), *drop} - {None}),
@@ -319,9 +362,36 @@ def split_target(
         weights,
         groups,
         times,
+        durations,
         row_columns,
         decimals=data.decimals,
     )
+
+
+def _event_column(target: str | None, row_columns: RowColumns) -> str | None:
+    """Return the target: that of censored times is the column of the events."""
+    known = row_columns.duration, row_columns.event
+    if known == (None, None):
+        return target
+    if None in known:
+        raise click.UsageError(
+            "censored times need both --duration, the column of times, and --event, "
+            "the column that is 1 where the event was observed."
+        )
+    if target is not None:
+        raise click.UsageError("--event is the target; leave out --target.")
+    return row_columns.event
+
+
+def _is_missing(column: Any) -> Any:
+    import polars as pl
+
+    gaps = column.is_null()
+    if column.dtype == pl.String:
+        gaps |= (column.str.strip_chars() == "").fill_null(True)
+    elif column.dtype.is_float():
+        gaps |= column.is_nan().fill_null(True)
+    return gaps
 
 
 class ColumnRoles(NamedTuple):
@@ -347,8 +417,11 @@ def split_known(rows: Data, data: Source, model: Any, roles: ColumnRoles) -> Dat
             "training; name another with --qid, or rank all rows together with "
             "--no-qid."
         )
-    target = roles.target or model.target
+    target: str | None = roles.target or model.target
     queries = QueryChoice(column)
+    if model.duration_column is not None:
+        times = {"duration": model.duration_column, "event": target}
+        row_columns, target = row_columns._replace(**times), None
     return split_target(rows, data, target, (), queries, row_columns)
 
 
@@ -368,9 +441,12 @@ def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
         rows = rows.without_gaps()
     if rows.n_left_out:
         n_all = rows.n_rows + rows.n_left_out
+        duration = (
+            "" if rows.durations is None else f" or {rows.row_columns.duration!r}"
+        )
         console.note(
-            f"{rows.target_name} is missing in {rows.n_left_out} of {n_all} rows: "
-            "they are left out (--missing-target error rejects them)"
+            f"{rows.target_name}{duration} is missing in {rows.n_left_out} of {n_all} "
+            "rows: they are left out (--missing-target error rejects them)"
         )
     return rows
 

@@ -41,6 +41,7 @@ _FORMULA = r"^[=+\-@\t\r]"
         "aucmax score sick.aucmax new-patients.csv --proba --prevalence 0.01",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
         "aucmax score clicks.aucmax 'day-*.parquet' --output scores",
+        "aucmax score lung.aucmax new-patients.csv --horizon 365",
     ],
 )
 @model_argument
@@ -77,6 +78,12 @@ _FORMULA = r"^[=+\-@\t\r]"
     help="Predict rows with a score above SCORE positive; 'aucmax evaluate' prints "
     "thresholds [default: the model's own].",
 )
+@click.option(
+    "--horizon",
+    type=float,
+    metavar="TIME",
+    help="Add the probability of an event by TIME; for auto, fitted to censored times.",
+)
 @force_option
 @disk_option
 @data_argument
@@ -91,6 +98,7 @@ def score(
     safe_csv: bool,
     prevalence: float | None,
     threshold: float | None,
+    horizon: float | None,
     force: bool,
     on_disk: bool | None,
     on_workers: bool,
@@ -112,17 +120,22 @@ def score(
         check_ending(output, TABLES)
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
-    fitted = load_model(model, to_score=True)
+    fitted = load_model(model, to_score=horizon is None)
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
-        require_probabilities(fitted, model)
+        require_method(fitted, model)
     if threshold is not None and not fitted.has_threshold_:
         raise click.UsageError(
-            f"{model} ranks by levels of relevance, between which there is no "
-            "--threshold."
+            f"{model} ranks by levels of relevance or censored times, between which "
+            "there is no --threshold."
         )
-    taken = {"score", *["probability"] * proba, *["prediction"] * fitted.has_threshold_}
+    _check_horizon(horizon, fitted, model)
+    taken = {
+        "score",
+        *["probability"] * (proba or horizon is not None),
+        *["prediction"] * fitted.has_threshold_,
+    }
     taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
     for name in taken.intersection(keep):
         raise click.UsageError(
@@ -135,7 +148,7 @@ def score(
         names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
         require_column(name, names, data.path)
     frames: Iterator[Any] = (
-        _score(part, fitted, keep, proba, prevalence, threshold)
+        _score(part, fitted, keep, proba, prevalence, threshold, horizon)
         for part in (new.parts() if in_parts else [new])
     )
     if safe_csv:
@@ -147,6 +160,11 @@ def score(
         if len(outputs) > 1:
             console.say(f"Wrote {n_rows} scores to {len(outputs)} files in {output}.")
         console.give({"rows": n_rows, "output": str(output) if is_folder else place})
+
+
+def _check_horizon(horizon: float | None, model: Any, path: Path) -> None:
+    if horizon is not None:
+        require_method(model, path, "predict_event_probability")
 
 
 def load_model(path: Path, *, to_score: bool = False) -> Any:
@@ -174,12 +192,12 @@ def known_columns(model: Any) -> KnownColumns:
     return KnownColumns(strings, marks)
 
 
-def require_probabilities(model: Any, path: Path) -> None:
+def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
     """Reject a model that has learned no probabilities."""
     try:
-        _ = model.predict_proba
+        getattr(model, method)
     except AttributeError as error:
-        reason = str(error).rpartition(": ")[2]
+        reason = str(error.__cause__ or error).rpartition(": ")[2]
         raise click.ClickException(
             f"the model in {path} has scores, but no probabilities: {reason}"
         ) from error
@@ -192,6 +210,7 @@ def _score(
     proba: bool,
     prevalence: float | None,
     threshold: float | None,
+    horizon: float | None,
 ) -> Any:
     """Return a frame of the scores, after the columns to keep as they are written."""
     import polars as pl
@@ -203,6 +222,8 @@ def _score(
     if proba:
         chances = model.predict_proba(new.rows, prevalence=prevalence)
         scored["probability"] = chances[:, 1]
+    if horizon is not None:
+        scored["probability"] = model.predict_event_probability(new.rows, horizon)
     if model.has_threshold_:
         cut = model.threshold_ if threshold is None else threshold
         scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]

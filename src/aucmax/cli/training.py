@@ -32,6 +32,7 @@ def fit_model(
 
     # auto has the scores to learn probabilities; others would take several fits
     calibrate = calibrate or ("auto" if name == "auto" else "none")
+    is_binary = not (labels.is_graded or labels.is_survival)
     model = table_model(
         name,
         ranges=goal.ranges,
@@ -40,8 +41,9 @@ def fit_model(
         levels="learn" if MODELS[name].learns_levels else "relevant",
         target=training.target,
         query_column=training.query_column,
+        duration_column=training.row_columns.duration,
         encoder=TableEncoder(decimals=dict(training.decimals)),
-        calibrate=None if calibrate == "none" or labels.is_graded else calibrate,
+        calibrate=calibrate if is_binary and calibrate != "none" else None,
     )
     if name == "auto":
         aim_auto(model, goal.metric, labels)

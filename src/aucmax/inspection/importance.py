@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
@@ -21,6 +22,7 @@ from aucmax.metrics._steps import (
     check_box,
     check_two_classes,
 )
+from aucmax.metrics.concordance_inference import ConcordanceSample
 from aucmax.metrics.results import check_confidence
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
@@ -44,7 +46,7 @@ class Importances(PlainRecord):
     low, high : ndarray of shape (n_columns,)
         Ends of its interval.
     metric : str
-        "auc" or "partial_auc".
+        "auc", "partial_auc" or, of censored times, "concordance".
     value : float
         The AUC of the model itself.
     n_repeats : int
@@ -91,7 +93,7 @@ def permutation_importance(
     random_state: int = 0,
     confidence: float = 0.95,
 ) -> Importances:
-    """Measure the drop in AUC, or in partial AUC, when each column is shuffled.
+    """Measure the drop in AUC, partial AUC or C index when each column is shuffled.
 
     Shuffling the cells of one column among the rows keeps its distribution and removes
     its information. Correlated columns can replace each other, so each alone may look
@@ -108,7 +110,7 @@ def permutation_importance(
         Raw rows, as the model takes them. Of a model of tables only the columns that it
         uses are tried.
     y : array-like of shape (n_rows,), or Target
-        Labels, as the model was fitted to.
+        Labels, or events and times, as the model was fitted to.
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
@@ -143,10 +145,17 @@ def permutation_importance(
     if n_repeats is None:
         n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
-    classes = _labels(model, y, sample_weight, qid)
-    measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
-        classes, box, confidence
-    )
+    metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
+    measure: Any
+    if is_survival_target(y) or getattr(y, "is_survival", False):
+        metric = "concordance"
+        rows_of_times = _survival_sample(y, sample_weight, qid)
+        measure = _CensoredTimes(rows_of_times, box, confidence)
+    else:
+        classes = _labels(model, y, sample_weight, qid)
+        measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
+            classes, box, confidence
+        )
     start = measure.read(read_scores(model, rows.table))
     generator = random_generator(random_state)
     orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
@@ -163,7 +172,7 @@ def permutation_importance(
     return sorted_importances(
         [rows.names[place] for place in places],
         found,
-        metric="auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc",
+        metric=metric,
         value=start.value,
         n_repeats=n_repeats,
         confidence=confidence,
@@ -178,6 +187,15 @@ def sorted_importances(
     order = np.argsort(-drop, kind="stable")
     column = [names[k] for k in order]
     return Importances(column, drop[order], low[order], high[order], **rest)
+
+
+def _survival_sample(y: Any, sample_weight: Any, qid: Any) -> ConcordanceSample:
+    if isinstance(y, Target):
+        sample_weight = y.weights if sample_weight is None else sample_weight
+        qid, y = y.queries if qid is None else qid, y.survival
+    options: Any = {"method": "harrell", "horizon": None, "censoring": None}
+    event, time = split_target(y)
+    return ConcordanceSample.of(event, time, sample_weight, qid, None, **options)
 
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
@@ -197,20 +215,21 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 
 @dataclass(frozen=True)
 class _Measure:
-    classes: BinaryRows
+    classes: Any  # BinaryRows or ConcordanceSample
     box: Any
     confidence: float
 
 
 class _OneRanking(_Measure):
     @cached_property
-    def sample(self) -> AreaSample:
+    def sample(self) -> Any:
         """The rows with their classes and weights."""
         labels, weights = self.classes.is_positive, self.classes.sample_weight
         return AreaSample(labels, weights, self.box).check()
 
     def read(self, scores: FloatArray) -> Measured:
-        return self.sample.measure(self.classes.task(scores).scores)
+        found: Measured = self.sample.measure(self.classes.task(scores).scores)
+        return found
 
     def drop(
         self, start: Measured, shuffled: Sequence[Measured]
@@ -226,6 +245,17 @@ class _OneRanking(_Measure):
             (start.value, area),
         )
         return test.difference, test.low, test.high
+
+
+class _CensoredTimes(_OneRanking):
+    @property
+    def sample(self) -> Any:
+        """The rows with their times."""
+        return self.classes
+
+    def read(self, scores: FloatArray) -> Measured:
+        found: Measured = self.sample.measure(scores)
+        return found
 
 
 class _PerQuery(_Measure):

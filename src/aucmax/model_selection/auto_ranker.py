@@ -24,7 +24,9 @@ from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
+from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 from aucmax.model_selection.auto_search import (
@@ -55,16 +57,18 @@ _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)
 
 
 def _has_two_classes(estimator: Any) -> bool:
-    if hasattr(estimator, "levels_"):
-        raise AttributeError(
-            "it was fitted to levels of relevance and does not predict classes; use "
-            "decision_function."
-        )
+    kinds = {"levels_": "levels of relevance", "is_survival_": "censored times"}
+    for name, kind in kinds.items():
+        if hasattr(estimator, name):
+            raise AttributeError(
+                f"it was fitted to {kind} and does not predict classes; use "
+                "decision_function."
+            )
     return True
 
 
 @documented
-class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
+class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
@@ -86,6 +90,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
     metrics of the top of queries, the candidates learn to rank within queries, and the
     weights maximise the metric itself on held-out queries.
 
+    With censored times (`y` has the fields or columns "event" and "time"), higher
+    scores mean earlier events. The metric is Harrell's C, `qid` gives strata, and
+    :meth:`predict_event_probability` returns the probability of an event by a time.
+
     Parameters
     ----------
     metric : str, default=None
@@ -93,8 +101,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
         "average_precision", "precision@100" (also "recall@100", "lift@100"),
         "recall@fpr=0.01", "recall@precision=0.9", "precision@recall=0.8"; "gini", "ks";
         with queries "ndcg", "ndcg@10" (or another number of top rows), "map"; for
-        levels "mauc", "ordinal_auc". By default the partial AUC of the ranges if there
-        are any, else the AUC (c-statistic); for levels in queries "ndcg@10".
+        levels "mauc", "ordinal_auc"; for censored times "concordance". By default the
+        partial AUC of the ranges if there are any, else the AUC (c-statistic); for
+        levels in queries "ndcg@10"; for censored times "concordance".
         "partial_auc" without a range covers false positive rates up to 0.1, that is
         specificities from 0.9. Without queries, a number of top rows counts among all
         training rows, and a fold uses the same share. Queries whose rows have all the
@@ -145,13 +154,19 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
         levels and queries, and where it is clearly better at the top of the list.
     metric_ : str
         The metric that decided.
+    is_survival_ : bool
+        True if there are censored times, in place of `classes_`.
+    baseline_, hazard_slope_ : ndarray of shape (2, n_times), float
+        Times with the cumulative hazard of a row of score 0, and the slope of the log
+        hazard by the score, of held-out rows; only of censored times without strata.
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of relevance, in place of `classes_`, if there are more than two.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
         95% interval; NaN where there is none. For other metrics also the metric itself,
         by Student's t over folds; for levels and the top of queries the metric and
-        others, such as "ndcg@10" and "map", by Student's t over queries.
+        others, such as "ndcg@10" and "map", by Student's t over queries; for censored
+        times "concordance".
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -201,6 +216,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
             levels_=saved.array("iu", None),
+            is_survival_=saved.instance_of(bool),
             metric_=saved.instance_of(str),
             weights_=saved.instance_of(dict),
             combiner_=saved.instance_of(str),
@@ -292,26 +308,28 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
                 may_be_levels=named is not None and named.kind.uses_levels,
             )
             is_graded, queries = given.target.is_graded, given.target.queries
+            is_survival = given.target.is_survival
             ranges = self._part_of_the_curve()
             goal = choose_goal(given.target, self.metric, **ranges)
             is_explicit = self.calibrate not in (None, "auto")
-            if is_explicit and (queries is not None or is_graded):
+            if is_explicit and (queries is not None or is_graded or is_survival):
                 raise ValueError(
-                    f"calibrate={self.calibrate!r} is not possible with queries or "
-                    "levels: rows are ranked within queries, or by more than two "
-                    "levels, so there are no probabilities. Use calibrate=None or "
-                    '"auto".'
+                    f"calibrate={self.calibrate!r} is not possible with queries, "
+                    "levels or censored times: rows are ranked within queries, or by "
+                    "more than two levels, so there are no probabilities of two "
+                    'classes. Use calibrate=None or "auto".'
                 )
+            units = None if is_survival else queries
             plan = plan_folds(
-                given.labels,
+                given.target.strata,
                 self.folds,
                 self.random_state,
-                queries=queries,
+                queries=units,
                 groups=given.target.groups,
                 times=given.target.times,
-                usable=None if queries is None else is_usable(given.target),
+                usable=None if units is None else is_usable(given.target),
             )
-            hidden = check_table(given.table, given.labels, plan.folds)
+            hidden = check_table(given.table, given.target, plan.folds)
             rows = SearchRows(given, plan)
             setting = self._setting(given.table, goal, given.target)
             candidates = [
@@ -342,11 +360,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
             members = search.choose_members(ensemble.weights)
             if done is not None and not search.is_stopped:
                 done.finish()
+            kind = {"levels_" if is_graded else "classes_": given.classes}
             cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
                 {
-                    "levels_" if is_graded else "classes_": given.classes,
+                    **({"is_survival_": True} if is_survival else kind),
                     "metric_": goal.metric,
                     "members_": members.records,
                     "encoders_": members.encoders,
@@ -401,6 +420,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
         """
         check_is_fitted(self, "members_")
         metric = getattr(self, "metric_", "auc")
+        if hasattr(self, "is_survival_"):
+            known: Any = {"sample_weight": sample_weight, "qid": qid}
+            return target_concordance(y, self.decision_function(X), **known)
         goal = Goal(metric)
         if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
@@ -451,6 +473,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
             part=goal.ranges or WHOLE_CURVE,
             metric="partial_auc" if is_area else goal.metric,
             is_ranking=has_units and not is_area,
+            is_survival=target.is_survival,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             is_limited=self._time_limit is not None,
@@ -488,6 +511,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, BinaryRanker):
         labels, weight = ranked.labels, ranked.target.weights
         if ranked.target.is_graded:
             return {"threshold_": 0.0}
+        if (durations := ranked.target.durations) is not None:
+            known = labels, durations, ensemble.honest_scores, weight
+            has_strata = ranked.target.queries is not None
+            return {"threshold_": 0.0} | ({} if has_strata else learn_baseline(*known))
         threshold = balanced_threshold(ensemble.scores, labels, weight)
         learned: dict[str, Any] = {"threshold_": threshold}
         if ranked.target.queries is not None:

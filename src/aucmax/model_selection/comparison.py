@@ -319,9 +319,11 @@ class Comparison:
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"
+        is_survival = self.target.is_survival
+        areas = "Harrell's C" if is_survival else "AUC and partial AUC"
         weighted = "" if self.target.weights is None else " of weighted rows"
         lines = [
-            f"AUC and partial AUC{weighted} over {over}; 1 is perfect. Seconds per fit."
+            f"{areas}{weighted} over {over}; 1 is perfect. Seconds per fit."
             if self.unit == "rows"
             else f"Means over {over}, intervals by Student's t; seconds per fit."
         ]
@@ -329,7 +331,8 @@ class Comparison:
             part = self.goal.part_in_words
             lines.append(f"Models are chosen and tested by the mean over {part}.")
         if self.tests:
-            test = f"a paired test of the {self.goal.title} (DeLong)"
+            method = "influence functions" if is_survival else "DeLong"
+            test = f"a paired test of the {self.goal.title} ({method})"
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")

@@ -50,6 +50,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
@@ -67,10 +68,12 @@ from aucmax.model_selection.fold_estimates import (
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.models import (
     BASELINES,
+    SURVIVAL_CANDIDATES,
     aim_auto,
     compared_models,
     learns_levels,
     name_models,
+    require_survival,
     table_model,
 )
 from aucmax.tables import (
@@ -131,8 +134,10 @@ def compare_models(
         Raw rows, without the target and the column of the queries.
     y : array-like of shape (rows,), or Target
         Labels, or a target of :func:`aucmax.tables.encode_target`, which states the
-        positive value. More than two values are levels of relevance if one of the
-        models learns levels.
+        positive value. Events and times, as
+        :func:`aucmax.metrics.survival_target` makes them, are compared by Harrell's C,
+        and `qid` gives strata. More than two values are levels of relevance if one of
+        the models learns levels.
     models : sequence, optional
         Names from :data:`aucmax.model_selection.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
@@ -141,7 +146,9 @@ def compare_models(
         ``categorical_features``; a :class:`~aucmax.tables.TableModel` has its own view.
         The default name is that of the class. By default linear, logistic, lightgbm and
         lambdamart are compared; with a range also lambdamart-pauc, with queries also
-        lambdarank. "auto" is :class:`~aucmax.AutoRanker`.
+        lambdarank; with censored times the models that learn them, and estimators of
+        other packages that score risks by ``predict``. "auto" is
+        :class:`~aucmax.AutoRanker`.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
@@ -154,7 +161,7 @@ def compare_models(
         `y`.
     baselines : sequence of str, optional
         Names of the models that the others are tested against; by default those of
-        logistic, lightgbm and lambdarank that take part.
+        logistic, lightgbm, lambdarank and cox that take part.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
@@ -190,10 +197,12 @@ def compare_models(
     >>> comparison
     Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
     """
+    is_survival = is_survival_target(y) or getattr(y, "is_survival", False)
     has_queries = qid is not None or getattr(y, "queries", None) is not None
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
         models = compared_models(metric == "partial_auc" or has_range, has_queries)
+        models = SURVIVAL_CANDIDATES if is_survival else models
     may_be_levels = learns_levels(models, has_queries)
     target = encode_target(y, allow_levels=may_be_levels, qid=qid)
     target = describe_rows(
@@ -239,6 +248,8 @@ class PlannedComparison:
         time_limit: float | None = 60.0,
     ) -> Self:
         """Split the rows, and make the models; see :func:`compare_models`."""
+        if target.is_survival:
+            require_survival(models)
         metric = None if target.is_graded else goal.other_metric
         make = partial(table_model, ranges=goal.ranges, metric=metric)
         named = name_models(models, make)
@@ -405,7 +416,8 @@ class Splits:
             raise ValueError(
                 "training and test rows must both have queries, or neither of them."
             )
-        if other.queries is None and min(other.n_positive, other.n_negative) < 2:
+        is_binary = other.queries is None and not other.is_survival
+        if is_binary and min(other.n_positive, other.n_negative) < 2:
             raise ValueError(
                 f"{other.n_positive} of {other.labels.size} test rows are positive; at "
                 "least two rows of either class are needed to test models."
@@ -417,7 +429,7 @@ class Splits:
 
     def check(self) -> list[TableNotice]:
         """Find probable leaks, identifiers and copies of rows."""
-        return check_table(self.table, self.target.relevant, self.folds)
+        return check_table(self.table, self.target, self.folds)
 
 
 def find_notices(X: Any, target: Target) -> list[TableNotice]:
@@ -434,7 +446,7 @@ def find_notices(X: Any, target: Target) -> list[TableNotice]:
 def _some_rows(target: Target) -> NDArray[np.intp]:
     """Choose rows of both classes, evenly over the table, in ascending order."""
     chosen = []
-    for members in (target.relevant > 0, target.relevant == 0):
+    for members in (target.high > 0, target.high == 0):
         rows = np.flatnonzero(members)
         places = np.linspace(0, rows.size - 1, min(rows.size, _MAX_ROWS_PER_CLASS))
         chosen.append(rows[places.astype(np.intp)])

@@ -18,6 +18,10 @@ from aucmax.metrics import compare_auc, cv_auc_interval, metric_interval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
+from aucmax.model_selection.concordance_estimates import (
+    concordance_test,
+    estimate_concordance,
+)
 from aucmax.model_selection.goals import Goal, choose_goal, measure
 from aucmax.tables import Target
 from aucmax.tables.target import has_constant_scores
@@ -117,6 +121,8 @@ class FoldScores:
     @property
     def unit(self) -> str:
         """The independent units of intervals and tests: rows, queries or folds."""
+        if self.target.is_survival:
+            return "rows"
         if self.target.queries is not None:
             return "queries"
         is_area = self.goal.is_area and not self.target.is_graded
@@ -133,6 +139,11 @@ def summarise_folds(
     problem = None
     if n_constant := int(np.isnan(of_folds).sum()):
         problem = f"constant scores on {n_constant} of {len(folds)} folds"
+    elif folds[0].target.is_survival:
+        target, numbers = _survival_rows(folds)
+        scores = np.concatenate([fold.scores[name] for fold in folds])
+        estimate = Estimate(*estimate_concordance(target, numbers, scores))
+        measures = {"concordance": estimate.value}
     elif folds[0].unit == "rows":
         weights = _weights(folds)
         labels, known = _rows_of_folds(folds)
@@ -156,6 +167,9 @@ def compare_folds(
     folds: Sequence[FoldScores], name: str, baseline: str
 ) -> TwoSidedTest:
     """Test a model against another, on both sides."""
+    if folds[0].target.is_survival:
+        parts = [[fold.scores[one] for fold in folds] for one in (name, baseline)]
+        return concordance_test(*_survival_rows(folds), *map(np.concatenate, parts))
     if folds[0].unit == "rows":
         labels, known = _rows_of_folds(folds)
         both = (
@@ -175,6 +189,12 @@ def compare_folds(
 
 def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
     return np.concatenate([fold.measures[name][key] for fold in folds])
+
+
+def _survival_rows(folds: Sequence[FoldScores]) -> tuple[Target, NDArray[np.intp]]:
+    """Return the target of all folds, and the fold of each row."""
+    target = reduce(Target.followed_by, (fold.target for fold in folds))
+    return target, np.repeat(np.arange(len(folds)), [fold.rows.size for fold in folds])
 
 
 def _rows_of_folds(folds: Sequence[FoldScores]) -> tuple[Any, dict[str, Any]]:

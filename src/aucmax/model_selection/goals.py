@@ -81,6 +81,8 @@ def title_of(metric: str) -> str:
 
 def measures_of(target: Target) -> list[str]:
     """Return the names of the measures of a target, the default first."""
+    if target.is_survival:
+        return ["concordance"]
     if not target.is_graded:
         areas = ["auc", "partial_auc"]
         return areas if target.queries is None else [*areas, "ndcg@10", "map"]
@@ -101,11 +103,12 @@ def choose_goal(
     fpr = None if fpr_range is None else check_range("fpr_range", fpr_range)
     tpr = None if tpr_range is None else check_range("tpr_range", tpr_range)
     is_part = any(ends not in (None, WHOLE) for ends in (fpr, tpr))
-    if is_part and target.is_graded:
+    if is_part and (target.is_graded or target.is_survival):
+        levels = f"{len(target.level_counts)} levels"
         raise ValueError(
             "a range selects a part of the ROC curve of two classes, but the target "
-            f"has {len(target.level_counts)} levels. Choose the positive value, or "
-            "leave out the range."
+            f"has {'censored times' if target.is_survival else levels}. Leave out the "
+            "range, or choose the positive value of a target of two classes."
         )
     known = measures_of(target)
     if metric is None:
@@ -120,6 +123,8 @@ def choose_goal(
 def _applies(metric: str, target: Target) -> bool:
     """Return whether a target has the labels and queries that a metric needs."""
     kind = parse_metric(metric).kind
+    if kind.uses_times or target.is_survival:
+        return kind.uses_times and target.is_survival
     if kind.needs_queries:
         return target.queries is not None
     return not kind.takes_range if target.is_graded else not kind.uses_levels
@@ -128,6 +133,7 @@ def _applies(metric: str, target: Target) -> bool:
 def _explain_metric(metric: str, target: Target) -> str:
     labels = "levels of relevance" if target.is_graded else "two classes"
     labels += " without queries" if target.queries is None else " in queries"
+    labels = "censored times" if target.is_survival else labels
     listed = ", ".join(name for name in names() if _applies(name, target))
     return f"the metric {metric!r} does not apply to {labels}: choose from {listed}."
 
@@ -145,6 +151,12 @@ def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
 def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
     """Measure each query that has rows of two levels; NaN without two classes."""
     named, rows = parse_metric(metric).of_share(goal.share), np.arange(scores.size)
+    if target.is_survival:
+        known_rows = {"sample_weight": target.weights, "qid": target.queries}
+        try:
+            return np.array([named.function(target.survival, scores, **known_rows)])
+        except NotEnoughClassesError:
+            return np.full(1, np.nan)
     if target.queries is not None:
         rows = np.flatnonzero(is_usable(target))
     if rows.size == 0:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from aucmax._core.censored_times import is_survival_target
 from aucmax._core.features import (
     check_features,
     check_relevance_levels,
@@ -26,7 +27,7 @@ from aucmax._core.validation import (
     reject_negligible_weights,
     reject_unreadable,
 )
-from aucmax.tables import Target
+from aucmax.tables import Target, encode_target
 from aucmax.tables.frames import as_table, warn_of_other_columns
 from aucmax.tables.target import Grading
 from aucmax.tables.target_encoding import read_moments
@@ -67,8 +68,17 @@ def read_rows(
     n_rows = table.shape[0]
     grading = Grading((0, 1), (0, 1))
     labels: NDArray[Any]
+    durations = None
     try:
-        classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
+        if is_survival_target(y):
+            known = encode_target(y)
+            labels, durations, classes = known.labels, known.durations, np.array([0, 1])
+            check_row_count(labels, n_rows)
+            weight = check_sample_weight(sample_weight, n_rows)
+        else:
+            classes, labels, weight = check_two_labels(
+                estimator, y, sample_weight, n_rows
+            )
     except TooManyClassesError as error:
         if qid is None and not may_be_levels:
             raise ValueError(
@@ -90,6 +100,7 @@ def read_rows(
         weight,
         None if groups is None else check_qid(groups, n_rows, "groups").codes,
         times,
+        durations,
     )
     if weight is not None:
         reject_negligible_weights(weight)

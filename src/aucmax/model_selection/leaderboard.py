@@ -17,6 +17,10 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import compare_auc, cv_auc_interval
 from aucmax.metrics.uncertainty import area_interval
+from aucmax.model_selection.concordance_estimates import (
+    concordance_test,
+    estimate_concordance,
+)
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     CONFIDENCE,
@@ -33,6 +37,8 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
     """Return the area within a part of the curve, with its 95% interval if any."""
+    if ranked.target.is_survival:
+        return Estimate(*estimate_concordance(ranked.target, ranked.folds, scores))
     if ranked.has_units:
         values = replace(ranked, part=part).values(scores)
         return estimate_metric(values, ranked.metric, ranked.target, scores)
@@ -54,10 +60,13 @@ def compare_scores(
     ranked: LogitRows, scores: FloatArray, baseline: FloatArray
 ) -> float:
     """Return the p-value of a paired test of equal areas; NaN if there is none."""
-    if ranked.has_units:
+    if ranked.has_units and not ranked.target.is_survival:
         return paired_test(ranked.values(scores), ranked.values(baseline)).p_value
     known = {"folds": ranked.folds, "sample_weight": ranked.target.weights}
     try:
+        if ranked.target.is_survival:
+            rows = ranked.target, ranked.folds
+            return float(concordance_test(*rows, scores, baseline).p_value)
         labels = ranked.target.labels
         found = compare_auc(labels, scores, baseline, **known, **ranked.part)
         return float(found.p_value)
@@ -110,9 +119,10 @@ def summarise(model: Any) -> str:
     if len(model.weights_) == 1:
         reason = "no combination was better" if len(names) > 1 else "no other was tried"
         chosen = f"Selected: {next(iter(model.weights_))} ({reason})."
+    kind = "relevant" if hasattr(model, "levels_") else "positive"
+    kind = "with an event" if hasattr(model, "is_survival_") else kind
     lines = [
-        f"{model.n_rows_} rows, {model.n_positive_} of them "
-        f"{'relevant' if hasattr(model, 'levels_') else 'positive'}; {len(names)} "
+        f"{model.n_rows_} rows, {model.n_positive_} of them {kind}; {len(names)} "
         f"model{'s' * (len(names) > 1)} tried on {model.n_folds_} folds.",
         chosen,
         f"{name} of new rows: {value:.4f}{interval}.",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
 from aucmax.decisions import compare_groups
 from aucmax.model_selection.cross_validation import find_notices
@@ -121,10 +122,10 @@ def report_model(
 
 def group_rows(target: Target, scores: Any, by: Any, threshold: float | None) -> Any:
     """Compare groups of rows; reject levels and queries."""
-    if target.is_graded or target.queries is not None:
+    if target.is_graded or target.queries is not None or target.is_survival:
         raise ValueError(
-            "groups are compared by two classes in one ranking; there are levels or "
-            "queries here."
+            "groups are compared by two classes in one ranking; there are levels, "
+            "queries or censored times here."
         )
     rows: Any = {"threshold": threshold, "sample_weight": target.weights}
     return compare_groups(target.relevant, scores, by, **rows)
@@ -134,6 +135,8 @@ def _match(model: Any, y: Any, qid: Any) -> Target:
     """Return the target, its values read as in the training of the model."""
     if isinstance(y, Target):
         return y
+    if is_survival_target(y):
+        return encode_target(y, qid=qid)
     if hasattr(model, "grading_"):
         return match_target(y, model.grading_, qid=qid)
     return encode_target(y, model.classes_[1], qid=qid)

@@ -29,6 +29,7 @@ class SearchSetting(NamedTuple):
     stores_rows: bool = True  # whether a model may hold training rows
     metric: str = "partial_auc"  # the metric that counts, by its name
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
+    is_survival: bool = False  # whether rows have censored times
 
     @property
     def other_metric(self) -> str | None:
@@ -155,11 +156,12 @@ def _survival_trees(objective: str, **settings: Any) -> NamedModel:
     )
 
 
-def _survival_line(loss: str, C: float) -> NamedModel:
+def _survival_line(loss: str, C: float, is_baseline: bool = False) -> NamedModel:
     return NamedModel(
         "aucmax.linear:AUCSVC",
         {"loss": loss},
         per_row={"C": C},
+        is_baseline=is_baseline,
         learns_survival=True,
     )
 
@@ -294,7 +296,7 @@ MODELS: dict[str, NamedModel] = {
         search_rows=50_000,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
-    "cox": _survival_line("cox", 0.02),
+    "cox": _survival_line("cox", 0.02, is_baseline=True),
     "concordance": _survival_line("logistic", 0.1),
     "additive-cox": NamedModel(
         "aucmax.model_selection.additive_logistic:AdditiveCox",
@@ -324,10 +326,10 @@ RANKING_CANDIDATES = (
 #: Names of those that it tries for censored times.
 SURVIVAL_CANDIDATES = (
     "cox",
-    "lambdamart-concordance",
     "additive-cox",
-    "concordance",
     "lambdamart-cox",
+    "concordance",
+    "lambdamart-concordance",
 )
 #: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (
@@ -444,6 +446,17 @@ def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
     )
 
 
+def require_survival(models: Sequence[Any]) -> None:
+    """Reject models of the list that do not learn from censored times."""
+    able = ["auto", *(name for name, one in MODELS.items() if one.learns_survival)]
+    named = [model for model in models if isinstance(model, str)]
+    if unable := [name for name in named if name not in able]:
+        raise ValueError(
+            f"{', '.join(unable)} cannot learn from censored times; choose from "
+            f"{', '.join(able)}."
+        )
+
+
 def aim_auto(model: Any, metric: str, target: Any) -> None:
     """Have an unfitted AutoRanker maximise the metric that decides."""
     if target.is_graded and target.queries is None and metric == "auc":
@@ -524,7 +537,11 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
             names = RANKING_CANDIDATES
         if setting.is_ranking and setting.n_columns > _MAX_COLUMNS_OF_TREES:
             names = ("lightgbm-levels", "svm-auc")
+        if setting.is_survival:
+            names = SURVIVAL_CANDIDATES
         models = [name for name in names if MODELS[name].is_tried(setting)]
+    elif setting.is_survival:
+        require_survival(models)
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))

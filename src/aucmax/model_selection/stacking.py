@@ -18,6 +18,10 @@ from scipy.stats import rankdata
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics import partial_auc_score
+from aucmax.model_selection.concordance_estimates import (
+    concordance,
+    likelihood_weights,
+)
 from aucmax.model_selection.goals import Goal, by_query
 from aucmax.tables import Target
 
@@ -100,6 +104,8 @@ class LogitRows:
     @property
     def combiners(self) -> "dict[str, Combiner]":
         """The combinations to choose from, the preferred one first."""
+        if self.target.is_survival:
+            return _SURVIVAL_COMBINERS
         if self.metric == "partial_auc" and not self.target.is_graded:
             return COMBINERS
         is_ranking = self.target.is_graded or self.target.queries is not None
@@ -122,6 +128,8 @@ class LogitRows:
 
     def measure(self, scores: FloatArray) -> float:
         """Return the mean over queries, or over folds by positives, or 1/2."""
+        if self.target.is_survival:
+            return concordance(self.target, self.folds, scores)
         if self.has_units:
             found = self.values(scores)
             return float(found.mean()) if found.size else 0.5
@@ -241,12 +249,21 @@ def searched(ranked: LogitRows) -> FloatArray:
     return _compacted(weights / weights.sum(), ranked.share)
 
 
+def by_likelihood(ranked: LogitRows) -> FloatArray:
+    """Return the non-negative weights of Cox's partial likelihood, nearly equal."""
+    weights = likelihood_weights(ranked.logits, ranked.target, ranked.folds)
+    weights = np.where(weights < _MIN_SHARE, 0.0, weights)
+    return _compacted(weights / weights.sum(), ranked.share)
+
+
 #: The combinations that are compared, the preferred one first.
 COMBINERS: dict[str, Combiner] = {"stack": stacked, "best single model": best_single}
 # of levels, and of metrics per query
 _RANKING_COMBINERS: dict[str, Combiner] = {"search": searched}
 # of metrics of two classes that are not areas
 _TOP_COMBINERS: dict[str, Combiner] = {**COMBINERS, **_RANKING_COMBINERS}
+# of censored times
+_SURVIVAL_COMBINERS: dict[str, Combiner] = {"likelihood": by_likelihood}
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.decisions import NetBenefit, Reliability
+from aucmax.decisions import NetBenefit
 from aucmax.decisions.net_benefit import shown_range
 from aucmax.metrics import ROCBand, roc_band, roc_points
 from aucmax.report.svg import Plane
@@ -94,8 +95,8 @@ def _dots(curves: Sequence[Curve]) -> list[Markup]:
     return [dot.format(k) for k, _ in _last_first(curves)]
 
 
-def draw_reliability(found: Reliability) -> Markup:
-    """Draw the observed share of positives by predicted probability."""
+def draw_reliability(found: Any, observed: str = "share of positives") -> Markup:
+    """Draw the observed share of each group by its predicted probability."""
     x_range = _around(found.probability)
     y_range = _around(np.concatenate([found.low, found.high, found.share]))
     plane = Plane(x_range, y_range)
@@ -109,9 +110,39 @@ def draw_reliability(found: Reliability) -> Markup:
         inside.append(plane.dot(probability, share, "point c0"))
     return plane.picture(
         inside,
-        title="Calibration: observed share of positives by predicted probability",
+        title=f"Calibration: observed {observed} by predicted probability",
         x_title="predicted: mean probability of the group",
-        y_title="observed: share of positives",
+        y_title=f"observed: {observed}",
+    )
+
+
+def draw_over_time(
+    lines: Sequence[tuple[FloatArray, ...]],
+    y_range: tuple[float, float],
+    *,
+    title: str,
+    y_title: str,
+    level: float | None = None,
+    is_stepped: bool = False,
+) -> Markup:
+    """Draw lines over time, each of times, values and both ends of a band."""
+    last = max(float(line[0][-1]) for line in lines)
+    plane = Plane((0.0, last), y_range)
+    inside = []
+    if level is not None:
+        inside.append(plane.line(plane.x_range, [level, level], "chance"))
+    curves = []
+    for k, line in reversed(list(enumerate(lines))):
+        times, values, low, high = line
+        if is_stepped:
+            times = np.concatenate([[0.0], np.repeat(times, 2)])
+            values, low, high = (
+                np.repeat(np.append(1.0, part), 2)[:-1] for part in (values, low, high)
+            )
+        inside.append(plane.band(times, low, high, f"band c{k}"))
+        curves.append(plane.line(times, values, f"curve c{k}"))
+    return plane.picture(
+        [*inside, *curves], title=title, x_title="time", y_title=y_title
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.inspection import Importances
+from aucmax.tables import Target
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,17 @@ class Importance:
     found: Importances
     n_columns: int  # of the table, perhaps more than were shuffled
     note: str = ""
+
+
+@dataclass(frozen=True)
+class SurvivalScores:
+    """Events and times of held-out rows, with the scores of models, the best first."""
+
+    target: Target
+    scores: Mapping[str, FloatArray]  # on one scale for all rows
+    horizon: float
+    probability: FloatArray | None = None  # of an event by the horizon
+    origin: str = ""  # of the probabilities
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class ReportContents:
     no_rankings: str = ""
     # the name of a column, and an aucmax.decisions.GroupComparison by it
     groups: tuple[str | None, Any] | None = None
+    survival: SurvivalScores | None = None  # instead of rankings
     date: str = field(default_factory=lambda: date.today().isoformat())
 
     @property

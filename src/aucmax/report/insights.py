@@ -12,8 +12,9 @@ from sklearn.utils import _safe_indexing
 from aucmax._core.calibrated import along_knots
 from aucmax._core.validation import BoolArray
 from aucmax.decisions.calibration import learn_calibration
+from aucmax.decisions.event_probability import event_probability, learn_baseline
 from aucmax.inspection import permutation_importance
-from aucmax.report.contents import Importance
+from aucmax.report.contents import Importance, SurvivalScores
 from aucmax.tables import Target
 from aucmax.tables.frames import as_table
 
@@ -35,7 +36,9 @@ def importance_of(
     model: Any, table: Any, target: Target, goal: Any, rows: str
 ) -> Importance | None:
     """Measure the importance of columns; None for too few rows, and for queries."""
-    if target.queries is not None or min(target.n_positive, target.n_negative) < 2:
+    is_binary = not target.is_survival
+    few = is_binary and min(target.n_positive, target.n_negative) < 2
+    if target.queries is not None or few:
         return None
     names = _columns(model, table)
     if not names:
@@ -44,7 +47,7 @@ def importance_of(
     chosen = _sample(target, len(names))
     taken = target.take(chosen)
     labels: Any = taken
-    if not hasattr(model, "grading_"):
+    if not hasattr(model, "grading_") and is_binary:
         labels = np.asarray(model.classes_)[taken.relevant]
     found = permutation_importance(
         model,
@@ -68,10 +71,50 @@ def probabilities_of(
     model: Any, table: Any, target: Target
 ) -> tuple[BoolArray, Floats] | None:
     """Return labels and probabilities of rows, if the model predicts probabilities."""
-    if target.is_graded or not hasattr(model, "predict_proba"):
+    is_binary = not (target.is_graded or target.is_survival)
+    if not is_binary or not hasattr(model, "predict_proba"):
         return None
     chances = np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1]
     return target.relevant == 1, chances
+
+
+def survival_of_model(
+    model: Any, table: Any, target: Target, name: str, scores: Floats
+) -> SurvivalScores | None:
+    """Return the scores of rows with censored times, and probabilities of an event."""
+    if target.durations is None:
+        return None
+    horizon, chances = _median_event(target), None
+    if hasattr(model, "predict_event_probability"):
+        chances = model.predict_event_probability(table, horizon)
+    return SurvivalScores(target, {name: scores}, horizon, chances)
+
+
+def survival_of_folds(
+    target: Target, positions: Mapping[str, Floats], fold_numbers: NDArray[np.intp]
+) -> SurvivalScores:
+    """Return positions within folds; probabilities are learned from other folds."""
+    assert target.durations is not None
+    horizon, best = _median_event(target), next(iter(positions.values()))
+    folds, chances = np.unique(fold_numbers), None
+    if folds.size > 1 and target.queries is None and target.times is None:
+        chances = np.empty(best.size)
+        for own in (fold_numbers == fold for fold in folds):
+            known = target.take(np.flatnonzero(~own))
+            time = known.durations
+            assert time is not None
+            rows = known.labels > 0, time, best[~own], known.weights
+            learned = learn_baseline(*rows)
+            at = min(horizon, float(time.max()))
+            steps, slope = learned["baseline_"], learned["hazard_slope_"]
+            chances[own] = event_probability(steps, slope, best[own], at)
+    return SurvivalScores(target, positions, horizon, chances, "of the other folds")
+
+
+def _median_event(target: Target) -> float:
+    """Return the median time of the events."""
+    assert target.durations is not None
+    return float(np.median(target.durations[target.labels > 0]))
 
 
 def cross_fitted_probabilities(
@@ -175,7 +218,7 @@ def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
     """Choose columns to shuffle: all, or those that best separate the classes."""
     if len(names) <= _MAX_COLUMNS:
         return list(names)
-    is_positive = target.relevant == 1
+    is_positive = target.high == 1
     table = as_table(table)
     if isinstance(table, pl.DataFrame):
         apart = np.array([_apart(table[name], is_positive) for name in names])

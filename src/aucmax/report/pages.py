@@ -22,6 +22,8 @@ from aucmax.report.insights import (
     importance_of,
     parts_of,
     probabilities_of,
+    survival_of_folds,
+    survival_of_model,
 )
 from aucmax.report.ranked_steps import describe_top
 from aucmax.tables import Target
@@ -67,7 +69,7 @@ def _contents(
     rankings = {
         row.name: _in_one_list(comparison, row.name)
         for row in rows
-        if row.problem is None and target.queries is None
+        if row.problem is None and target.queries is None and not target.is_survival
     }
     labels, best = target.relevant == 1, comparison.best
     verdict = _sentence(comparison)
@@ -84,12 +86,19 @@ def _contents(
             "certificates": list(certificates_of(fold.models)),
             **parts_of(model),
             "origin_of_parts": "the model of the last fold",
-            "probabilities": cross_fitted_probabilities(
-                comparison.scores[best], comparison.fold_numbers, target
-            ),
-            "origin_of_probabilities": 'calibrate="auto" learned from the scores of '
-            "the other folds",
         }
+        if target.is_survival:
+            ranked = [row.name for row in rows if row.problem is None]
+            positions = {name: comparison.positions[name] for name in ranked}
+            folds = comparison.fold_numbers
+            insights["survival"] = survival_of_folds(target, positions, folds)
+        else:
+            insights["probabilities"] = cross_fitted_probabilities(
+                comparison.scores[best], comparison.fold_numbers, target
+            )
+            insights["origin_of_probabilities"] = (
+                'calibrate="auto" learned from the scores of the other folds'
+            )
     return ReportContents(
         title=title,
         verdict=verdict,
@@ -139,7 +148,7 @@ def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
 
 
 def _facts(comparison: Any) -> list[str]:
-    facts = [_counts(comparison.target)]
+    facts = [count_rows(comparison.target)]
     tests = {
         "folds": f"{comparison.n_folds} random folds",
         "groups": f"{comparison.n_folds} folds of whole groups",
@@ -170,6 +179,11 @@ def _glossary(goal: Any, names: Iterable[str], has_list: bool) -> dict[str, str]
             f"pAUC {goal.part}",
             f"the share {area} at {goal.part_in_words}: 1 at best.",
         ),
+        "concordance": (
+            "C index",
+            "the probability that of two rows the one with the earlier event scores "
+            "higher (Harrell's C): 0.5 by chance, 1 at best.",
+        ),
     }
     sentences = dict(known[name] for name in names if name in known)
     if has_list:
@@ -180,8 +194,15 @@ def _glossary(goal: Any, names: Iterable[str], has_list: bool) -> dict[str, str]
     return sentences
 
 
-def _counts(target: Target) -> str:
+def count_rows(target: Target) -> str:
+    """Return a sentence on the numbers of rows."""
     text = f"{target.labels.size:,} rows, {target.n_positive:,} of them positive"
+    if target.durations is not None:
+        text = text.replace("positive", "with an event")
+        text += f", observed for up to {target.durations.max():g}"
+        if target.queries is not None:
+            text += f", in {target.n_queries:,} strata"
+        return f"{text}."
     if not target.is_graded:
         text += f" (target = {target.grading.positive!s})"
     if target.queries is not None:
@@ -224,7 +245,8 @@ def report_scores(
     measures of the result, and `found` holds the results of the table's checks.
     """
     name, labels = result.name, target.relevant == 1
-    rankings = {name: scores} if target.queries is None else {}
+    is_listed = target.queries is None and not target.is_survival
+    rankings = {name: scores} if is_listed else {}
     verdict = f"{name}: {_how_well(result, goal)}."
     if rankings:
         verdict += f" {describe_top(labels, scores)}"
@@ -232,11 +254,13 @@ def report_scores(
     contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
         verdict=" ".join([verdict, *doubts]),
-        facts=[_counts(target)],
+        facts=[count_rows(target)],
         measures=titles,
         models=[result],
         explanation=[
-            "Intervals by DeLong's method."
+            "Intervals by influence functions."
+            if target.is_survival
+            else "Intervals by DeLong's method."
             if target.queries is None and not target.is_graded
             else "Means, with intervals by Student's t."
         ],
@@ -246,6 +270,7 @@ def report_scores(
         scale="the score of the model",
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, rows, target),
+        survival=survival_of_model(model, rows, target, name, scores),
         importance=importance_of(model, rows, target, goal, "of these rows"),
         **parts_of(model),
         notices=[*notices, *doubts, *found],

@@ -16,6 +16,7 @@ from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability, wilson_interval
 from aucmax.decisions.net_benefit import shown_range
 from aucmax.decisions.subgroups import TITLES
+from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.results import p_value_text
 from aucmax.report.charts import (
     ROC_PLANE,
@@ -28,6 +29,7 @@ from aucmax.report.charts import (
 )
 from aucmax.report.contents import Importance, ReportContents
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
+from aucmax.report.survival_view import survival_view
 from aucmax.report.svg import Scale
 
 _MAX_CURVES = 7  # colours that are distinct for all kinds of colour vision
@@ -108,7 +110,13 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     """Return the curves, and the outcomes of reviewing the top rows."""
     drawn = _drawn(contents)
     if not drawn:
-        return {"curves": [], "calibration": None, "decision_curve": None}
+        survival = survival_view(contents)
+        return {
+            "curves": [],
+            "calibration": None,
+            "decision_curve": None,
+            "survival": survival,
+        }
     labels = contents.labels
     curves = [Curve.of(name, contents.rankings[name], labels) for name in drawn]
     ranked = [RankedRows.of(labels, contents.rankings[name]) for name in drawn]
@@ -124,6 +132,7 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     base = float(labels.mean())
     return {
         "curves": curves,
+        "survival": None,
         "n_hidden": len(contents.rankings) - len(drawn),
         "n_beyond": len(drawn) - len(slider),
         "roc": draw_roc(curves, labels, contents.fpr_range),
@@ -222,7 +231,7 @@ def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
     shown = columns[:_MAX_COLUMNS]
     scale = Scale.over([0.0, *(value for column in shown for value in column[1:])])
     return {
-        "measure": "AUC" if found.metric == "auc" else "partial AUC",
+        "measure": parse_metric(found.metric).title,
         "axis": scale.axis(),
         "rows": [(*column, scale.strip(column[1], column[2:])) for column in shown],
         "n_more": importance.n_columns - len(shown),

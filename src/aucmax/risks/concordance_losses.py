@@ -44,7 +44,7 @@ class Concordance(BaseEstimator):
     width : float, default=1.0
         Unit of the margins.
     accuracy : float, default=1e-7
-        Relative error of each pair's loss and slope; the hinge is exact.
+        Relative error of the value, and error of a pair's slope; the hinge is exact.
 
     See Also
     --------

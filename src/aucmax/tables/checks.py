@@ -19,6 +19,7 @@ from aucmax.tables._cell_values import (
     read_numbers,
 )
 from aucmax.tables.frames import as_table
+from aucmax.tables.target import Target
 
 Rows = NDArray[np.intp]
 Folds = Sequence[tuple[Rows, Rows]]
@@ -101,8 +102,8 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target.
-    labels : array-like of shape (rows,)
-        True where a row is positive.
+    labels : array-like of shape (rows,), or Target
+        True where a row is positive. Of censored times, early events count.
     folds : sequence of (ndarray, ndarray)
         Training and test rows of each fold, by their numbers.
 
@@ -119,7 +120,8 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     [('bill',)]
     """
     table = as_table(X)
-    positive = np.asarray(labels, dtype=bool)
+    is_target = isinstance(labels, Target)
+    positive = np.asarray(labels.high if is_target else labels, dtype=bool)
     if isinstance(table, pl.DataFrame):
         found = list(_check_frame(table, positive, folds))
     else:
@@ -128,7 +130,8 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
         shape = table.shape[0], numbers.size
         table = sparse.csr_array((table.data, places, table.indptr), shape=shape)
         found = list(_check_sparse(table, numbers, positive, folds))
-    return [*_few_positives(positive, folds), *_by_kind(found), *_copies(table, folds)]
+    few = [] if is_target and labels.is_survival else _few_positives(positive, folds)
+    return [*few, *_by_kind(found), *_copies(table, folds)]
 
 
 def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:

@@ -16,7 +16,6 @@ from aucmax._core.folds import (
     RowNumbers,
     divide_rows,
     has_both_classes,
-    unit_of_rows,
 )
 from aucmax._core.parameters import check_choice
 from aucmax.exceptions import (
@@ -53,9 +52,8 @@ def view_training_rows(
     check_choice("view", view, VIEWS)
     if view in ("raw", "frame"):
         return view_rows(view, encoder, table)
-    unit = unit_of_rows(target.queries, target.groups, target.times)
     return encoder.training_rows(
-        table, target.relevant, view, groups=unit, times=target.times
+        table, target.high, view, groups=target.unit, times=target.times
     )
 
 
@@ -104,7 +102,9 @@ def fit_estimator(
                 "out, or fit an AutoRanker."
             )
         taken["checkpoint"] = checkpoint
-    labels = target.labels if model.levels == "learn" else target.relevant
+    labels: Any = target.labels if model.levels == "learn" else target.relevant
+    if target.is_survival:
+        labels = target.survival
     _fit_with_folds(estimator, matrix, labels, taken, target)
     return estimator if callback is None else estimator.set_params(callback=None)
 
@@ -114,11 +114,11 @@ def _fit_with_folds(
 ) -> Any:
     """Fit an estimator whose own folds, if it makes any, respect groups and times."""
     cv = estimator.get_params(deep=False).get("cv", ())
-    unit = unit_of_rows(target.queries, target.groups, target.times)
+    unit = target.unit
     is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
     if (target.times is None and is_grouped) or not (cv is None or type(cv) is int):
         return estimator.fit(matrix, labels, **taken)
-    known = np.asarray(labels) > np.min(labels)
+    known = target.high > 0 if target.is_survival else labels > np.min(labels)
     folds = [
         fold
         for fold in divide_rows(known, cv or 5, unit=unit, times=target.times)
@@ -175,7 +175,7 @@ class FoldedTable:
         """Return the encoder of a fold."""
         if (fold, template) not in self._encoders:
             train, _ = self.folds[fold]
-            labels = self.target.relevant[train]
+            labels = self.target.high[train]
             learned = learn_encoder(template, self.table[train], labels)
             self._encoders[fold, template] = learned
         return self._encoders[fold, template]
@@ -220,8 +220,7 @@ class FoldedTable:
         matrix, _ = self.matrices(model, fold)
         rows, _ = self.folds[fold]
         if max_rows is not None and rows.size > max_rows:
-            is_positive = self.target.relevant[rows] > 0
-            kept = sample_rows(is_positive, max_rows, random_state)
+            kept = sample_rows(self.target.high[rows] > 0, max_rows, random_state)
             matrix, rows = matrix[kept], rows[kept]
         encoder, target = self.encoder(fold, model.encoder), self.target.take(rows)
         return fit_estimator(model, encoder, matrix, target, callback=callback)
@@ -258,7 +257,7 @@ def out_of_fold_scores(
     """Return rows and their scores by models that were fitted to other folds."""
     # rows of folds whose training rows have both classes; with times, models are of
     # earlier rows, and the earliest are left out
-    unit = unit_of_rows(target.queries, target.groups, target.times)
+    unit = target.unit
     n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
     folds = divide_rows(target.relevant, n_folds, unit=unit, times=target.times)
     tested = np.concatenate([test for _, test in folds] or [np.empty(0, np.intp)])

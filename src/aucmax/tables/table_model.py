@@ -15,6 +15,7 @@ from aucmax._core.fitting import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
+from aucmax.decisions.event_probability import EventProbabilityMixin
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
@@ -31,7 +32,7 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableModel(TableScores, ClassifierMixin, BaseEstimator):
+class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstimator):
     """An estimator for raw tables: an encoder and a model.
 
     Parameters
@@ -65,6 +66,9 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         to scores of held-out rows: by the estimator itself if it has this parameter,
         otherwise by five more fits (three beyond 20,000 rows). "auto" is "isotonic"
         with 1,000 rows of each class, and "sigmoid" with fewer.
+    duration_column : str, optional
+        Name of the column of durations, for ``aucmax evaluate``, if `target` names the
+        events of censored times.
 
     Attributes
     ----------
@@ -74,8 +78,10 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         The negative and the positive class, or the levels.
     values_, levels_ : ndarray
         The target values of training, and their levels: 0 and 1 for two classes.
+    is_survival_ : bool
+        True if the target has censored times; the classes are then no event and event.
     n_rows_, n_positive_ : int
-        Training rows, and how many of them were positive.
+        Training rows, and how many of them were positive, or had an event.
     threshold_ : float
         `predict` returns the positive class above it: the threshold of the best
         balanced accuracy, on held-out rows for AutoRanker and with `calibrate`,
@@ -119,6 +125,7 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
     target: str | None = None
     query_column: str | None = None
     calibrate: str | None = None
+    duration_column: str | None = None
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
@@ -128,7 +135,8 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Raw rows, without the target.
         y : array-like of shape (rows,), or Target
-            The target: two different values, or more if `levels` allows them.
+            The target: two different values, or more if `levels` allows them; or events
+            and times, as :func:`aucmax.metrics.survival_target` makes them.
         qid : array-like of shape (rows,), optional
             The query of each row, for an estimator that can learn within queries.
         checkpoint : path, optional
@@ -146,17 +154,18 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
-        if is_on_disk(table) and self.view in ("raw", "frame"):
+        if is_on_disk(table) and (self.view in ("raw", "frame") or target.is_survival):
             raise IncompatibleError(
                 f"{type(self.estimator).__name__} needs all rows in memory, but this "
                 "table stays on disk; use collect(), or fit another model."
             )
-        if self.calibrate is not None and target.is_graded:
+        if self.calibrate is not None and (target.is_graded or target.is_survival):
+            kind = "more than two levels of relevance"
             raise IncompatibleError(
-                "the target has more than two levels of relevance, but probabilities "
-                "need two classes; use calibrate=None."
+                f"the target has {'censored times' if target.is_survival else kind}, "
+                "but probabilities need two classes; use calibrate=None."
             )
-        encoder = cross_fit.learn_encoder(self.encoder, table, target.relevant)
+        encoder = cross_fit.learn_encoder(self.encoder, table, target.high)
         matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
         model = for_frame(self, X)
         estimator = cross_fit.fit_estimator(
@@ -174,7 +183,8 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         self, estimator: Any, matrix: Any, table: Any, target: Target
     ) -> dict[str, Any]:
         """Learn the threshold and, if wanted, the calibration."""
-        if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
+        is_binary = not (target.is_graded or target.is_survival)
+        if "calibrate" in estimator.get_params(deep=False) and is_binary:
             # it has learned both by itself, and 0 is its threshold
             names = ["alert_point_"]
             names += [] if self.calibrate is None else ["calibration_", "base_rate_"]
@@ -183,7 +193,7 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         scores = score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)
-        if target.is_graded:
+        if not is_binary:
             return {"threshold_": float("nan")}
         if self.calibrate is None:
             labels, weights = target.relevant > 0, target.weights
@@ -196,10 +206,14 @@ class TableModel(TableScores, ClassifierMixin, BaseEstimator):
         }
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Return the AUC, or the MAUC if there are more than two levels."""
+        """Return the AUC; the MAUC of more than two levels; Harrell's C of times."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
+        from aucmax.metrics.concordance import target_concordance
 
         target = match_target(y, self.grading_, qid=qid)
+        if target.is_survival:
+            scores = self.decision_function(X)
+            return target_concordance(target.survival, scores, qid=target.queries)
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
@@ -255,4 +269,5 @@ def _ranking_parts(
         "levels_": np.array(target.grading.levels),
         "n_rows_": target.labels.size,
         "n_positive_": target.n_positive,
+        **({"is_survival_": True} if target.is_survival else {}),
     }

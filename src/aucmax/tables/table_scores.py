@@ -31,8 +31,10 @@ def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
     """Return scores of encoded rows, or the probability of the positive class."""
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(matrix)
-    else:
+    elif hasattr(estimator, "predict_proba"):
         scores = estimator.predict_proba(matrix)[:, 1]
+    else:  # a survival model of another package, which predicts risks
+        scores = estimator.predict(matrix)
     return np.asarray(scores, dtype=np.float64)
 
 
@@ -54,11 +56,13 @@ class TableScores(AlertMixin, CalibratedMixin):
         levels_=saved.array("i", None),
         threshold_=saved.number,
         row_sketch_=saved.array("u", None),
+        **saved.optional(is_survival_=saved.instance_of(bool)),
     )
 
     view: str
     target: str | None
     query_column: str | None
+    duration_column: str | None
     encoder_: Any
     estimator_: Any
     classes_: NDArray[Any]
@@ -75,15 +79,15 @@ class TableScores(AlertMixin, CalibratedMixin):
 
     @property
     def has_threshold_(self) -> bool:
-        """Whether it can predict a class: not if it ranks by levels."""
-        return not self.grading_.is_graded
+        """Whether it can predict a class: not if it ranks by levels or times."""
+        return not (self.grading_.is_graded or hasattr(self, "is_survival_"))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of raw rows; a higher score ranks higher."""
         require_fitted(self, "encoder_")
         names = getattr(self.encoder_, "feature_names_in_", None)
         if names is not None and hasattr(X, "columns"):
-            roles = self.target, self.query_column
+            roles = self.target, self.query_column, self.duration_column
             warn_of_other_columns(X, names.tolist(), roles)
         return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
@@ -93,12 +97,12 @@ class TableScores(AlertMixin, CalibratedMixin):
         Raises
         ------
         IncompatibleError
-            The model ranks by levels of relevance and has no threshold.
+            The model ranks by levels of relevance or times, and has no threshold.
         """
         if not self.has_threshold_:
             raise IncompatibleError(
-                "the model ranks by levels of relevance and has no threshold between "
-                "them; use decision_function."
+                "the model ranks by levels of relevance or by censored times and has "
+                "no threshold between them; use decision_function."
             )
         is_positive = self.decision_function(X) > self.threshold_
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
@@ -150,3 +154,4 @@ class LinearTableScorer(TableScores):
     target: str | None = None
     query_column: str | None = None
     calibrate: str | None = None
+    duration_column: str | None = None

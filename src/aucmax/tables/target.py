@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.censored_times import join_target
 from aucmax._core.docstrings import documented
 
 # further values per row
-_OF_ROWS = ("queries", "weights", "groups", "times")
+_OF_ROWS = ("queries", "weights", "groups", "times", "durations")
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ class Target:
         training and test.
     times : ndarray of float64 of shape (rows,), or None
         When each row was: models are tested on later rows than they learn from.
+    durations : ndarray of float64 of shape (rows,), or None
+        Of censored times: how long each row was observed, until its event where the
+        label is 1, until it was censored where it is 0. The queries are then strata.
     """
 
     labels: NDArray[np.int64]
@@ -99,6 +103,47 @@ class Target:
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.float64] | None = None
+    durations: NDArray[np.float64] | None = None
+
+    @property
+    def is_survival(self) -> bool:
+        """Whether the rows have censored times."""
+        return self.durations is not None
+
+    @cached_property
+    def survival(self) -> NDArray[np.void]:
+        """Events and times as one array, the `y` of survival models."""
+        assert self.durations is not None
+        return join_target(self.labels, self.durations)
+
+    @cached_property
+    def strata(self) -> NDArray[np.int64]:
+        """The numbers that folds balance: above 0 for rows that others rank below.
+
+        Of two classes the positive rows. Of censored times 1 for the earlier half of
+        the events, 0 for the later half, and -1 for censored rows.
+        """
+        if self.durations is None:
+            return self.relevant
+        strata = self.labels - 1
+        events = np.flatnonzero(self.labels)
+        order = np.argsort(self.durations[events], kind="stable")
+        strata[events[order[: (events.size + 1) // 2]]] = 1
+        return strata
+
+    @property
+    def high(self) -> NDArray[np.int64]:
+        """1 where a row should rank high: where it is positive, or an early event."""
+        return np.asarray(self.strata > 0, dtype=np.int64)
+
+    @property
+    def unit(self) -> NDArray[np.int64] | None:
+        """The units that no fold divides: groups, else queries, but not strata."""
+        from aucmax._core.folds import unit_of_rows  # which loads scikit-learn
+
+        queries = None if self.is_survival else self.queries
+        unit: NDArray[np.int64] | None = unit_of_rows(queries, self.groups, self.times)
+        return unit
 
     @property
     def relevant(self) -> NDArray[np.int64]:
@@ -143,10 +188,11 @@ class Target:
             return [np.arange(self.labels.size)]
         order = np.argsort(self.queries, kind="stable")
         starts = np.flatnonzero(np.diff(self.queries[order])) + 1
+        labels = self.labels
         return [
             rows
             for rows in np.split(order, starts)
-            if self.labels[rows].min() < self.labels[rows].max()
+            if self.is_survival or labels[rows].min() < labels[rows].max()
         ]
 
     def take(self, rows: NDArray[np.intp]) -> "Target":
@@ -194,7 +240,7 @@ class Target:
         """Return the share of the negatives of its query that each row outranks.
 
         Unlike scores, shares are comparable between queries. Ties count half; a query
-        without negatives gives 1/2.
+        without negatives gives 1/2. Of censored times, the share of all rows.
 
         Parameters
         ----------
@@ -205,7 +251,7 @@ class Target:
         relevant = self.relevant
         weights = np.ones(scores.size) if self.weights is None else self.weights
         for rows in self.blocks:
-            negatives = rows[relevant[rows] == 0]
+            negatives = rows if self.is_survival else rows[relevant[rows] == 0]
             if negatives.size:
                 negatives = negatives[np.argsort(scores[negatives], kind="stable")]
                 totals = np.concatenate([[0.0], np.cumsum(weights[negatives])])
@@ -241,6 +287,8 @@ class Target:
             "queries": self.n_queries,
             "usable_queries": self.n_usable_queries,
         }
+        if self.durations is not None:
+            record["longest_duration"] = float(self.durations.max())
         if self.is_graded:
             return {**record, "levels": self.level_counts}
         negatives = self.grading.negatives

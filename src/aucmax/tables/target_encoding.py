@@ -9,6 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax._core import validation
+from aucmax._core.censored_times import (
+    check_survival,
+    is_survival_target,
+    split_target,
+)
 from aucmax._core.docstrings import documented
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.typed_files import usual_integers
@@ -76,6 +81,8 @@ def encode_target(
                 "the target is already encoded; pass qid and positive to encode_target."
             )
         return values
+    if is_survival_target(values):
+        return encode_survival(*split_target(values), positive, qid=qid)
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
     if series.dtype.is_temporal():
@@ -103,6 +110,62 @@ def encode_target(
     return _target(series, grading, name, qid, qid_name)
 
 
+def encode_survival(
+    event: Any,
+    time: Any,
+    positive: Any = None,
+    *,
+    grading: Grading | None = None,
+    names: tuple[str, str] = ("event", "time"),
+    option: str = "positive",
+    qid: Any = None,
+    qid_name: str = "qid",
+) -> Target:
+    """Encode events and times; the code of an event is 1, or `positive`.
+
+    With the `grading` of training, the codes mean the same, and unknown ones are
+    errors.
+    """
+    name, time_name = names
+    codes, durations = _as_series(event, name), _as_series(time, time_name)
+    for series, called in ((codes, name), (durations, time_name)):
+        _reject_missing(series, called, "fill it in")
+    _check_length(durations, time_name, len(codes))
+    counted = _counts(codes)
+    if grading is None:
+        by_text = {as_text(value): value for value, _ in counted}
+        if positive is None and not by_text.keys() <= {"0", "1", "true", "false"}:
+            raise ValueError(
+                f"{name} has the codes {_list_counts(counted)}: which is the event? "
+                f"Name it with {option}; all other codes then count as censored. "
+                "Competing risks are not supported."
+            )
+        if positive is None:
+            high = by_text.get("1", by_text.get("true", True))
+        else:
+            high = counted[_positive(counted, positive, name)][0]
+        negatives = [value for value, _ in counted if value != high]
+        grading = Grading.two_classes(negatives or [type(high)(0)], high)
+    _reject_unknown(counted, grading, name)
+    if durations.dtype == pl.String or durations.dtype.is_temporal():
+        raise ValueError(
+            f"{time_name} must hold durations as numbers, such as the days until the "
+            f"event or until censoring, got {durations[0]!r}."
+        )
+    target = _target(codes, grading, name)
+    try:
+        _, checked = check_survival(target.labels, durations.to_numpy())
+    except ValueError as error:
+        raise ValueError(f"{time_name}: {error}") from error
+    if not target.n_positive:
+        raise NotEnoughClassesError(
+            f"none of the {len(codes)} rows has an event ({name} = "
+            f"{grading.positive!r}): there is nothing to rank."
+        )
+    strata = None if qid is None else _numbered(qid, qid_name, len(codes), "stratum")
+    return replace(target, durations=checked, queries=strata)
+
+
 def match_target(
     values: Any,
     grading: Grading,
@@ -112,18 +175,15 @@ def match_target(
     qid_name: str = "qid",
 ) -> Target:
     """Turn the target column of new rows into the levels of training; 1 is "1"."""
+    if is_survival_target(values):
+        return encode_survival(*split_target(values), grading=grading, qid=qid)
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
     counted = _counts(series)
     if grading.is_graded and _are_levels(counted):
         known = {*grading.values, *(int(value) for value, _ in counted)}
         grading = Grading(tuple(sorted(known)), tuple(sorted(known)))
-    unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
-    if unknown:
-        raise ValueError(
-            f"{name} has values that did not occur in training "
-            f"({_list_counts(unknown)}); the model knows {grading.listed}."
-        )
+    _reject_unknown(counted, grading, name)
     if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
         raise NotEnoughClassesError(
             f"all {len(series)} rows have {name} = {counted[0][0]!r}: the area under "
@@ -242,8 +302,19 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     return groups
 
 
+def _reject_unknown(
+    counted: list[tuple[Any, int]], grading: Grading, name: str
+) -> None:
+    unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
+    if unknown:
+        raise ValueError(
+            f"{name} has values that did not occur in training "
+            f"({_list_counts(unknown)}); the model knows {grading.listed}."
+        )
+
+
 def _target(
-    series: pl.Series, grading: Grading, name: str, qid: Any, qid_name: str
+    series: pl.Series, grading: Grading, name: str, qid: Any = None, qid_name: str = ""
 ) -> Target:
     distinct = [value for value, _ in _counts(series)]
     meant = [grading.by_text[as_text(value)] for value in distinct]

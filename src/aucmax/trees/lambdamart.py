@@ -112,9 +112,8 @@ class LambdaMART(BinaryRanker):
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "average_precision", "mauc", "ordinal", \
-            "ndcg", "concordance", "cox"}
-        The weights of pairs, or another risk; "logistic" by default.
+    objective : str, default="logistic"
+        The weights of pairs, or another risk, by one of the names above.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
     outside_weight : float, default=0.3

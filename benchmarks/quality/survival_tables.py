@@ -1,0 +1,122 @@
+"""AutoRanker on tables of censored times and published folds: docs/studies/survival.md.
+
+The protocol, written before the run, is on that page. Tables are looked for in the
+folder ``survival`` of ``AUCMAX_DATA``; ``AUCMAX_ITERATIONS`` sets how many of the
+published iterations run. If ``AUCMAX_RESULTS`` names a folder, each iteration becomes a
+file there, and what is there already is not run again.
+"""
+
+import json
+import os
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from aucmax import AutoRanker
+from aucmax.metrics import concordance_index, survival_target
+from aucmax.model_selection import table_model
+from benchmarks.papers.data import FOLDER
+from benchmarks.report import Report
+
+TITLE = "AutoRanker on censored times, by Harrell's C on published folds"
+FILES = FOLDER / "survival"
+N_ITERATIONS = int(os.environ.get("AUCMAX_ITERATIONS", "5"))
+SECONDS = 30.0
+# the learners of the published table that are shown beside the best one
+SHOWN = ("CPH", "GAM", "RAN", "RFSRC", "MBSTAFT", "XGBCox")
+
+
+def run(report: Report) -> None:
+    published = read_published()
+    names = [name for name in published["CPH"] if (FILES / f"{name}.csv.gz").is_file()]
+    if not names:
+        print(f"no tables in {FILES}; name the folder of data sets in AUCMAX_DATA")
+        return
+    results = {
+        name: [of_iteration(name, k) for k in range(1, n_iterations(name) + 1)]
+        for name in names
+    }
+    auto, cox = (
+        np.array([np.mean([one[side] for one in results[name]]) for name in names])
+        for side in ("auto", "cox")
+    )
+    print(f"{'table':<10} {'auto':>6} {'Cox':>6}  auto - Cox       ", *SHOWN, "best")
+    for name, ours, line in zip(names, auto, cox, strict=True):
+        gains = np.array([one["auto"] - one["cox"] for one in results[name]])
+        best = max(learner[name] for learner in published.values())
+        shown = " ".join(f"{published[learner][name]:.4f}" for learner in SHOWN)
+        reach = corrected_reach(gains, results[name])
+        gain = f"{ours - line:+.4f} +- {reach:.4f}"
+        print(f"{name:<10} {ours:.4f} {line:.4f}  {gain} {shown} {best:.4f}")
+    means = {learner: np.mean(list(of.values())) for learner, of in published.items()}
+    best = max(means, key=means.__getitem__)
+    seconds = max(one["seconds"] for many in results.values() for one in many)
+    report.add("mean C of AutoRanker", auto.mean(), "", at_least=float(means[best]))
+    report.add(f"mean C of {best}, all published iterations", means[best], "")
+    report.add("mean C of Cox", cox.mean(), "")
+    report.add("mean C of CPH, all published iterations", means["CPH"], "")
+    half = stats.sem(auto - cox) * stats.t.ppf(0.975, len(names) - 1)
+    report.add("AutoRanker less Cox", (auto - cox).mean(), "", remark=f"+- {half:.4f}")
+    of_best = np.array([published[best][name] for name in names])
+    line = np.array([published["CPH"][name] for name in names])
+    gain = (auto - cox) - (of_best - line)
+    half = stats.sem(gain) * stats.t.ppf(0.975, len(names) - 1)
+    title = f"the same, less that of {best} and CPH"
+    report.add(title, gain.mean(), "", remark=f"+- {half:.4f}")
+    report.add("tables above Cox", float((auto > cox).sum()), "", at_least=8.0)
+    report.add("longest fit, seconds", seconds, "", at_most=SECONDS)
+
+
+def read_published() -> dict[str, dict[str, float]]:
+    """Return the published mean C of each learner on each table."""
+    path, found = FILES / "published.csv", {}
+    if path.is_file():
+        for row in pl.read_csv(path).iter_rows(named=True):
+            found.setdefault(row["learner_id"], {})[row["table"]] = row["harrell_c"]
+    return found or {"CPH": {}}
+
+
+def n_iterations(name: str) -> int:
+    """Return how many iterations run: of those published, at most the number set."""
+    folds = pl.read_csv(FILES / f"{name}.folds.csv.gz")
+    return min(N_ITERATIONS, folds["iteration"].n_unique())
+
+
+def of_iteration(name: str, number: int) -> dict[str, float]:
+    """Return the C of both models on the test rows of one iteration, stored or new."""
+    folder = os.environ.get("AUCMAX_RESULTS")
+    path = Path(folder) / f"survival-{name}-{number}.json" if folder else None
+    if path is not None and path.is_file():
+        found: dict[str, float] = json.loads(path.read_text())
+        return found
+    table = pl.read_csv(FILES / f"{name}.csv.gz")
+    folds = pl.read_csv(FILES / f"{name}.folds.csv.gz")
+    test = folds.filter(pl.col("iteration") == number)["row_id"].to_numpy() - 1
+    train = np.setdiff1d(np.arange(table.height), test)
+    X = table.drop("time", "status")
+    y = survival_target(table["status"], table["time"])
+    models = {"auto": AutoRanker(time_limit=SECONDS), "cox": table_model("cox")}
+    found = {"train": train.size, "test": test.size}
+    for side, model in models.items():
+        start = time.perf_counter()
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(X[train], y[train])
+        if side == "auto":
+            found["seconds"] = time.perf_counter() - start
+        scores = model.decision_function(X[test])
+        found[side] = concordance_index(y["event"][test], y["time"][test], scores)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def corrected_reach(gains: np.ndarray, found: list[dict[str, float]]) -> float:
+    """Return half the interval of a mean over folds that share training rows."""
+    share = float(np.mean([one["test"] / one["train"] for one in found]))
+    variance = (1.0 / gains.size + share) * gains.var(ddof=1)
+    return float(stats.t.ppf(0.975, gains.size - 1) * np.sqrt(variance))

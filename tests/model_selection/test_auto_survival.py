@@ -1,0 +1,292 @@
+"""AutoRanker and comparisons of models by censored times."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator
+
+import aucmax
+from aucmax import AutoRanker
+from aucmax._core.folds import plan_folds, split_rows
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.metrics import concordance_index, concordance_interval, survival_target
+from aucmax.model_selection import compare_models, report_model, table_model
+from aucmax.model_selection.concordance_estimates import (
+    concordance,
+    concordance_test,
+    estimate_concordance,
+    likelihood_weights,
+)
+from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
+from aucmax.risks import CoxLikelihood
+from aucmax.tables import describe_rows, encode_target
+from survival_samples import censored_rows, literal_concordance
+
+FAST = ["cox", "additive-cox"]
+
+
+class Column(BaseEstimator):
+    """A survival model of another package: a risk by ``predict``."""
+
+    def __init__(self, number=0):
+        self.number = number
+
+    def fit(self, X, y):
+        assert y.dtype.names == ("event", "time")
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return X[:, self.number]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = censored_rows(0, 400)
+    return AutoRanker(models=FAST, time_limit=None).fit(X, y)
+
+
+def test_the_estimate_is_that_of_new_rows(fitted):
+    new, truth = censored_rows(1, 3000)
+    value = fitted.score(new, truth)
+    scores = fitted.decision_function(new)
+    assert value == concordance_index(truth["event"], truth["time"], scores)
+    assert value > 0.7
+    found = fitted.estimate_
+    assert found.keys() == {"concordance", "concordance_low", "concordance_high"}
+    assert found["concordance_low"] < value < found["concordance_high"]
+    assert fitted.metric_ == "concordance"
+    assert fitted.leaderboard()["model"].to_list()[0] == "combination"
+    assert "with an event" in fitted.summary()
+    assert "C index of new rows" in fitted.summary()
+
+
+def test_it_predicts_no_classes_but_events_by_a_time(fitted):
+    new, truth = censored_rows(1, 3000, censored=0.0)
+    assert not hasattr(fitted, "classes_")
+    for name in ("predict", "predict_proba"):
+        assert not hasattr(fitted, name)
+    with pytest.raises(AttributeError, match="predict_event_probability"):
+        fitted.predict_proba  # noqa: B018
+    times = np.quantile(truth["time"], [0.1, 0.3])
+    chances = fitted.predict_event_probability(new, times)
+    shares = [(truth["time"] <= time).mean() for time in times]
+    np.testing.assert_allclose(chances.mean(axis=0), shares, atol=0.05)
+    assert (np.diff(chances) >= 0.0).all()
+    first = fitted.predict_event_probability(new, times[0])
+    np.testing.assert_array_equal(first, chances[:, 0])
+
+
+def test_a_file_holds_all_of_it(fitted, tmp_path):
+    new, _ = censored_rows(2, 20)
+    aucmax.save(fitted, tmp_path / "model.aucmax")
+    loaded = aucmax.load(tmp_path / "model.aucmax")
+    assert loaded.is_survival_ is True
+    for method, *more in (("decision_function",), ("predict_event_probability", 0.2)):
+        expected = getattr(fitted, method)(new, *more)
+        np.testing.assert_array_equal(getattr(loaded, method)(new, *more), expected)
+
+
+def test_frames_and_arrays_give_the_same_model(fitted):
+    X, y = censored_rows(0, 400)
+    frame = pd.DataFrame({"event": y["event"].astype(int), "time": y["time"]})
+    other = AutoRanker(models=FAST, time_limit=None).fit(X, frame)
+    assert other.weights_ == fitted.weights_
+
+
+@pytest.mark.rotating(3)
+def test_all_candidates_run_by_default():
+    X, y = censored_rows(3, 150)
+    model = AutoRanker(folds=2, time_limit=None).fit(X, y)
+    assert {*model.board_["model"]} == {"combination", *SURVIVAL_CANDIDATES}
+    assert all(MODELS[name].learns_survival for name in SURVIVAL_CANDIDATES)
+
+
+@pytest.mark.parametrize("how", ["strata", "groups", "times", "weights", "uncensored"])
+def test_rows_may_be_divided_and_weighted(how):
+    X, y = censored_rows(4, 160, censored=0.0 if how == "uncensored" else 0.4)
+    groups = np.arange(160) % 20
+    known = {
+        "strata": {"qid": groups % 3},
+        "groups": {"groups": groups},
+        "times": {"times": np.arange(160)},
+        "weights": {"sample_weight": np.where(groups > 5, 1.0, 2.0)},
+        "uncensored": {},
+    }[how]
+    model = AutoRanker(models=FAST, folds=3, time_limit=None).fit(X, y, **known)
+    assert model.score(X, y) > 0.7
+    assert hasattr(model, "predict_event_probability") == (how != "strata")
+    if how == "strata":
+        scores = model.decision_function(X)
+        expected = literal_concordance(y, scores, groups % 3)
+        assert model.score(X, y, qid=groups % 3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (
+            {"metric": "auc"},
+            "does not apply to censored times: choose from concordance",
+        ),
+        ({"fpr_range": (0.0, 0.1)}, "censored times"),
+        ({"calibrate": "sigmoid"}, "censored times"),
+        ({"models": ["logistic"]}, "cannot learn from censored times"),
+    ],
+)
+def test_parameters_of_two_classes_are_rejected(parameters, said):
+    X, y = censored_rows(0, 40)
+    with pytest.raises(ValueError, match=said):
+        AutoRanker(time_limit=None, **parameters).fit(X, y)
+    with pytest.raises(ValueError, match="does not apply to two classes"):
+        AutoRanker(metric="concordance").fit(X, y["event"])
+
+
+@pytest.mark.parametrize(
+    ("event", "time", "said"),
+    [
+        ([0, 0, 0, 0], [1, 2, 3, 4], "none of the 4 rows has an event"),
+        ([1, 2, 1, 2], [1, 2, 3, 4], "which is the event"),
+        ([0, 1, 1, 0], [1, -2, 3, 4], "at least 0"),
+        ([0, 1, 1, 0], [1, None, 3, 4], "missing in 1 of 4 rows"),
+        ([0, 1, 1, 0], ["2020-01-01"] * 4, "durations as numbers"),
+    ],
+)
+def test_bad_events_and_times_are_rejected(event, time, said):
+    y = pl.DataFrame({"event": event, "time": time})
+    for fit in (AutoRanker(models=FAST).fit, table_model("cox").fit):
+        with pytest.raises(ValueError, match=said):
+            fit(np.eye(4), y)
+
+
+def test_one_code_of_several_is_the_event():
+    y = pl.DataFrame({"event": ["died", "lost", "alive"], "time": [1, 2, 3]})
+    target = encode_target(y, "died")
+    assert target.labels.tolist() == [1, 0, 0]
+    assert target.survival["time"].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_too_few_events_are_an_error():
+    y = survival_target([1, 0, 0, 0], [1, 2, 3, 4])
+    with pytest.raises(NotEnoughClassesError):
+        AutoRanker(models=FAST).fit(np.eye(4), y)
+
+
+def test_folds_have_equal_shares_of_early_and_late_events():
+    _, y = censored_rows(5, 200)
+    target = encode_target(y)
+    for folds in (plan_folds(target.strata, 5, 0).folds, split_rows(target, 5, 0)):
+        for stratum in (-1, 0, 1):
+            counts = [np.sum(target.strata[test] == stratum) for _, test in folds]
+            assert max(counts) - min(counts) <= 1
+    early = y["time"][target.strata == 1]
+    assert early.max() <= y["time"][target.strata == 0].min()
+    assert (y["event"] == (target.strata >= 0)).all()
+
+
+def test_estimates_of_folds_count_pairs_within_folds_and_strata():
+    rng = np.random.default_rng(0)
+    _, y = censored_rows(6, 120)
+    scores, strata = rng.normal(size=120).round(1), rng.integers(3, size=120)
+    folds = rng.integers(4, size=120)
+    for qid, codes in ((None, folds), (strata, 3 * folds + strata)):
+        target = encode_target(y, qid=qid)
+        expected = literal_concordance(y, scores, codes)
+        assert concordance(target, folds, scores) == pytest.approx(expected)
+        value, low, high = estimate_concordance(target, folds, scores)
+        assert value == pytest.approx(expected)
+        assert low < value < high
+    one = np.zeros(120, dtype=int)
+    target = encode_target(y)
+    found = concordance_interval(y["event"], y["time"], scores)
+    ends = found.value, found.low, found.high
+    assert estimate_concordance(target, one, scores) == pytest.approx(ends)
+    better = -y["time"] + scores / 10.0
+    test = concordance_test(target, folds, better, scores)
+    assert test.difference == pytest.approx(
+        concordance(target, folds, better) - concordance(target, folds, scores)
+    )
+    assert test.p_value < 0.001
+
+
+def test_intervals_of_groups_are_wider_if_their_rows_are_copies():
+    _, y = censored_rows(7, 60)
+    scores, folds = np.sin(np.arange(240.0) // 4), np.zeros(240, dtype=int)
+    target = encode_target(np.repeat(y, 4))
+    grouped = describe_rows(target, groups=np.arange(240) // 4)
+    (_, *narrow), (_, *wide) = (
+        estimate_concordance(one, folds, scores) for one in (target, grouped)
+    )
+    assert np.diff(wide) > 1.5 * np.diff(narrow)
+
+
+def test_weights_minimise_the_shrunken_likelihood():
+    rng = np.random.default_rng(1)
+    _, y = censored_rows(8, 200)
+    signal = -np.log(y["time"])
+    logits = signal[:, None] * [1.0, 0.5, 0.0] + rng.normal(size=(200, 3))
+    folds, target = rng.integers(3, size=200), encode_target(y)
+    weights = likelihood_weights(logits, target, folds)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[0] > weights[1] > weights[2] >= 0.0
+    risk = CoxLikelihood().bind(y, None, folds)
+
+    def loss(parameters):
+        spread = np.square(parameters - parameters.mean()).sum()
+        return risk.value_and_gradient(logits @ parameters)[0] + spread / 2.0
+
+    scales = np.linspace(0.01, 3.0, 300)
+    best = min(scales, key=lambda scale: loss(scale * weights))
+    for change in 0.05 * np.vstack([np.eye(3), -np.eye(3)]):
+        assert loss(best * weights) < loss(np.maximum(best * weights + change, 0.0))
+
+
+def test_models_are_compared_by_concordance():
+    X, y = censored_rows(9, 200)
+    models = ["cox", ("first column", Column(0)), ("constant", Column(99))]
+    found = compare_models(X, y, models[:2], n_folds=3)
+    assert found.metric == "concordance"
+    (test,) = found.tests
+    assert (test.model, test.baseline) == ("first column", "cox")
+    cox = found.results[0]
+    expected = literal_concordance(y, found.scores["cox"], found.fold_numbers)
+    assert cox.main == pytest.approx(expected)
+    assert cox.low < cox.main < cox.high
+    assert "Harrell's C over 3 folds" in str(found)
+    page = found.report()
+    assert "Calibration at" in page.html()
+    assert "without an event at" in page.markdown()
+    with pytest.raises(ValueError, match="lightgbm cannot learn from censored times"):
+        compare_models(X, y, ["cox", "lightgbm"])
+
+
+def test_a_comparison_may_test_other_rows():
+    X, y = censored_rows(9, 150)
+    new, truth = censored_rows(10, 90)
+    found = compare_models(X, y, ["cox"], test=(new, truth))
+    model = table_model("cox").fit(X, y)
+    assert found.results[0].main == model.score(new, truth)
+    assert not model.has_threshold_
+    with pytest.raises(IncompatibleError, match="no threshold"):
+        model.predict(new)
+
+
+def test_a_report_of_one_model_shows_its_calibration(fitted):
+    new, truth = censored_rows(11, 240)
+    page = report_model(fitted, new, truth, name="mine")
+    html = page.html()
+    for heading in ("AUC over time", "Survival by risk", "Risk groups", "Calibration"):
+        assert heading in html
+    assert "ROC" not in html
+    assert page.contents.verdict.startswith("mine: C index 0.")
+    shares = page.contents.survival
+    assert shares.probability.shape == (240,)
+    assert "240 rows" in page.contents.facts[0]
+
+
+def test_it_can_be_exported_to_onnx(fitted):
+    pytest.importorskip("onnxruntime")
+    from aucmax.onnx import to_onnx
+
+    assert [one.name for one in to_onnx(fitted).graph.output] == ["score"]

@@ -1,0 +1,172 @@
+"""Censored times at the command line."""
+
+import json
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import aucmax
+from aucmax.cli import main
+from aucmax.cli.compare import ComparisonTask
+from aucmax.cli.reading import Data
+from aucmax.metrics import concordance_index, concordance_interval
+from aucmax.model_selection.models import SURVIVAL_CANDIDATES
+from survival_samples import censored_rows
+
+# files of these tests have columns that are neither features nor the target
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
+
+TIMES = ["--duration", "days", "--event", "died"]
+
+
+def run(*arguments: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def refuse(*arguments: object) -> str:
+    return run(*arguments, exit_code=2).stderr
+
+
+def patients(seed: int, n_rows: int = 150) -> pl.DataFrame:
+    table, y = censored_rows(seed, n_rows)
+    return table.with_columns(
+        days=pl.Series((100 * y["time"]).round(1)),
+        died=pl.Series(y["event"].astype(int)),
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of training and test rows, and a model of cox and of auto."""
+    folder = tmp_path_factory.mktemp("patients")
+    patients(0).write_csv(folder / "known.csv")
+    patients(1).write_csv(folder / "new.csv")
+    fit = ["fit", folder / "known.csv", *TIMES, "-q"]
+    run(*fit, "--model", "cox", "-o", folder / "cox.aucmax")
+    model = aucmax.load(folder / "cox.aucmax")
+    assert (model.target, model.duration_column) == ("died", "days")
+    settings = ["--model", "auto", "--set", "max_fits=4", "--set", "folds=2"]
+    run(*fit, *settings, "-o", folder / "auto.aucmax")
+    return folder
+
+
+def test_a_model_file_knows_the_columns_of_events_and_times(folder):
+    new = patients(1)
+    said = run("evaluate", folder / "cox.aucmax", folder / "new.csv").stdout
+    model = aucmax.load(folder / "cox.aucmax")
+    scores = model.decision_function(new)
+    found = concordance_interval(new["died"], new["days"], scores)
+    assert repr(found) in said
+    assert "Uno's C" in said
+    assert said.count("at time") == 3
+    record = json.loads(
+        run(
+            "evaluate", folder / "cox.aucmax", folder / "new.csv", "--json", "-q"
+        ).stdout
+    )
+    assert record["concordance"] == concordance_index(new["died"], new["days"], scores)
+    assert record["duration"] == "days"
+    assert len(record["auc_at_times"]) == 3
+
+
+def test_scores_come_with_the_probability_of_an_event(folder):
+    arguments = "score", folder / "auto.aucmax", folder / "new.csv", "--horizon", 50
+    table = pl.read_csv(run(*arguments).stdout.encode())
+    assert table.columns == ["score", "probability"]
+    model = aucmax.load(folder / "auto.aucmax")
+    expected = model.predict_event_probability(patients(1), 50.0)
+    assert table["probability"].to_numpy() == pytest.approx(expected)
+    said = refuse("score", folder / "cox.aucmax", *arguments[2:])
+    assert "needs an AutoRanker fitted to censored times" in said
+    said = refuse("score", folder / "cox.aucmax", folder / "new.csv", "--threshold", 0)
+    assert "censored times" in said
+
+
+def test_columns_are_explained_by_concordance(folder):
+    said = run("explain", folder / "cox.aucmax", folder / "new.csv", "-q").stdout
+    assert said.startswith("C index 0.")
+    assert said.splitlines()[1].split()[0] == "x"
+
+
+def test_reports_have_survival_curves(folder):
+    page = folder / "page.html"
+    run("report", folder / "auto.aucmax", folder / "new.csv", "-o", page, "-q")
+    html = page.read_text()
+    assert "Survival by risk" in html
+    assert "Calibration at" in html
+
+
+def test_comparisons_test_against_cox_and_save_the_best(folder):
+    names = ["--models", "cox,additive-cox", "--folds", 2, "--output-dir", folder]
+    page = ["--report", folder / "both.html"]
+    said = run("compare", folder / "known.csv", *TIMES, *names, *page, "-q").stdout
+    assert "vs cox" in said
+    assert "Harrell's C over 2 folds" in said
+    best = aucmax.load(folder / "known.aucmax")
+    assert best.is_survival_
+    assert not (folder / "known-roc.png").exists()
+    record = ["--json", "-q", "--no-save", "--test", folder / "new.csv"]
+    found = run("compare", folder / "known.csv", *TIMES, "--models", "cox", *record)
+    assert json.loads(found.stdout)["test_rows"] == 150
+
+
+def test_all_survival_models_are_compared_by_default():
+    data = Data(pl.DataFrame(), durations=pl.Series([1.0]))
+    task = ComparisonTask(None, None, {}, None, 0, None, None, None, False)
+    assert task.models_for(data) == SURVIVAL_CANDIDATES
+
+
+def test_the_code_of_an_event_is_asked_for(folder):
+    table = patients(0).with_columns(pl.col("died") + 1)
+    table.write_csv(folder / "codes.csv")
+    fit = ["fit", folder / "codes.csv", *TIMES, "--model", "cox", "-q", "--force"]
+    said = refuse(*fit, "-o", folder / "codes.aucmax")
+    assert "column 'died' has the codes 1: " in said
+    assert "Name it with --positive" in said
+    run(*fit, "--positive", 2, "-o", folder / "codes.aucmax")
+    both = (aucmax.load(folder / f"{name}.aucmax") for name in ("codes", "cox"))
+    first, second = (model.decision_function(patients(1)) for model in both)
+    assert first == pytest.approx(second)
+
+
+def test_rows_without_a_time_are_counted(folder):
+    days = pl.when(pl.col("x") > 2.0).then(None).otherwise(pl.col("days"))
+    table = patients(0).with_columns(days=days)
+    table.write_csv(folder / "gaps.csv")
+    n_gaps = table["days"].null_count()
+    assert n_gaps > 0
+    fit = ["fit", folder / "gaps.csv", *TIMES, "--model", "cox", "--force"]
+    fit += ["-o", folder / "gaps.aucmax"]
+    assert f"'days' is missing in {n_gaps} of 150 rows" in run(*fit).stderr
+    said = refuse(*fit, "--missing-target", "error")
+    assert f"column 'days' is missing in {n_gaps} of 150 rows" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--duration", "days"], "both --duration"),
+        (["--event", "died"], "both --duration"),
+        ([*TIMES, "--target", "x"], "leave out --target"),
+        ([*TIMES, "--model", "lightgbm"], "cannot learn from censored times"),
+        ([*TIMES, "--fpr-range", 0, 0.1], "censored times"),
+        ([*TIMES, "--metric", "auc"], "choose from concordance"),
+        ([*TIMES, "--calibrate", "sigmoid"], "leave out --calibrate"),
+        ([*TIMES, "--model", "cox", "--on-disk"], "need all rows in memory"),
+        (["--duration", "ward", "--event", "died"], "durations as numbers"),
+        (["--duration", "z", "--event", "died"], "at least 0"),
+    ],
+)
+def test_options_that_do_not_apply_are_rejected(folder, options, said):
+    fit = ["fit", folder / "known.csv", *options, "-o", folder / "other.aucmax", "-q"]
+    assert said in refuse(*fit)
+
+
+@pytest.mark.parametrize("option", [["--recall", 0.9], ["--by", "ward"]])
+def test_tests_of_classes_are_rejected(folder, option):
+    evaluate = ["evaluate", folder / "cox.aucmax", folder / "new.csv", *option]
+    assert "censored times" in refuse(*evaluate)
