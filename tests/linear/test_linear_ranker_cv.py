@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -361,3 +362,9 @@ def test_a_model_for_a_metric_is_saved(tmp_path):
     assert loaded.score(X, y) == model.score(X, y)
     assert loaded.best_params_ == model.best_params_
     assert loaded.metric == "average_precision"
+
+
+def test_one_loss_may_be_given_by_its_name():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LinearRankerCV(losses="sigmoid", cv=2).fit(X[:200], y[:200])
+    assert {one["loss"] for one in model.cv_results_["params"]} == {"sigmoid"}

@@ -17,7 +17,7 @@ from aucmax.model_selection.typed_parameters import parse_parameters
         (LambdaMART(), "n_estimators=500", {"n_estimators": 500}),
         (LambdaMART(), "n_estimators=5e2", {"n_estimators": 500}),
         (LinearRankerCV(), "standardize=no", {"standardize": False}),
-        (LinearRankerCV(), "losses=hinge", {"losses": ("hinge",)}),
+        (LinearRankerCV(), "losses=hinge", {"losses": "hinge"}),
         (LinearRankerCV(), "losses=hinge,sigmoid", {"losses": ("hinge", "sigmoid")}),
         (LinearRankerCV(), "max_time=none", {"max_time": None}),
     ],

@@ -130,7 +130,7 @@ def functions_of_scores():
                 if k in parameters
                 and (k in usual or parameters[k].default is inspect.Parameter.empty)
             }
-            if name == "compare_auc":
+            if name in ("compare_auc", "metric_interval"):
                 del needed["metric"]  # by name, and the AUC by default
             if name == "LearningCurveDisplay":
                 needed["y_scores"] = {10: S, 20: S}

@@ -40,7 +40,17 @@ ODD = {
 ROWS = {"X", "y", "y_true", "y_score", "y_scores", "y_score_a", "y_score_b", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
 ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "curve"}
-ROWS |= {"ax", "curve_kwargs", "path", "frame", "shuffled", "background", "pilot"}
+ROWS |= {
+    "scores_a",
+    "scores_b",
+    "ax",
+    "curve_kwargs",
+    "path",
+    "frame",
+    "shuffled",
+    "background",
+    "pilot",
+}
 #: a large value of these is a long time, as it says
 AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}
 AMOUNTS |= {"folds", "cv", "n_samples", "n_features", "n_images"}
@@ -77,6 +87,7 @@ def functions():
         "event": Y,
         "time": np.abs(S),
         "scores": S,
+        "scores_a": S,
         "n": 10,
         "name": "a",
         "names": ["a"],
@@ -92,6 +103,7 @@ def functions():
         "nominal_auc_interval": matrix,
         "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_b": given["y_score_b"]},
+        "compare_concordance": {"scores_b": given["y_score_b"]},
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:

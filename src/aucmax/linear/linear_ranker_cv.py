@@ -111,7 +111,7 @@ class LinearRankerCV(SurvivalRanker):
         "recall@precision=0.9", "precision@recall=0.8", "gini", "ks"; with queries also
         "ndcg@10" and "map". By default the AUC, or the partial AUC of the ranges. A
         fold has a share of all rows, and its k is that share of k.
-    losses : sequence of str, default=None
+    losses : str or sequence of str, default=None
         The losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
         (of pairs; see :class:`AUCSVC`), "smooth average precision" (of ranks; see
         :class:`aucmax.risks.SmoothAveragePrecision`). By default logistic regression,
@@ -198,7 +198,7 @@ class LinearRankerCV(SurvivalRanker):
     fpr_range: Sequence[float] = WHOLE
     tpr_range: Sequence[float] = WHOLE
     metric: str | None = None
-    losses: Sequence[str] | None = None
+    losses: str | Sequence[str] | None = None
     C_values: Sequence[float] = (0.1, 1.0, 10.0)
     cv: Any = 4
     standardize: bool = True
@@ -325,7 +325,9 @@ class LinearRankerCV(SurvivalRanker):
             )
 
     def _check_parameters(self) -> None:
-        if self.losses is not None:
+        if isinstance(self.losses, str):
+            parameters.check_choice("losses", self.losses, CANDIDATE_LOSSES)
+        elif self.losses is not None:
             parameters.check_names("losses", self.losses)
             if not self.losses:
                 raise ValueError(
@@ -347,7 +349,7 @@ class LinearRankerCV(SurvivalRanker):
         fpr, tpr = self._part_of_the_curve().values()
         if metric.options.get("fpr"):  # the range that a rate of it depends on
             fpr = (0.0, metric.options["fpr"])
-        losses = self.losses
+        losses = [self.losses] if isinstance(self.losses, str) else self.losses
         if losses is None:
             # per query, the metrics that need queries are of the top as well
             is_top = metric.kind.is_top or metric.kind.needs_queries

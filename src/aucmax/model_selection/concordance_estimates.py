@@ -7,14 +7,12 @@ pairs of all folds count alike. The variance is that of the influence of each ro
 import warnings
 
 import numpy as np
-from scipy.optimize import minimize
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
 from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.concordance_inference import ConcordanceSample
 from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
-from aucmax.risks import CoxLikelihood
 from aucmax.tables import Target
 
 _CONFIDENCE = 0.95
@@ -112,6 +110,10 @@ def likelihood_weights(
 
     A penalty of the distance of the weights from their mean shrinks them to equality.
     """
+    from scipy.optimize import minimize
+
+    from aucmax.risks import CoxLikelihood  # which loads scikit-learn
+
     n_models = logits.shape[1]
     risk = CoxLikelihood().bind(
         target.survival, target.weights, strata_of(target, folds)

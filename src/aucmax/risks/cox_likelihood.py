@@ -89,7 +89,8 @@ class BoundCoxLikelihood(BoundSurvivalRisk):
         laid_out = RowsAtRisk(
             rows.times, rows.strata, ordered, self._weights, self._events
         )
-        value = sum_likelihood(laid_out, *found)
+        with np.errstate(over="ignore"):  # of differences, whose exp is then 0
+            value = sum_likelihood(laid_out, *found)
         gradient, hessian = np.empty(self.n_rows), np.empty(self.n_rows)
         gradient[rows.order], hessian[rows.order] = found / self._total
         return value / self._total, gradient, hessian
