@@ -9,9 +9,6 @@ from aucmax.datasets.column_names import near_names
 # parameters that the program sets itself, or that cannot be typed
 _NOT_TYPED = {"callback", "verbose", "categorical_features"}
 
-# parameters that are None by default, and else a sequence
-_SEQUENCES = {"losses"}
-
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -75,7 +72,7 @@ def _typed(name: str, text: str, default: Any) -> Any:
         return float(value)
     if isinstance(default, str):
         return text
-    if isinstance(default, tuple | list) or name in _SEQUENCES:
+    if isinstance(default, tuple | list):
         return tuple(value) if isinstance(value, tuple | list) else (value,)
     return value
 
