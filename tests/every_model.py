@@ -9,11 +9,12 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.metrics import survival_target
+from aucmax.model_selection.additive_logistic import AdditiveCox, AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
 from aucmax.trees import Forest, LambdaMART, LambdaRankBaseline
-from aucmax.trees.baselines import LightGBMBaseline
+from aucmax.trees.baselines import LightGBMBaseline, XGBoostRanker
 from graphs.ranker_samples import graphs_of
 
 N = 40
@@ -29,11 +30,20 @@ TABLE = pl.DataFrame(
         "gaps": [None if k % 5 == 0 else float(k % 7) for k in range(N)],
     }
 )
+TIMES = survival_target(np.arange(N) % 4 > 0, np.exp(-X[:, 0]).round(2) + 0.01)
 GRAPHS, NODE_LABELS = graphs_of(0)
 
 #: name -> (unfitted model, training rows, labels)
 MODELS = {
+    "additive_cox": (AdditiveCox(n_ramps=3), X, TIMES),
     "additive_logistic": (AdditiveLogistic(n_ramps=3), X, Y),
+    "auto_ranker_survival": (
+        aucmax.AutoRanker(models=["cox"], folds=2, time_limit=None),
+        TABLE,
+        TIMES,
+    ),
+    "auc_svc_survival": (aucmax.AUCSVC(loss="logistic"), X, TIMES),
+    "lambdamart_survival": (aucmax.LambdaMART("cox", n_estimators=3), X, TIMES),
     "auto_ranker": (
         aucmax.AutoRanker(
             models=["logistic", "kernel", LambdaMART(n_estimators=3)],
@@ -62,6 +72,7 @@ MODELS = {
     "lambdamart": (aucmax.LambdaMART(n_estimators=3), X, Y),
     "lambdamart_ordinal": (aucmax.LambdaMART("ordinal", n_estimators=3), X, LEVELS),
     "lightgbm_baseline": (LightGBMBaseline(n_estimators=3), X, Y),
+    "xgboost_ranker": (XGBoostRanker(n_estimators=3), X, LEVELS),
     "logistic_regression": (LogisticRegression(), X, Y),
     "graph_ranker": (aucmax.GraphRanker(), GRAPHS, NODE_LABELS),
     "table_encoder": (TableEncoder(min_frequency=1), TABLE, None),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from aucmax.exceptions import ModelFileError
+from aucmax.metrics import survival_target
 from aucmax.model_selection import MODELS, table_model
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
@@ -38,6 +39,9 @@ def fitted(name):
     if name == "auto":
         models = ["logistic", "lightgbm-small"]
         model.set_params(estimator__models=models, estimator__folds=2)
+    if MODELS[name].learns_survival:
+        is_event = TARGET == "yes"
+        return model.fit(TABLE, survival_target(is_event, np.where(is_event, 1.0, 2.0)))
     return model.fit(TABLE, TARGET)
 
 

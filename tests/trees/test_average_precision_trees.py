@@ -128,7 +128,7 @@ def test_scaled_derivatives_are_of_the_size_of_other_objectives():
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [name for name in names() if name != "concordance"])
 def test_early_stopping_takes_every_name_of_a_metric(name):
     kind = parse_metric(name).kind
     qid = SAMPLE.qid if kind.needs_queries else None
