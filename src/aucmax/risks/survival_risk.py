@@ -14,7 +14,7 @@ from aucmax.risks.contract import BoundRisk, Risk
 class BoundSurvivalRisk(BoundRisk):
     """A risk bound to events and times; `labels` has the events, `target` both."""
 
-    n_skipped = 0  # of the strata: those without pairs are no cause for a warning
+    n_skipped = 0  # strata without pairs need no warning
     row_scale = 1.0  # brings derivatives to about one per row, for trees
 
     def __init__(
