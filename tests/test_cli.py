@@ -16,6 +16,8 @@ from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 300
 FAST = ["--models", "svm-auc,logistic", "--folds", "3"]
 
@@ -78,6 +80,7 @@ def test_the_version_is_told():
     assert aucmax.__version__ in run("--version").output
 
 
+@pytest.mark.rotating(1)  # the first command of the README
 def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)

@@ -10,6 +10,8 @@ from aucmax.cli import main
 from aucmax.persistence.checkpoint import Checkpoint
 from killed import KilledError
 
+pytestmark = pytest.mark.rotating(4)
+
 COMMAND = ["fit", "a.csv", "--target", "sick", "--quiet"]
 
 

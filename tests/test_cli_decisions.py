@@ -16,6 +16,8 @@ import aucmax
 from aucmax.cli import main
 from aucmax.decisions import compare_groups, operating_point, reliability
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 400
 
 

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from aucmax.cli import main
 
+pytestmark = pytest.mark.rotating(4)
+
 N_ROWS = 60
 
 

@@ -20,6 +20,8 @@ from aucmax.cli.entry_point import lenient_streams
 from aucmax.cli.output import Console
 from aucmax.persistence.checkpoint import Checkpoint
 
+pytestmark = pytest.mark.rotating(4)
+
 FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]
 #: each command that writes files, and the files
 COMMANDS = {

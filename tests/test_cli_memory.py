@@ -11,9 +11,12 @@ import pytest
 import aucmax
 from torture.amount import times
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="the limit counts otherwise there"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="the limit counts otherwise there"
+    ),
+    pytest.mark.rotating(4),
+]
 
 ROWS, COLUMNS, PARTS = 600_000, 50, 6
 # The program itself takes 400 MB, rows as a frame 240 MB, as a matrix as much again:

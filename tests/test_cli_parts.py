@@ -16,6 +16,8 @@ from click.testing import CliRunner, Result
 import aucmax
 from aucmax.cli import main
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 240
 FIT = ["--target", "sick", "--model", "svm-auc", "-q"]
 

@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from aucmax.cli import main
 from aucmax.cli.output import Console
 
+pytestmark = pytest.mark.rotating(4)
+
 PROGRAM = [sys.executable, "-m", "aucmax"]
 PIPE = subprocess.PIPE
 # enough to score that a pipe cannot hold it all

@@ -18,7 +18,10 @@ from aucmax.metrics import (
 )
 
 # files of these tests have columns that are neither features nor the target
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning"),
+    pytest.mark.rotating(4),
+]
 
 N_QUERIES, SIZE = 30, 10
 CSV = ["--target", "clicked", "--qid", "search"]

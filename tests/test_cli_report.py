@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 
+pytestmark = pytest.mark.rotating(4)
+
 
 @pytest.fixture
 def inside(tmp_path, monkeypatch):

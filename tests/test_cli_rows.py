@@ -13,6 +13,8 @@ import aucmax
 from aucmax.cli import main
 from aucmax.metrics import roc_auc_score
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 240
 FAST = ["--models", "svm-auc,logistic", "--no-save"]
 

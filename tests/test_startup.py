@@ -75,6 +75,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

@@ -8,6 +8,7 @@ from aucmax.boosting import RankBoost, SoftRankBoost
 KINDS = ("stumps", "features", "signed")
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(8)
 # scikit-learn also fits labels drawn at random, which rightly draws these
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

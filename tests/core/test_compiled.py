@@ -24,6 +24,8 @@ from aucmax._core.sorting import insertion_sort
 from aucmax.cli import main
 from every_model import MODELS, fitted, scores
 
+pytestmark = pytest.mark.rotating(4)
+
 SOURCE = Path(aucmax.__file__).parents[1]
 is_plain = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 needs_compiler = pytest.mark.skipif(is_plain, reason="nothing is compiled")
@@ -160,7 +162,7 @@ for one in caught:
 
 @needs_compiler
 @pytest.mark.skipif(os.name != "posix", reason="relies on HOME")
-@pytest.mark.rotating(3)
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", [None, "/dev/null/cache"], ids=["none", "no folder"])
 def test_a_disk_that_cannot_be_written_is_reported_once(folder, tmp_path):
@@ -395,7 +397,7 @@ def test_models_of_few_rows_are_the_same_without_the_compiler(names, tmp_path):
         np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
 
 
-@pytest.mark.rotating(3)  # make test-cold checks this as well
+@pytest.mark.rotating(4)  # make test-cold checks this as well
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["AUCSVC", "MarginRanker", "LambdaMART"])
 def test_a_first_fit_of_few_rows_does_without_numba(name):

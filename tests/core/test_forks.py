@@ -10,7 +10,10 @@ import pytest
 
 from torture.amount import times
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork"),
+    pytest.mark.rotating(4),
+]
 
 HEAD = """
 import os, signal, sys, traceback, warnings

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.rotating(4)
+
 COMMON = """
 import threading
 import numpy as np

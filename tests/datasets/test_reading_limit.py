@@ -21,6 +21,8 @@ from aucmax.datasets.opening import find_source
 from aucmax.exceptions import DataFileError
 from aucmax.tables import TableEncoder
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 200_000
 ALLOW = r"takes \d.* of memory or more, .*--max-memory \d+ .*datasets\.max_memory"
 

@@ -101,6 +101,7 @@ def assert_order_is_right(found, task, scores, labels, top_sets):
             assert found.scores[before] > found.scores[here]
 
 
+@pytest.mark.rotating(4)
 @TASKS
 @ALL_SETS
 @ALL_SHAPES

@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 from aucmax import AUCSVC, LevelSumRanker
 
+pytestmark = pytest.mark.rotating(4)
+
 ENDLESS_FIT = """
 import numpy as np
 from aucmax import AUCSVC

@@ -33,6 +33,7 @@ def by_pairs(X, y, C):
         return solver.fit(pairs * sides[:, None], sides).coef_
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_claimed_bound_lies_above_an_attained_value(seed):
     rng = np.random.default_rng(seed)

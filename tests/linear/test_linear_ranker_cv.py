@@ -22,6 +22,8 @@ from aucmax.metrics import partial_auc_score
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.risks import SmoothAveragePrecision
 
+pytestmark = pytest.mark.rotating(4)
+
 WHOLE = (0.0, 1.0)
 EARLY = (0.0, 0.1)
 

@@ -8,7 +8,7 @@ import pytest
 
 from aucmax import AUCSVC
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = [pytest.mark.sampled(5), pytest.mark.rotating(4)]
 
 N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]

@@ -15,6 +15,7 @@ from persistence.equality import same
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
     pytest.mark.sampled(3),
+    pytest.mark.rotating(4),
 ]
 DATA = {
     "separable": samples.separable(0, n_rows=20),

@@ -10,7 +10,7 @@ from aucmax import MarginRanker
 from aucmax.hypotheses import _stump_kernels
 from aucmax.risks._pairs import hinge_kernels
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # limits may end a fit
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.rotating(4)]
 KERNELS = {
     "pairs": (hinge_kernels, "partners"),
     "instances": (hinge_kernels, "split_cell"),

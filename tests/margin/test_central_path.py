@@ -14,6 +14,8 @@ from aucmax.risks.pair_margin import PairMargin
 from margin_programs import solve_instances, solve_pairs
 from reference_margins import stump_values
 
+pytestmark = pytest.mark.rotating(4)
+
 
 def noisy(n_rows, n_columns, seed=0):
     """Draw rows of which a quarter has the wrong label."""

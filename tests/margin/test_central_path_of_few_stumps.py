@@ -16,6 +16,8 @@ from margin.test_central_path import noisy
 from margin_programs import solve_instances
 from reference_margins import stump_values
 
+pytestmark = pytest.mark.rotating(4)
+
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.9])

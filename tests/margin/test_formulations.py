@@ -21,6 +21,7 @@ from torture.amount import times
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
     pytest.mark.sampled(5),
+    pytest.mark.rotating(4),
 ]
 DATA = {
     "binary": lambda seed: samples.binary(seed),

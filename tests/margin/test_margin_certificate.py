@@ -13,7 +13,10 @@ from aucmax.risks.pair_margin import PairMargin
 from margin import samples
 from margin_programs import solve_pairs
 
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+    pytest.mark.rotating(4),
+]
 FIELDS = [
     "gamma_star",
     "gamma_hat",

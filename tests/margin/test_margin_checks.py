@@ -9,6 +9,7 @@ pytestmark = pytest.mark.sampled(10)
 
 
 # scikit-learn also fits labels drawn at random, where no margin is above 0
+@pytest.mark.rotating(4)
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 @parametrize_with_checks(
     [

@@ -25,6 +25,7 @@ from persistence.equality import same
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
     pytest.mark.sampled(8),
+    pytest.mark.rotating(4),
 ]
 KINDS = ("features", "signed", "stumps")
 # two fits of one problem agree within twice the tolerance; rounds of stumps are dear

@@ -13,6 +13,7 @@ from persistence.equality import same
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
     pytest.mark.sampled(5),
+    pytest.mark.rotating(4),
 ]
 CASES = [
     pytest.param(make, kind, id=f"{make.__name__}-{kind}")

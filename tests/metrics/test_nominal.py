@@ -30,6 +30,7 @@ def draw_rows(rng, n_rows, n_classes, decimals=1):
     return y, np.round(scores, decimals), rng.choice([0.25, 1.0, 3.0], y.size)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.kernel
 @every_kind
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -112,6 +113,7 @@ def true_area(multi_class, average):
     return np.average(against_rest, weights=p if average == "weighted" else None)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(4)
 @every_kind
 def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):

@@ -42,6 +42,7 @@ def true_area(shift, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0)):
     return quad(height, a, b, limit=200)[0] / ((b - a) * (d - c))
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("box", BOXES)
 def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):

@@ -12,6 +12,8 @@ from every_model import TABLE, Y
 from killed import KilledError
 from persistence.equality import same
 
+pytestmark = pytest.mark.rotating(4)
+
 MODELS = ["logistic", "additive", LambdaMART(n_estimators=3)]
 
 

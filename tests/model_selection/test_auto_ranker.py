@@ -15,6 +15,8 @@ from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.trees import LightGBMBaseline
 
+pytestmark = pytest.mark.rotating(4)
+
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]
 

@@ -12,6 +12,8 @@ from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import BASELINES, compared_models
 from aucmax.tables import TableEncoder, encode_target
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 240
 
 

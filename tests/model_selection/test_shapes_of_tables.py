@@ -103,6 +103,7 @@ def model_for(monkeypatch, **options):
     return AutoRanker(time_limit=None, folds=2, calibrate="auto", **options)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", TABLES)
 def test_all_candidates_serve_tables_of_many_shapes(name, monkeypatch):

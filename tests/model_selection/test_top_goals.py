@@ -18,6 +18,8 @@ from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, by_query, choose_goal
 from aucmax.tables import encode_target
 
+pytestmark = pytest.mark.rotating(4)
+
 FAST = ["logistic", "lightgbm-small"]
 TOP = [name for name in names() if parse_metric(name).kind.is_top]
 

@@ -15,6 +15,8 @@ from aucmax.persistence import load, save
 from persistence.toy_models import Toy, with_state
 from torture.amount import times
 
+pytestmark = pytest.mark.rotating(4)
+
 SAVE_FOR_EVER = """
 import sys
 sys.path.insert(0, sys.argv[2])

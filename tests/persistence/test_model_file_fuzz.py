@@ -12,7 +12,7 @@ from aucmax.persistence.model_file import _pack, _unpack, load
 from persistence.forgery import compact, forge, npy, take_apart
 from persistence.toy_models import Toy, with_state
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = [pytest.mark.sampled(2), pytest.mark.rotating(4)]
 
 
 def make_file():

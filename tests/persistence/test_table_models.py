@@ -16,7 +16,7 @@ from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
 from torture.amount import times
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = [pytest.mark.sampled(6), pytest.mark.rotating(4)]
 
 N_TRIALS = times(50, 150)
 

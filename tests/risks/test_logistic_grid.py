@@ -56,6 +56,7 @@ def some_weights(kind, generator):
     return generator.choice(values, N_ROWS)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("weights", [None, "plain", "wide"])
 @pytest.mark.parametrize(

@@ -350,6 +350,7 @@ def rows_with_levels(n_levels, n_rows, kind, seed=0):
 
 
 # every number of levels with ties and without, every kind with few levels and many
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("rank_weighted", [False, True])
 @pytest.mark.parametrize(
     ("kind", "n_levels"),

@@ -12,7 +12,7 @@ from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
-pytestmark = pytest.mark.sampled(8)
+pytestmark = [pytest.mark.sampled(8), pytest.mark.rotating(4)]
 
 
 def solved(objective, name, smoothing=False, start=None, **rule):

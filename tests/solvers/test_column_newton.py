@@ -18,7 +18,7 @@ from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = [pytest.mark.sampled(5), pytest.mark.rotating(4)]
 
 
 def bits(n_rows=60, n_columns=250, seed=0, duplicated=False):

@@ -23,6 +23,7 @@ def solved(objective, name, start=None, **rule):
     return solver.minimize(objective, REGULARIZERS[name], start)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("risk", RISKS)
 def test_certified_interval_holds_the_optimum(name, risk):
@@ -206,6 +207,7 @@ def test_risks_that_cannot_be_smoothed_are_served(risk, name):
     assert solved(objective, name, tol=1e-2).converged
 
 
+@pytest.mark.rotating(4)
 def test_large_problems_need_few_passes():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(5000, 30))

@@ -22,7 +22,7 @@ from aucmax.model_selection import MODELS, table_model
 from aucmax.model_selection.models import LEVEL_MODELS
 from aucmax.tables import TableModel, encode_target
 
-pytestmark = pytest.mark.sampled(8)
+pytestmark = [pytest.mark.sampled(8), pytest.mark.rotating(4)]
 
 ROWS = 400
 OF_LABELS = [name for name, model in MODELS.items() if not model.learns_survival]

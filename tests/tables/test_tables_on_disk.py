@@ -16,6 +16,8 @@ from aucmax.model_selection import table_model
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.tables import TableEncoder, TableModel, encode_target
 
+pytestmark = pytest.mark.rotating(4)
+
 ROWS = 900
 
 

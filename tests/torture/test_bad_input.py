@@ -153,6 +153,7 @@ OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "relia
 OF_ONE_CLASS += ("recall_at_k", "lift_at_k")
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("function", "needed", "scores"), [*functions_of_scores()])
 def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
     parameters = inspect.signature(function).parameters
@@ -193,6 +194,7 @@ def with_probabilities():
         return model.fit(X, Y)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("display", [*from_estimator()])
 def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
     model = with_probabilities()

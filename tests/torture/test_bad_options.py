@@ -168,6 +168,7 @@ FUNCTIONS = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("function", "needed", "option"), FUNCTIONS)
 def test_functions_name_an_odd_option(function, needed, option):
     offences = []

@@ -182,6 +182,7 @@ def assert_is_certified(model, rows, positive):
     assert own <= other + model.dual_gap_ + 1e-13 * model.C * (1.0 + length)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
@@ -211,6 +212,7 @@ def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     assert_is_certified(model, rows, rows.labels == 1)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):

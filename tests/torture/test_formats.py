@@ -17,6 +17,8 @@ from aucmax.cli.score import known_columns
 from aucmax.tables import TableEncoder, TableModel
 from torture.amount import times
 
+pytestmark = pytest.mark.rotating(4)
+
 N_ROWS = 40
 WORDS = [
     "north",

@@ -24,9 +24,12 @@ from aucmax.trees import Forest, LambdaRankBaseline
 from aucmax.trees.baselines import LightGBMBaseline
 from torture.amount import times
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "ITIMER_PROF"), reason="there is no timer of processor time"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not hasattr(signal, "ITIMER_PROF"), reason="there is no timer of processor time"
+    ),
+    pytest.mark.rotating(4),
+]
 #: seconds of processor time, so that other processes do not count
 LONGEST = 1.0
 

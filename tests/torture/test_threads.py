@@ -16,6 +16,8 @@ from aucmax.risks import bound_pair_logistic
 from aucmax.risks._pairs import few_pairs, level_pairs, logistic_grid
 from torture.amount import times
 
+pytestmark = pytest.mark.rotating(4)
+
 RNG = np.random.default_rng(0)
 N = 6000
 X = RNG.normal(size=(N, 8))

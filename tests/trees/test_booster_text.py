@@ -25,6 +25,8 @@ from trees.boosters import (
     train,
 )
 
+pytestmark = pytest.mark.rotating(4)
+
 
 def early_stopped():
     data = lgb.Dataset(X, Y)

@@ -29,6 +29,7 @@ from trees.tree_samples import LEVELS, TWO, measure, sample
 LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
