@@ -157,10 +157,12 @@ def check(wheel: Path, extras: str, torch_build: str) -> None:
         python = make_environment(folder / "venv")
         packages = ALL if extras == "all" else extras
         is_plain = extras in ("", "bare", "xgboost-cpu")
-        first = [torch_build] if "torch" in packages and torch_build else []
-        first += ["xgboost-cpu"] if extras == "xgboost-cpu" else []
-        if first:
-            install(python, *first)
+        if "torch" in packages and torch_build:
+            # uv would look past a build that is found on this machine
+            run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet",
+                "--disable-pip-version-check", torch_build)  # fmt: skip
+        if extras == "xgboost-cpu":
+            install(python, extras)
         install(python, str(wheel) if is_plain else f"{wheel}[{packages}]")
         if extras == "bare":
             uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
