@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from aucmax.decisions import sensitivity_at_specificity
-from aucmax.metrics import auc_interval, compare_auc, contrasts, cv_auc_interval
+from aucmax.metrics import _estimates, auc_interval, compare_auc, cv_auc_interval
 from benchmarks.report import Report
 
 TITLE = "Coverage of inference"
@@ -44,7 +44,7 @@ def run(report: Report) -> None:
     clusters(report, rng, 100, 5, 0.4, False, 1000)
     for icc in (0.0, 0.8):
         clusters(report, rng, 10, 4, icc, False, 1000)
-    contrasts._N_DRAWS = 10_000
+    _estimates._N_DRAWS = 10_000
     for k, same in product((3, 10), (0.0, 0.8)):
         models(report, rng, k, 30, same, 600)
     models(report, rng, 10, 100, 0.8, 400)

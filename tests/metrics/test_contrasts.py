@@ -19,8 +19,8 @@ from aucmax.metrics import (
     partial_auc_score,
     roc_auc_score,
 )
+from aucmax.metrics._estimates import holm, simultaneous_quantile
 from aucmax.metrics._samples import AreaSample, OrdinalSample, effect_products
-from aucmax.metrics.contrasts import holm, simultaneous_quantile
 from drawing import fewer_examples
 from metrics.samples import samples
 

@@ -18,8 +18,8 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
+from aucmax.metrics._estimates import differences_of, holm, simultaneous_quantile
 from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.contrasts import differences_of, holm, simultaneous_quantile
 from aucmax.metrics.results import (
     MetricDifference,
     MetricInterval,

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, IntArray, check_scores
+from aucmax.metrics._bound_metrics import BoundMetric
+from aucmax.metrics._estimates import on_same_rows
 from aucmax.metrics._samples import (
     Measured,
     Rows,
@@ -21,13 +23,7 @@ from aucmax.metrics._samples import (
     shrunk,
 )
 from aucmax.metrics.concordance import PairShares, concordance_shares
-from aucmax.metrics.contrasts import (
-    BoundMetric,
-    check_models,
-    compare_estimates,
-    on_same_rows,
-    without_names,
-)
+from aucmax.metrics.contrasts import check_models, compare_estimates, without_names
 from aucmax.metrics.results import (
     MetricComparison,
     MetricDifference,
