@@ -1,8 +1,10 @@
 """Importance of columns by shuffling, for every kind of table and model."""
 
 import json
+import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
@@ -11,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import aucmax
-from aucmax.inspection import permutation_importance
+from aucmax.inspection import _rows, permutation_importance, rank_dependence
 from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
 from aucmax.tables import TableModel
 from aucmax.trees import LightGBMBaseline
@@ -178,10 +180,64 @@ def test_queries_are_averaged():
 
 
 def test_shuffles_are_fewer_for_many_rows():
-    assert permutation_importance(LINEAR, X, Y, columns=["x0"]).n_repeats == 10
+    assert permutation_importance(LINEAR, X, Y, columns=["x0"]).n_repeats == 5
     rows = np.tile(X, (100, 1))
     found = permutation_importance(LINEAR, rows, np.tile(Y, 100), columns=["x0"])
     assert found.n_repeats == 1
+
+
+class CountedScorings:
+    """A model that counts how often it is asked for scores."""
+
+    def __init__(self, model):
+        self.model, self.n_rows = model, []
+
+    def decision_function(self, X):
+        self.n_rows.append(X.shape[0])
+        return self.model.decision_function(X)
+
+
+@pytest.mark.parametrize(
+    "as_input", [np.asarray, pl.DataFrame, pd.DataFrame, sparse.csr_array]
+)
+def test_all_shuffles_of_a_column_are_scored_together(as_input, monkeypatch):
+    whole = CountedScorings(LINEAR if as_input is np.asarray else FirstColumns())
+    found = permutation_importance(whole, as_input(X), Y, n_repeats=4)
+    assert whole.n_rows == [600] + [2400] * 4
+    # with less memory, in several parts
+    monkeypatch.setattr(_rows, "CELLS_AT_A_TIME", 3 * 600 * 4)
+    parts = CountedScorings(whole.model)
+    again = permutation_importance(parts, as_input(X), Y, n_repeats=4)
+    assert parts.n_rows == [600] + [1800, 600] * 4
+    assert again.column == found.column
+    np.testing.assert_allclose(again.drop, found.drop, atol=1e-12)
+
+
+class FirstColumns:
+    """A model that ranks rows of any kind by their first and third column."""
+
+    def decision_function(self, X):
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        return X[:, 0] + 2 * X[:, 2]
+
+
+def test_cells_that_are_not_numbers_are_reported_once_with_their_own_row():
+    amounts = [f"{one:.3f}" for one in X[:, 2]]
+    table = TABLE.with_columns(amount=pl.Series(["?!", *amounts[1:]]))
+    with pytest.warns(UserWarning, match="row 1 has"):
+        model = TableModel(LogisticRegression()).fit(table, Y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = permutation_importance(model, table, Y, n_repeats=3)
+        explained = rank_dependence(model, table, "amount", n_values=5)
+    text = "column 'amount' holds numbers: 1 of its 600 filled cells treated as missing"
+    assert [str(one.message).startswith(text) for one in caught] == [True] * 2
+    assert all("row 1 has" in str(one.message) for one in caught)
+    assert found.column[0] == "amount"
+    # numbers written as text are numbers, and cells of other text are missing
+    assert explained.is_ordered
+    assert explained.values[-1] is None
+    assert (np.diff(explained.rank[:-1]) > 0).all()
 
 
 def test_bad_input_is_said():

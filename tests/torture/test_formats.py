@@ -147,7 +147,7 @@ def scored(model, path):
         rows = Source(path).read(known_columns(model)).rows
         scores = model.decision_function(rows)
     said = [str(one.message) for one in caught]
-    reasons = ("has only cells such as", "categories of training", "count as missing")
+    reasons = ("has only cells such as", "categories of training", "treated as missing")
     return scores, [text for text in said if any(why in text for why in reasons)]
 
 

@@ -1,6 +1,7 @@
 """Tables in which columns take their values from other rows; the type is kept."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,8 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.tables.frames import as_rows, as_table
 from aucmax.tables.table_scores import score_rows
 
+# Cells of the changed tables that are scored together.
+CELLS_AT_A_TIME = 2_000_000
 # Largest number of columns of a sparse matrix that is made dense row by row.
 _MAX_DENSE_COLUMNS = 5000
 
@@ -126,8 +129,12 @@ class _SparseRows(MixedRows):
         return _SparseRows(sparse.csr_array(both), self.names)
 
 
-def mixed_rows(X: Any) -> MixedRows:
-    """Wrap a table of any kind: a frame, an array or a sparse matrix."""
+def mixed_rows(model: Any, X: Any) -> MixedRows:
+    """Wrap a table of any kind: a frame, an array or a sparse matrix.
+
+    A text column that the model reads as numbers becomes one of numbers. Its other
+    cells are reported here: once cells are moved, rows and counts would mislead.
+    """
     reject_unreadable(X, "X")
     if isinstance(X, list | tuple):
         X = np.asarray(X)
@@ -138,6 +145,9 @@ def mixed_rows(X: Any) -> MixedRows:
             f"{f'shape {shape}' if shape else type(X).__name__}."
         )
     if hasattr(X, "columns"):
+        encoder: Any = getattr(model, "encoder_", None)
+        if hasattr(encoder, "select") and getattr(model, "view", "frame") != "frame":
+            X = as_table(X).with_columns(encoder.select(X).get_columns())
         names = [str(name) for name in X.columns]
         return (_PandasRows if hasattr(X, "iloc") else _PolarsRows)(X, names)
     names = [f"x{place}" for place in range(shape[1])]
@@ -164,6 +174,27 @@ def used_columns(
         return list(range(len(names)))
     known = {column["name"] for column in encoder.columns_}
     return [place for place, name in enumerate(names) if name in known]
+
+
+def scores_with_column(
+    model: Any, rows: MixedRows, place: int, draws: Sequence[IntArray]
+) -> Iterator[FloatArray]:
+    """Yield the scores of all rows with one column from other rows, for each draw."""
+    at_a_time = max(CELLS_AT_A_TIME // (rows.n_rows * len(rows.names)), 1)
+    for start in range(0, len(draws), at_a_time):
+        some = draws[start : start + at_a_time]
+        copies = rows
+        if len(some) > 1:
+            copies = rows.take(np.tile(np.arange(rows.n_rows), len(some)))
+        changed = copies.with_column(place, np.concatenate(some))
+        yield from changed_scores(model, changed).reshape(len(some), -1)
+
+
+def changed_scores(model: Any, table: Any) -> FloatArray:
+    """Score a table made of other rows, whose own scoring has issued the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_scores(model, table)
 
 
 def read_scores(model: Any, table: Any) -> FloatArray:

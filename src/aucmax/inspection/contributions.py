@@ -8,11 +8,15 @@ import numpy as np
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
-from aucmax.inspection._rows import MixedRows, mixed_rows, read_scores, used_columns
+from aucmax.inspection._rows import (
+    CELLS_AT_A_TIME,
+    MixedRows,
+    changed_scores,
+    mixed_rows,
+    read_scores,
+    used_columns,
+)
 from aucmax.tables.table_scores import view_rows
-
-# Cells of made-up rows that are scored at a time.
-_CELLS_AT_A_TIME = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def contributions(
     True
     """
     check_integer("n_orders", n_orders)
-    rows = mixed_rows(X)
+    rows = mixed_rows(model, X)
     scores = read_scores(model, rows.table)
     additive = _additive_terms(model, rows, background)
     if additive is not None:
@@ -142,7 +146,9 @@ def contributions(
             f"contributions to the scores of {type(model).__name__} are relative to "
             "other rows; pass some as background."
         )
-    return _sampled(model, rows, scores, mixed_rows(background), n_orders, random_state)
+    return _sampled(
+        model, rows, scores, mixed_rows(model, background), n_orders, random_state
+    )
 
 
 def _additive_terms(
@@ -164,7 +170,9 @@ def _additive_terms(
         coef, intercept = estimator.coef_, float(np.ravel(estimator.intercept_)[0])
         terms, expected = _weighed(matrix(rows.table), coef), intercept
         if background is not None:
-            centre = _weighed(matrix(mixed_rows(background).table), coef).mean(axis=0)
+            centre = _weighed(matrix(mixed_rows(model, background).table), coef).mean(
+                axis=0
+            )
             terms, expected = terms - centre, expected + float(centre.sum())
         method = "linear"
     else:
@@ -216,11 +224,11 @@ def _sampled(
             for which, order in enumerate(orders)
             for step in (1, -1)
         ][:n_orders]
-        at_a_time = max(_CELLS_AT_A_TIME // ((places.size + 1) * len(rows.names)), 1)
+        at_a_time = max(CELLS_AT_A_TIME // ((places.size + 1) * len(rows.names)), 1)
         for start in range(0, len(plans), at_a_time):
             some = plans[start : start + at_a_time]
             made = [_walk(order, other, len(rows.names)) for order, other in some]
-            found = read_scores(model, both.composed(np.concatenate(made)))
+            found = changed_scores(model, both.composed(np.concatenate(made)))
             steps = found.reshape(len(some), places.size + 1)
             for (order, _), walked in zip(some, steps, strict=True):
                 values[k, order] += np.diff(walked) / n_orders

@@ -9,7 +9,12 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
+from aucmax.inspection._rows import (
+    mixed_rows,
+    read_scores,
+    scores_with_column,
+    used_columns,
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def rank_dependence(
     """
     check_integer("n_values", n_values)
     check_integer("max_rows", max_rows)
-    rows = mixed_rows(X)
+    rows = mixed_rows(model, X)
     (place,) = used_columns(model, rows.names, [column])
     holders, values, is_ordered = _examples(rows.column(place), n_values)
     if rows.n_rows > max_rows:
@@ -114,10 +119,12 @@ def rank_dependence(
     n_ranked = min(rows.n_rows, max_rows)
     known = np.sort(read_scores(model, rows.table)[:n_ranked])
     ranks = np.empty((holders.size, n_ranked))
-    for k, holder in enumerate(holders):
-        table = rows.with_column(place, np.full(rows.n_rows, holder))
-        scores = read_scores(model, table)[:n_ranked]
-        ends = [np.searchsorted(known, scores, side) for side in ("left", "right")]
+    draws = [np.full(rows.n_rows, holder) for holder in holders]
+    for k, scores in enumerate(scores_with_column(model, rows, place, draws)):
+        ends = [
+            np.searchsorted(known, scores[:n_ranked], side)
+            for side in ("left", "right")
+        ]
         ranks[k] = 0.5 * (ends[0] + ends[1]) / n_ranked
     low, high = np.quantile(ranks, [0.25, 0.75], axis=1)
     return RankDependence(column, values, ranks.mean(axis=1), low, high, is_ordered)

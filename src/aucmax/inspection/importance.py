@@ -14,7 +14,12 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
-from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
+from aucmax.inspection._rows import (
+    mixed_rows,
+    read_scores,
+    scores_with_column,
+    used_columns,
+)
 from aucmax.metrics._samples import AreaSample, Measured
 from aucmax.metrics._steps import (
     BinaryRows,
@@ -28,9 +33,10 @@ from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
 from aucmax.tables.target_encoding import match_target
 
-# Rows to score per column by default: smaller tables are shuffled several times.
-_ROWS_PER_COLUMN = 100_000
-_MAX_REPEATS = 10
+# Rows to score per column by default: smaller tables are shuffled several times, at
+# most as often as by scikit-learn.
+_ROWS_PER_COLUMN = 50_000
+_MAX_REPEATS = 5
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,8 @@ def permutation_importance(
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
-        How often each column is shuffled; by default about 100,000 rows are scored per
-        column, at most ten times.
+        How often each column is shuffled; by default about 50,000 rows are scored per
+        column, at most five times.
     qid : array-like of shape (n_rows,), default=None
         The query of each row: cells are shuffled among all rows, and the area is the
         mean over the queries.
@@ -140,7 +146,7 @@ def permutation_importance(
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
-    rows = mixed_rows(X)
+    rows = mixed_rows(model, X)
     places = used_columns(model, rows.names, columns)
     if n_repeats is None:
         n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
@@ -162,10 +168,7 @@ def permutation_importance(
     found = [
         measure.drop(
             start,
-            [
-                measure.read(read_scores(model, rows.with_column(place, order)))
-                for order in orders
-            ],
+            list(map(measure.read, scores_with_column(model, rows, place, orders))),
         )
         for place in places
     ]

@@ -173,8 +173,8 @@ def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
             f"{n_filled} filled cells are not); correct them or leave them empty."
         )
     return (
-        f"column {series.name!r} holds {kind}: {n_strays} other cells count as missing "
-        f"(the first: {found})"
+        f"column {series.name!r} holds {kind}: {n_strays} of its {n_filled} filled "
+        f"cells treated as missing (the first: {found})"
     )
 
 
