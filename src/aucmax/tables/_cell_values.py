@@ -93,6 +93,8 @@ def one_spelling(text: pl.Series) -> pl.Series:
 
 def category_words(series: pl.Series) -> pl.Series:
     """Return cells as categories in one spelling; missing values are null."""
+    if series.dtype == pl.Null:  # such as the row that checks a loaded model
+        return series.cast(pl.String)
     words = one_spelling(read_texts(series))
     return words.set(words.is_in(list(MISSING)), None)
 
