@@ -66,7 +66,8 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 # words that people search for
 myst_html_meta = {
-    "description": "Train and evaluate models that rank: AUC, queries, graphs",
+    "description": "Train and evaluate models that rank: AUC, partial AUC, the top of "
+    "the list, censored times, queries, graphs",
     "keywords": "AUC, ROC curve, AUROC, partial AUC, c-statistic, concordance, "
     "ranking, learning to rank, NDCG, imbalanced data, LambdaMART, scikit-learn",
 }
