@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 import aucmax
 
 sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
@@ -57,8 +59,16 @@ def skip_routing_methods(app, what, name, obj, skip, options):
     return True if name.startswith("set_") and name.endswith("_request") else skip
 
 
+def unlink_metric_names(app, doctree):
+    """Show "precision@100" as text; docutils takes it for an e-mail address."""
+    for node in list(doctree.findall(nodes.reference)):
+        if node.get("refuri", "").startswith("mailto:"):
+            node.parent.replace(node, node.children)
+
+
 def setup(app):
     app.connect("autodoc-skip-member", skip_routing_methods)
+    app.connect("doctree-read", unlink_metric_names)
 
 
 # -- Pages in Markdown ---------------------------------------------------------
