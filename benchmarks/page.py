@@ -13,10 +13,11 @@ from benchmarks.gates import Gate
 PACKAGES = "numpy scipy scikit-learn numba lightgbm xgboost-cpu torch distributed"
 HEAD = """# Performance
 
-A figure is a ratio of two times from one run, ours over that of a peer or of the work
-that is needed at least (a sort, a pass over the data): below 1 is faster. "Passes"
-count products with the data, and "first" is a first call with an empty compiler cache.
-`make bench` measures each row in a process of its own and fails if a limit is exceeded.
+"A / B" is the time of A divided by the time of B in the same run; below 1, A is faster.
+B is another library, or work that cannot be avoided (a sort, a pass over the data).
+"Passes" are products with the data, "first" is a first call with an empty compiler
+cache. `make bench` measures each row in a separate process and fails if a limit is
+exceeded.
 """
 # gates of the summary, which fits on one screen
 SUMMARY = {

@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 import aucmax
 
 sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
@@ -57,8 +59,16 @@ def skip_routing_methods(app, what, name, obj, skip, options):
     return True if name.startswith("set_") and name.endswith("_request") else skip
 
 
+def unlink_metric_names(app, doctree):
+    """Show "precision@100" as text; docutils takes it for an e-mail address."""
+    for node in list(doctree.findall(nodes.reference)):
+        if node.get("refuri", "").startswith("mailto:"):
+            node.parent.replace(node, node.children)
+
+
 def setup(app):
     app.connect("autodoc-skip-member", skip_routing_methods)
+    app.connect("doctree-read", unlink_metric_names)
 
 
 # -- Pages in Markdown ---------------------------------------------------------
@@ -66,7 +76,8 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 # words that people search for
 myst_html_meta = {
-    "description": "Train and evaluate models that rank: AUC, queries, graphs",
+    "description": "Train and evaluate models that rank: AUC, partial AUC, the top of "
+    "the list, censored times, queries, graphs",
     "keywords": "AUC, ROC curve, AUROC, partial AUC, c-statistic, concordance, "
     "ranking, learning to rank, NDCG, imbalanced data, LambdaMART, scikit-learn",
 }

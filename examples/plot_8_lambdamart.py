@@ -1,11 +1,11 @@
 """
-Trees for rare positives: a classifier, all pairs, and the first ranks
-======================================================================
+Trees for rare positives: likelihood, all pairs, low false positive rates
+=========================================================================
 
 Boosted trees are usually grown for the likelihood of each row.
 :class:`aucmax.LambdaMART` grows the same trees for the order of the rows: by all pairs
-(``"logistic"``), or by what counts while few false alarms are allowed (``"pauc"``).
-What is that worth?
+(``"logistic"``), or by the pairs at low false positive rates (``"pauc"``). Does that
+help?
 """
 
 # %%

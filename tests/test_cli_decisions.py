@@ -103,7 +103,7 @@ def test_without_a_rule_it_is_the_model_s_own():
     model = aucmax.load("plain.aucmax")
     found = read_json(*EVALUATE)["operating_point"]
     assert found["threshold"] == model.threshold_
-    assert "the model's own, of the best balanced accuracy" in run(*EVALUATE).stdout
+    assert "the model's own: best balanced accuracy" in run(*EVALUATE).stdout
 
 
 def test_weights_count():

@@ -234,7 +234,7 @@ def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():
     result = run(*FIT, *AUTO, "--drop", "patient", "--drop", "day")
     assert "Fitting auto to 240 rows, up to 2 s" in result.stderr
     assert "logistic" in result.stderr
-    assert "AUC of new rows: 0." in result.stdout
+    assert "AUC on new rows: 0." in result.stdout
     assert "Combination: " in result.stdout or "Selected: " in result.stdout
     scores = run("score", "new.aucmax", "others.csv").stdout.splitlines()
     assert scores[0] == "score,prediction"

@@ -48,7 +48,7 @@ def test_levels_in_queries_are_ranked_for_ndcg(fitted, tmp_path):
     assert low < value < high
     assert low < fitted.estimate_["ndcg@10"] < high < 1.0
     assert "map" in fitted.estimate_
-    assert "NDCG@10 of new rows: 0." in fitted.summary()
+    assert "NDCG@10 on new rows: 0." in fitted.summary()
     assert not hasattr(fitted, "predict")
     assert not hasattr(fitted, "predict_proba")
     aucmax.save(fitted, tmp_path / "m.aucmax")

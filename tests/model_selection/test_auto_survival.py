@@ -61,7 +61,7 @@ def test_the_estimate_is_that_of_new_rows(fitted):
     assert fitted.metric_ == "concordance"
     assert fitted.leaderboard()["model"].to_list()[0] == "combination"
     assert "with an event" in fitted.summary()
-    assert "C index of new rows" in fitted.summary()
+    assert "C index on new rows" in fitted.summary()
 
 
 def test_it_predicts_no_classes_but_events_by_a_time(fitted):

@@ -173,7 +173,11 @@ def test_by_time_the_scale_is_that_of_the_last_rows():
 @pytest.mark.parametrize(
     ("options", "notice"),
     [
-        ({"time_limit": 0.0}, "there was no time to fit the models to all rows"),
+        (
+            {"time_limit": 0.0},
+            "there was no time to fit the models to all rows; those of the folds are "
+            "averaged",
+        ),
         (
             {"make": lambda: Refuses(KeyboardInterrupt)},
             "interrupted before the models were fitted to all rows",

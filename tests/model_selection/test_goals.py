@@ -118,7 +118,7 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
         assert comparison.best == "second"
         assert test.difference > 0
         assert "pAUC 0-0.1" in str(comparison)
-        assert "false-positive rates 0 to 0.1." in str(comparison)
+        assert "false positive rates 0 to 0.1." in str(comparison)
 
 
 def test_one_ranking_has_the_interval_of_its_partial_auc():

@@ -56,7 +56,7 @@ def test_the_summary_says_it_in_words(model):
 
 def test_a_part_of_the_curve_is_named(data):
     model = AutoRanker(models=["kernel"], folds=2, fpr_range=(0, 0.2)).fit(*data)
-    assert "Partial AUC (false positive rates 0 to 0.2) of new rows" in model.summary()
+    assert "Partial AUC (false positive rates 0 to 0.2) on new rows" in model.summary()
     assert model.leaderboard()["metric"][0] == model.estimate_["partial_auc"]
     assert model.estimate_["auc"] != model.estimate_["partial_auc"]
 

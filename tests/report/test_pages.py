@@ -191,7 +191,7 @@ def test_a_model_is_reported_on_other_rows():
     assert row.name == "mine"
     assert report.contents.fpr_range == (0, 0.2)
     assert report.contents.verdict.startswith("mine: mean sensitivity ")
-    assert "at false-positive rates 0 to 0.2. Reviewing" in report.contents.verdict
+    assert "at false positive rates 0 to 0.2. Reviewing" in report.contents.verdict
     scores = model.decision_function(X[300:])
     np.testing.assert_array_equal(report.contents.rankings["mine"], scores)
     page = report.html()

@@ -33,11 +33,13 @@ __all__ = ["main"]
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
     epilog="Exit codes: 0 success, 1 no model ranks the rows or a bug in aucmax, 2 bad "
-    "input, arguments or output, 130 interrupted.",
+    "input, arguments or output, 130 interrupted, 141 the output was closed.",
 )
 @click.version_option(aucmax.__version__, prog_name="aucmax")
 def main() -> None:
-    """Train, compare and evaluate models that rank: AUC, partial AUC, queries.
+    """Train, compare and evaluate models that rank.
+
+    Goals are the AUC, a part of it, the top of the list, censored times and queries.
 
     DATA is a table (.csv, .tsv, .parquet, .feather, .jsonl, .xlsx) or an svmlight file
     (.svm, .svmlight, .libsvm), plain or compressed (.gz, .bz2, .xz, .zst, .zip).

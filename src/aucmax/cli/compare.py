@@ -197,17 +197,17 @@ def compare(
     Prints the AUC of each model with its 95% interval (CI), the partial AUC, the
     seconds per fit, and whether the model beats each baseline by a paired test
     (DeLong). Saves the best model, fitted to all rows, and a figure of the ROC curves.
-    With --fpr-range or --tpr-range, models are compared by the partial AUC; those that
-    can be trained for the range are.
+    With --fpr-range or --tpr-range, models are compared by the partial AUC, and trained
+    for it if they support that.
 
-    Notes list columns that look like leaks or identifiers, and count rows that have
-    copies in other folds.
+    Notes list columns that look like leaks or identifiers, and count test rows with
+    copies among the training rows.
 
-    With queries (--qid, or qid: in an svmlight file), each query is in one fold, and
-    AUC, interval and test are over queries. For a target with more than two levels of
-    relevance (0, 1, 2, ...), name at least one model that learns levels with --models:
-    lambdarank, lambdamart-mauc or lambdamart-ordinal. The other models then learn
-    which rows are above the lowest level, and all are compared by MAUC.
+    With queries (--qid, or qid: in an svmlight file), folds never split a query, and
+    intervals and tests are over queries. Levels of relevance (0, 1, 2, ...) are
+    compared by NDCG@10; without queries by MAUC, and --models must then name a model
+    that learns levels, such as lambdarank. Models that do not learn levels learn which
+    rows are above the lowest one.
 
     With --duration and --event, models of censored times are compared by Harrell's C;
     name auto with --models to include it.

@@ -280,7 +280,7 @@ def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None
         shown = "none" if isnan(value) else f"{value:.1%}"
         return f"{word} {shown} ({low:.1%} to {high:.1%})"
 
-    rule = "the model's own, of the best balanced accuracy in training"
+    rule = "the model's own: best balanced accuracy in training"
     if model.alert_threshold_ is not None:
         rule = f"stored in the model, chosen for {model.alert_point_['rule']}"
     console.say(

@@ -98,11 +98,11 @@ def explain(
     """Show which columns of DATA the ranking of MODEL depends on, and how.
 
     The importance of a column is the drop in AUC (with a range: partial AUC) when the
-    column is shuffled, with a 95% interval; of columns with the same information, each
-    may have little. For the most important columns it prints the mean rank of the rows
-    with each value, from 0 (bottom) to 1 (top); for single rows (--row, --top-rows),
-    what each column adds to their score. If the model is a scorecard, it is printed.
-    Use rows that the model was not fitted to.
+    column is shuffled, with a 95% interval; columns with the same information may each
+    show little. For the most important columns it prints the mean rank of the rows with
+    each value, from 0 (bottom) to 1 (top); for single rows (--row, --top-rows), what
+    each column adds to their score. The scorecard of a model is printed, too. Use rows
+    that the model was not fitted to.
     """
     from aucmax.inspection import (
         contributions,

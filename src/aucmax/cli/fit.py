@@ -123,7 +123,7 @@ def fit(
     on_workers: bool,
     console: Console,
 ) -> None:
-    """Fit a model to DATA and save it with the preparation of its columns.
+    """Fit a model to DATA and save it with the encoding of its columns.
 
     By default it tries many models for a minute (--time-limit), combines the best, and
     estimates how well the result ranks new rows. Ctrl-C ends the search and keeps the

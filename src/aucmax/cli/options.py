@@ -85,7 +85,7 @@ weight_option = click.option(
 metric_option = click.option(
     "--metric",
     metavar="NAME",
-    help="Metric that decides, with interval and test: auc, partial_auc; of the top of "
+    help="Main metric, with interval and test: auc, partial_auc; for the top of "
     "the list average_precision, precision@100, recall@100, recall@fpr=0.01, "
     "recall@precision=0.9, precision@recall=0.8; gini, ks; with levels of "
     "relevance mauc, ordinal_auc; with queries ndcg (all ranks), ndcg@10 (or "
@@ -316,8 +316,8 @@ range_options = _combined(
     _given,
     fpr_range=_range_option(
         "--fpr-range",
-        "Range of false positive rates, such as 0 0.1 for the top of the ranking: "
-        "models are trained, compared and tested by the partial AUC over it.",
+        "Range of false positive rates, such as 0 0.1 for the top of the list: the "
+        "partial AUC over it is the metric.",
     ),
     tpr_range=_range_option(
         "--tpr-range", "Range of true positive rates (sensitivity)."

@@ -46,7 +46,9 @@ def _numbers(command: Any) -> Any:
     ],
 )
 @_numbers
-@click.option("--unpaired", is_flag=True, help="Two models have different rows.")
+@click.option(
+    "--unpaired", is_flag=True, help="The two models are tested on different rows."
+)
 @range_options
 @click.option(
     "--method",

@@ -72,18 +72,17 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
-    candidates are fitted to the same folds, with columns learned in each fold. A
-    held-out row gets a logit per candidate: the mean of one by its rank within the fold
-    and one by its distance from the mean score. Logistic regression on these logits
-    learns few, non-negative weights. A second level of cross-validation replaces the
-    combination by the best single model where that is clearly better. The chosen models
-    are then fitted to all rows, and new rows are placed on the scale of the held-out
+    candidates are fitted to the same folds, with columns encoded in each fold. A
+    held-out row gets a logit per candidate: half from its rank within the fold, half
+    from its standardized score. Logistic regression on these logits learns few,
+    non-negative weights. A second level of cross-validation replaces the combination by
+    the best single model where that is clearly better. The chosen models are then
+    fitted to all rows, and scores of new rows are mapped to the scale of the held-out
     rows. Without time for this refit, after Ctrl-C, and with more than 20,000 rows, the
-    models of the folds score new rows.
+    models of the folds are averaged instead.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
-    block of rows is scored by a combination that was chosen, and whose weights were
-    learned, on the other blocks.
+    fold is scored by a combination that was selected and weighted on the other folds.
 
     The second of the two labels in sorted order is the positive class. With `qid`, more
     than two labels are levels of relevance: whole numbers from 0. For levels, and for
@@ -105,19 +104,19 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         partial AUC of the ranges if there are any, else the AUC (c-statistic); for
         levels in queries "ndcg@10"; for censored times "concordance".
         "partial_auc" without a range covers false positive rates up to 0.1, that is
-        specificities from 0.9. Without queries, a number of top rows counts among all
-        training rows, and a fold uses the same share. Queries whose rows have all the
-        same label do not count.
+        specificities from 0.9. Without queries, the 100 in "precision@100" refers to
+        all training rows, and a fold uses the same share. Queries whose rows all have
+        the same label do not count.
     time_limit : float or None, default=60.0
         Seconds for a fit. The first candidate always runs; others are left out if they
         do not finish in time. None tries all of them.
     max_fits : int or None, default=None
-        A limit on the fits to the folds instead of the time, which then has no effect:
-        the result depends on the seed alone. A candidate takes one fit per fold.
+        Largest number of fits to folds, one per candidate and fold. It replaces the
+        time limit, so that the result depends on the seed alone.
     models : "default" or sequence, default="default"
         Names from :data:`aucmax.model_selection.MODELS`, estimators, or pairs
-        ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
-        table, or from missing values and category codes if it has a parameter
+        ``(name, estimator)``. An estimator is fitted to the scaled, one-hot encoded
+        table, or to category codes, with missing values, if it has a parameter
         ``categorical_features``.
     stores_rows : bool, default=True
         Whether members may store training rows, as kernels store landmarks. With False

@@ -182,7 +182,10 @@ class AutoSearch:
                 clock.check(rows.seconds_to_refit([one for one, _ in kept]))
                 return refit(kept, rows, self._setting, lambda *_: clock.check())
             except TimeUpError:
-                self.notices.append("there was no time to fit the models to all rows")
+                self.notices.append(
+                    "there was no time to fit the models to all rows; those of the "
+                    "folds are averaged"
+                )
             except KeyboardInterrupt:
                 self.notices.append(
                     "interrupted before the models were fitted to all rows"

@@ -174,7 +174,7 @@ def compare_models(
         counts among all rows, and a fold uses the same share.
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts. Without one, the partial AUC of
-        false-positive rates up to 0.1 is shown beside the AUC.
+        false positive rates up to 0.1 is shown beside the AUC.
     random_state : int, default=0
         Seed of the folds.
     time_limit : float or None, default=60.0

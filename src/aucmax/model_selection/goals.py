@@ -55,10 +55,10 @@ class Goal:
     @property
     def part_in_words(self) -> str:
         """The part of the curve in a sentence."""
-        text = "false-positive rates {:g} to {:g}".format(*self.fpr_range)
+        text = "false positive rates {:g} to {:g}".format(*self.fpr_range)
         if self.tpr_range == WHOLE:
             return text
-        return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
+        return text + ", true positive rates {:g} to {:g}".format(*self.tpr_range)
 
     @property
     def part(self) -> str:

@@ -125,7 +125,7 @@ def summarise(model: Any) -> str:
         f"{model.n_rows_} rows, {model.n_positive_} of them {kind}; {len(names)} "
         f"model{'s' * (len(names) > 1)} tried on {model.n_folds_} folds.",
         chosen,
-        f"{name} of new rows: {value:.4f}{interval}.",
+        f"{name} on new rows: {value:.4f}{interval}.",
         f"Best single model: {names[0]}, {model.board_['metric'][1]:.4f} on the folds.",
     ]
     return "\n".join([*lines, *(f"Note: {notice}." for notice in model.notices_)])

@@ -64,12 +64,12 @@ class PairLogistic(BaseEstimator):
     truncation : int, default=None
         Number of top ranks that have a discount, for "ndcg": the change of NDCG@k.
     fpr_range : pair of float, default=(0.0, 1.0)
-        Range of false-positive rates, for two levels. Negatives count if their ranks,
+        Range of false positive rates, for two levels. Negatives count if their ranks,
         by descending score, are in the range; ties have equal shares. With
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
     tpr_range : pair of float, default=(0.0, 1.0)
-        Range of true-positive rates: the same for positives, without `rank_weighted`.
+        Range of true positive rates: the same for positives, without `rank_weighted`.
     outside_weight : float, default=0.0
         Weight of a row, or of an advance in rank, outside of its range, compared with
         inside: from 0 to 1, where 1 is the whole range. Models that could rank rows

@@ -135,7 +135,7 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
 
 
 def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
-    """Join kinds, columns and texts into one notice per kind."""
+    """Join kinds, columns and messages into one notice per kind."""
     for kind, summary in _SUMMARIES.items():
         columns = tuple(name for one, name, _ in found if one == kind)
         texts = tuple(text for one, _, text in found if one == kind)
@@ -179,7 +179,7 @@ def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableN
 def _check_frame(
     frame: pl.DataFrame, positive: NDArray[np.bool_], folds: Folds
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of each problem, its column and a text."""
+    """Yield the kind of each problem, its column and a message."""
     for series in filter(is_plain, frame.iter_columns()):
         values, kind = _numbers(series)
         if _is_constant(values):

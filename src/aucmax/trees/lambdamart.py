@@ -115,7 +115,7 @@ class LambdaMART(BinaryRanker):
     objective : str, default="logistic"
         The weights of pairs, or another risk, by one of the names above.
     fpr_range : pair of float, default=(0.0, 0.1)
-        The range of false-positive rates that counts, for "pauc" only.
+        Range of false positive rates, for "pauc" only.
     outside_weight : float, default=0.3
         Relative weight of a negative beyond three times the end of `fpr_range`, for
         "pauc" only. With 0, trees are free to lift such rows above all others, and on

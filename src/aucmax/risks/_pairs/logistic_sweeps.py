@@ -73,7 +73,7 @@ def add_exactly(x, y):
 
 @njit(cache=True, nogil=True)
 def find_range(scores, levels, weights, starts, limits, shares):
-    """Fill in the share of each row within a range of false-positive rates."""
+    """Fill in the share of each row within a range of false positive rates."""
     # Negatives, by descending score, cover stretches of their weight; limits[group] are
     # the ends of the range on it, and the share of positives after the last negative.
     # Tied negatives share equally; positives get the share of the next, or tied, one.
