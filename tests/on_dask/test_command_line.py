@@ -1,6 +1,8 @@
 """The command line with workers: the same models and scores, and clear errors."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -30,7 +32,6 @@ def address():
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            processes=False,
             scheduler_kwargs=LOOPBACK,
         ) as cluster,
         Client(cluster, set_as_default=False),
@@ -83,6 +84,25 @@ def test_trees_score_and_evaluate_by_workers(folder, address):
     said = [run("evaluate", "m.aucmax", "parts", *where).stdout for where in both]
     assert said[0] == said[1]
     assert "AUC          0.8" in said[0]
+
+
+PAGE = (Path(__file__).parents[2] / "docs/user_guide/more_rows.md").read_text()
+COMMANDS = [
+    re.findall(r"^\$ aucmax (.*)$", block, re.MULTILINE)
+    for block in PAGE.split("```text\n")[1:]
+    if block.startswith("$ aucmax")
+]
+
+
+@pytest.mark.parametrize("commands", COMMANDS)
+def test_the_commands_of_the_page_run_on_two_workers(folder, address, commands):
+    for name in ("clicks", "clicks-of-june", "new-clicks"):
+        Path(name).symlink_to("parts")
+    for command in commands:
+        here = command.replace("tcp://10.0.0.1:8786", address)
+        run(*shlex.split(here.replace("clicked", "sick")))
+    assert Path("clicks.aucmax").is_file()
+    assert len(os.listdir("scores")) == 3
 
 
 def test_models_that_workers_cannot_fit_are_refused(folder, address):

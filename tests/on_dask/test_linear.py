@@ -22,6 +22,7 @@ from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
 from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import matrix
 from aucmax.dask.cluster import HeldParts
+from aucmax.dask.parted_features import as_matrix
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 N_ROWS = 1200
@@ -261,6 +262,8 @@ def test_products_do_not_depend_on_where_a_part_lies_in_memory():
     options = {"call": matrix._backward, "options": {"of_rows": weights}}
     expected = matrix._on_part(part, **options)
     np.testing.assert_array_equal(matrix._on_part(moved, **options), expected)
+    # a fit moves a part once, not in each pass
+    assert as_matrix(moved, number=0, n_columns=5, dtype=moved.dtype).flags.aligned
 
 
 @pytest.fixture(scope="module")

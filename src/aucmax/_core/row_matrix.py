@@ -131,12 +131,17 @@ def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
     length = matrix.shape[0 if by_rows else 1]
     step = max(1, _BLOCK * length // max(size, 1))
     total = np.zeros((matrix.shape[0], *vector.shape[1:]))
+    # one buffer for all blocks: Dask's workers return freed memory to the system, and
+    # new memory for each block takes several times as long as the product
+    buffer = np.empty((0 if is_sparse else min(step, length), size // max(length, 1)))
     for first in range(0, length, step):
         span = slice(first, min(first + step, length))
         if is_sparse:
             block = _sparse_block(matrix, span, by_rows)
         else:
-            block = (matrix[span] if by_rows else matrix[:, span]).astype(np.float64)
+            block = buffer[: span.stop - first]
+            block = block if by_rows else block.T
+            block[...] = matrix[span] if by_rows else matrix[:, span]
         if by_rows:
             total[span] = block @ vector
         else:

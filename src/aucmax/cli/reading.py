@@ -283,7 +283,12 @@ class Source(NamedTuple):
                 self.path, format=self.format or "auto", **reading
             )
             if on_workers:
-                table = replace(table, on_workers=True)
+                # workers may run in another folder
+                parts = tuple(
+                    part._replace(parquet=part.parquet.absolute())
+                    for part in table.files
+                )
+                table = replace(table, files=parts, on_workers=True)
             stays = on_disk or on_workers
             return Data(table if stays else table.collect(), decimals=decimals.marks)
         kind = self.format or file_format(files[0])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucmax._core.row_matrix import in_memory_order
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.matrix import PartedMatrix
@@ -117,7 +118,7 @@ def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> 
             raise ValueError(
                 f"the block has shape {matrix.shape}, but X has {n_columns} columns."
             )
-        return np.ascontiguousarray(matrix)
+        return in_memory_order(matrix)  # once, not in each pass
 
 
 def map_rows(model: Any, method: str, X: Any) -> Any:
