@@ -78,8 +78,10 @@ test-dask: $(VENV)/.test $(VENV)/.dask-cpu
 test-browser: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest tests/report/test_in_browser.py
 
-bench: $(VENV)/.test $(VENV)/.dask-cpu
-	$(BIN)/python -m benchmarks
+# in the environment of PyTorch, whose losses are measured too
+bench: $(TORCH)/.test
+	$(call install,$(TORCH),--editable '.[dask-cpu]')
+	$(TORCH)/bin/python -m benchmarks
 
 docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python $(PYTEST) tests/test_docs_code.py
