@@ -5,6 +5,7 @@ Each session has its own environment; arguments after ``--`` go to the last comm
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import nox
@@ -63,7 +64,8 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def wheel(session: nox.Session) -> None:
     """Build the wheel, and use it in new environments."""
-    session.install("--editable", ".[dist]", "uv")
+    session.install("--editable", ".[dist]", "pip", "uv")  # --torch needs pip
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
     session.run("python", "-m", "build")
     session.run("twine", "check", "--strict", *map(str, (ROOT / "dist").glob("*")))
     session.run("check-wheel-contents", *map(str, (ROOT / "dist").glob("*.whl")))

@@ -295,7 +295,7 @@ def test_results_convert_to_frames():
         ({"a": MODELS["a"], "b": MODELS["b"][1:]}, {}, "b has 239 rows"),
         (MODELS, {"metric": "ndcg"}, "give qid"),
         (MODELS, {"metric": "map", "qid": GROUPS, "k": 3}, "k is not supported"),
-        (MODELS, {"metric": "gini"}, "metric must be"),
+        (MODELS, {"metric": "lift"}, "metric must be"),
         (MODELS, {"qid": GROUPS, "groups": GROUPS}, "groups cannot be given with qid"),
         (MODELS, {"qid": np.zeros(240)}, "1 queries with a value"),
         (MODELS, {"margin": -1}, "margin must be"),

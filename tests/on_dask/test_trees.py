@@ -389,8 +389,10 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_rows_are_named(cluster, name):
     make, message = BAD[name]
+    rows, labels, *rest = make()
+    options = dict(zip(("sample_weight", "qid"), rest, strict=False))
     with pytest.raises((ValueError, TypeError), match=message):
-        LambdaMART(n_estimators=2).fit(*make())
+        LambdaMART(n_estimators=2).fit(rows, labels, **options)
 
 
 @pytest.mark.parametrize(

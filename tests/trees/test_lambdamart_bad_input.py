@@ -9,7 +9,11 @@ from aucmax.trees.booster_parameters import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
 BAD_PARAMETERS = {
-    "objective": ("loss", "objective must be one of 'logistic', 'auc', 'pauc', 'mauc'"),
+    "objective": (
+        "loss",
+        "objective must be one of 'logistic', 'auc', 'pauc', 'average_precision', "
+        "'mauc'",
+    ),
     "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
     "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
     "num_leaves": (1, "num_leaves must be a whole number from 2 to 131072, got 1"),

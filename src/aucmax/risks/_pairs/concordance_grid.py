@@ -10,6 +10,8 @@ number of nodes, and no sort.
 
 # mypy: disable-error-code="no-untyped-def"
 
+import math
+
 import numpy as np
 
 from aucmax._core.compiled import njit
@@ -47,10 +49,10 @@ def sum_on_grid(rows, grid, slopes, curvatures, with_value):
     growth = np.empty(n_nodes)  # exp(node - first node)
     losses = np.empty(2 * n_nodes)  # of an earlier row k - n_nodes nodes above
     for k in range(n_nodes):
-        growth[k] = np.exp(k * spacing)
+        growth[k] = math.exp(k * spacing)
     for k in range(losses.size):
         gap = (n_nodes - k) * spacing
-        losses[k] = max(gap, 0.0) + np.log1p(np.exp(-abs(gap)))
+        losses[k] = max(gap, 0.0) + math.log1p(math.exp(-abs(gap)))
     value = 0.0
     for stratum in range(rows.strata.size - 1):
         first, last = rows.strata[stratum], rows.strata[stratum + 1]
@@ -66,7 +68,7 @@ def sum_on_grid(rows, grid, slopes, curvatures, with_value):
                 for row in range(span[0], span[1]):
                     weight = rows.later[row] if side else rows.earlier[row]
                     if weight > 0.0:
-                        decay = np.exp(grid[0] - rows.scores[row])
+                        decay = math.exp(grid[0] - rows.scores[row])
                         add_slopes(weight, decay, side, growth, sums)
                     if weight > 0.0 and with_value and side:
                         place = (rows.scores[row] - grid[0]) / spacing

@@ -8,6 +8,7 @@ O(m log m). Events tied at one time are never split, as they are not comparable.
 
 # mypy: disable-error-code="no-untyped-def"
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -85,11 +86,11 @@ def sum_one_by_one(rows, span, slopes, curvatures):
             continue
         for j in range(span[1], span[2]):
             gap = rows.scores[i] - rows.scores[j]
-            z = np.exp(-abs(gap))
+            z = math.exp(-abs(gap))
             weight = v * rows.later[j]
             slope = weight * (z if gap >= 0.0 else 1.0) / (1.0 + z)
             curvature = weight * z / (1.0 + z) ** 2
-            value += weight * (np.log1p(z) + max(-gap, 0.0))
+            value += weight * (math.log1p(z) + max(-gap, 0.0))
             slopes[1, i] += slope
             slopes[0, j] += slope
             curvatures[1, i] += curvature
@@ -139,7 +140,7 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
         distance += met[0] * gap
         other = 1 - is_earlier
         slope, curvature, height = meet_and_join(
-            sums, is_earlier, np.exp(-gap), weight, table
+            sums, is_earlier, math.exp(-gap), weight, table
         )
         # pairs in the wrong order have 1 less the slope of their distance
         if is_earlier == down:

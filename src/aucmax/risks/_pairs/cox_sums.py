@@ -2,6 +2,7 @@
 
 # mypy: disable-error-code="no-untyped-def"
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -33,15 +34,15 @@ def sum_likelihood(rows, gradient, hessian):
                 if weight == 0.0:
                     continue
                 if score > top:
-                    total *= np.exp(top - score)
+                    total *= math.exp(top - score)
                     top = score
-                total += weight * np.exp(score - top)
+                total += weight * math.exp(score - top)
                 deaths[time] += rows.events[row]
-            logs[time] = top + np.log(total) if total > 0.0 else -np.inf
+            logs[time] = top + math.log(total) if total > 0.0 else -np.inf
         hazard, square, before = 0.0, 0.0, np.inf
         for time in range(first, last):
             if logs[time] > -np.inf:
-                shrunk = np.exp(logs[time] - before)
+                shrunk = math.exp(logs[time] - before)
                 before = logs[time]
                 hazard = hazard * shrunk + deaths[time]
                 square = square * shrunk * shrunk + deaths[time]
@@ -49,7 +50,9 @@ def sum_likelihood(rows, gradient, hessian):
                 gradient[row] = hessian[row] = 0.0
                 if rows.weights[row] > 0.0:
                     value += rows.events[row] * (before - rows.scores[row])
-                    share = rows.weights[row] * np.exp(rows.scores[row] - before)
+                    # above 709 math.exp raises; only weights below 1e-308 lead there
+                    height = min(rows.scores[row] - before, 709.0)
+                    share = rows.weights[row] * math.exp(height)
                     gradient[row] = share * hazard - rows.events[row]
                     hessian[row] = max(share * hazard - share * share * square, 0.0)
     return value
