@@ -29,7 +29,8 @@ SECONDS = 60.0
 SEEDS = (2, 3)
 EARLY = {"fpr_range": (0.0, 0.1)}
 OURS = "AutoRanker"
-OTHER = "AutoGluon"
+#: shown table by table, if they were run
+OTHERS = ("FLAML", "AutoGluon")
 HINDSIGHT = tuple(SINGLE)[:4]
 #: tables of one source, which intervals of a mean count as one
 SOURCES = {
@@ -221,12 +222,13 @@ def _same_splits(found, table, method) -> tuple[list[Result], list[Result]]:
 
 
 def _by_table(found, tables) -> tuple[Table, dict[str, str]]:
-    """AutoRanker, AutoGluon, and the best of four usual models on the test rows.
+    """AutoRanker, other libraries, and the best of four usual models on the test rows.
 
     The best is chosen by its mean over the splits. Intervals of several splits, which
     share rows, are averaged.
     """
     rows, apart = [], []
+    others = [m for m in OTHERS if any((table, m) in found for table in tables)]
     for table in tables:
         if not {(table, m) for m in (*HINDSIGHT, OURS)} <= found.keys():
             continue
@@ -246,15 +248,16 @@ def _by_table(found, tables) -> tuple[Table, dict[str, str]]:
             _mean(_same_splits(found, table, m)[0], "partial_auc") for m in HINDSIGHT
         )
         apart.append((mean, low, high, _mean(ours, "partial_auc") - early))
-        others, _ = _same_splits(found, table, OTHER)
+        theirs = [_same_splits(found, table, method)[0] for method in others]
         cells = [table]
         for metric, value in (("auc", _mean(best, "auc")), ("partial_auc", early)):
-            other = _mean(others, metric) if others else None
-            cells += largest_bold([value, other, _mean(ours, metric)])
-        cells.insert(4, f"{100 * low:+.2f} to {100 * high:+.2f}")
+            values = [_mean(some, metric) if some else None for some in theirs]
+            cells += largest_bold([value, *values, _mean(ours, metric)])
+        cells.insert(len(others) + 3, f"{100 * low:+.2f} to {100 * high:+.2f}")
         rows.append(cells)
-    head = ["table", "best of four", OTHER, OURS, "less the best, points"]
-    head += [f"{name}, partial AUC" for name in head[1:4]]
+    names = ["best of four", *others, OURS]
+    head = ["table", *names, "less the best, points"]
+    head += [f"{name}, partial AUC" for name in names]
     means, lows, highs, earlies = np.array(apart).reshape(-1, 4).T
     return Table(head, rows), {
         "n_at_least": str(np.sum(means >= 0)),
