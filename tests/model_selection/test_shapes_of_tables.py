@@ -89,7 +89,8 @@ def check(model, X, y, **known):
         warnings.simplefilter("ignore", ConstantScoresWarning)
         model.fit(X, y, **known)
     assert np.isfinite(model.decision_function(X)).all()
-    assert np.isfinite(model.predict_proba(X)).all()
+    if "qid" not in known:  # scores of different queries are not on one scale
+        assert np.isfinite(model.predict_proba(X)).all()
     left_out = [notice for notice in model.notices_ if "is left out: " in notice]
     few = "linear is left out: NotEnoughClassesError: one class has"
     assert all(notice.startswith(few) and len(y) <= 120 for notice in left_out)

@@ -170,7 +170,7 @@ def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, probl
 
 @pytest.mark.parametrize("value", [b"[],", b'"",', b"0,", b'{"tuple":[]},'])
 def test_many_small_values_are_rejected_at_once(value):
-    many = b"[" + value * (2**23 // len(value)) + b"0]"
+    many = b"[" + value * (2**24 // len(value)) + b"0]"
     state = compact(toy_state(state={"a_": 0})).replace(b'"a_":0', b'"a_":' + many)
     file, begun = forge_state(state), time.process_time()
     with pytest.raises(ModelFileError, match="quotes, commas and brackets"):

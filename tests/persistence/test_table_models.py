@@ -52,7 +52,8 @@ def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
     assert same(vars(again), vars(model))
     scores = model.decision_function(TABLE)
     assert (again.decision_function(TABLE) == scores).all()
-    assert np.unique(scores).size > 4  # a short scorecard has few
+    # a short scorecard has few scores, and full trees have two on training rows
+    assert np.unique(scores).size > (1 if name == "extra-trees" else 4)
 
 
 def booster_file():

@@ -112,8 +112,13 @@ def precisions(
     """Return the precision of each query, with k as its part."""
     rows = _check_rows(is_relevant, y_score, sample_weight, qid)
     order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
+    # only the rows down to rank k, and those that tie with it, matter
+    scores, sizes = rows.scores[order], np.diff(offsets)
+    is_top = scores >= np.repeat(scores[offsets[:-1] + np.minimum(k, sizes) - 1], sizes)
+    order, scores = order[is_top], scores[is_top]
+    offsets = np.append(0, np.cumsum(np.add.reduceat(is_top, offsets[:-1], dtype=int)))
     # blocks of equal score within a query: their rows, and the rows above them
-    starts = tie_starts(rows.scores[order], offsets)
+    starts = tie_starts(scores, offsets)
     sizes = np.diff(starts, append=order.size)
     first_blocks = np.searchsorted(starts, offsets[:-1])
     n_blocks = np.diff(first_blocks, append=starts.size)
