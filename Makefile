@@ -38,7 +38,7 @@ test: $(VENV)/.test
 test-kernels: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
 
-# every entry point in fresh processes that have nothing compiled yet
+# entry points in fresh processes that have nothing compiled yet: half of them each day
 test-cold: $(VENV)/.test
 	$(BIN)/python $(PYTEST) tests/test_cold_cache.py
 
