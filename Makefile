@@ -6,7 +6,7 @@ LOWEST := $(VENV)-lowest
 TORCH := $(VENV)-torch
 PYTEST := -m pytest -n auto --dist worksteal
 # what other targets run; the noxfile reads these two lists
-APART := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py
+SEPARATE_TESTS := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py
 LOWEST_TESTS := tests/contracts tests/datasets tests/decisions tests/inspection tests/linear \
 	tests/metrics tests/model_selection tests/persistence tests/plots tests/risks tests/tables \
 	tests/trees tests/test_cli.py tests/test_cli_bad_input.py tests/test_cli_exports.py \
@@ -19,26 +19,39 @@ TORCH_TESTS := tests/pytorch tests/test_docs_code.py tests/test_docs_names.py \
 	tests/test_examples.py
 # where chance draws the examples, and more of them find more
 THOROUGH := $(addprefix tests/,torture persistence metrics risks contracts)
+KERNELS ?= kernel and not slow
 KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
-	test-browser test-wheel lint-workflows check-tag bench docs dist clean
+.PHONY: demo test test-all test-changed lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
+	test-browser test-wheel lint-workflows check-tag bench bench-compare bench-baseline docs \
+	dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
 
-# the code of the pages and of the gallery runs when the documentation is built
+# all tests but the slow ones, the same for every commit; the code of the pages and of the
+# gallery runs when the documentation is built
 test: $(VENV)/.test
-	$(BIN)/python $(PYTEST) $(COVER) $(addprefix --ignore=,$(APART))
+	$(BIN)/python $(PYTEST) $(COVER) -m 'not slow' $(addprefix --ignore=,$(SEPARATE_TESTS))
+
+# every test once; those of Dask, PyTorch and a browser have targets of their own
+test-all: $(VENV)/.test
+	$(BIN)/python $(PYTEST) $(COVER)
+	$(MAKE) test-kernels KERNELS=kernel
+
+# the slow tests of the packages whose source changed since the merge base with main
+test-changed: $(VENV)/.test
+	tests=$$($(BIN)/python tools/changed_tests.py); test -z "$$tests" \
+		|| $(BIN)/python $(PYTEST) -m slow $$tests || test $$? -eq 5  # 5: none is slow
 
 # the loops of the kernels run as Python, which checks each index
 test-kernels: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m '$(KERNELS)' $(KERNEL_TESTS)
 
-# entry points in fresh processes that have nothing compiled yet: half of them each day
+# entry points in fresh processes that have nothing compiled yet
 test-cold: $(VENV)/.test
 	$(BIN)/python $(PYTEST) tests/test_cold_cache.py
 
@@ -59,8 +72,8 @@ coverage: $(VENV)/.test
 test-lowest: $(LOWEST)/.test
 	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST) $(LOWEST_TESTS)
 
-# what docs/reliability.md promises, tried as often as it says there: about an hour;
-# figures are properties in torture.xml
+# every test with more and larger examples, as often as docs/reliability.md states: about
+# an hour; figures are properties in torture.xml
 torture: $(VENV)/.test
 	AUCMAX_TORTURE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/python $(PYTEST) \
 		--junitxml=torture.xml $(THOROUGH)
@@ -82,7 +95,15 @@ test-browser: $(VENV)/.test $(VENV)/.browser
 # in the environment of PyTorch, whose losses are measured too
 bench: $(TORCH)/.test
 	$(call install,$(TORCH),--editable '.[dask-cpu]')
-	$(TORCH)/bin/python -m benchmarks
+	$(TORCH)/bin/python -m benchmarks $(BENCH)
+
+# the figures of now against those of benchmarks/baseline.json, worst first
+bench-compare:
+	$(MAKE) bench BENCH='--compare'
+
+# on an idle machine: stores the medians of three runs
+bench-baseline:
+	$(MAKE) bench BENCH='--baseline 3'
 
 docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python $(PYTEST) tests/test_docs_code.py

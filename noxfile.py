@@ -30,8 +30,8 @@ def listed(variable: str) -> list[str]:
 def test(session: nox.Session) -> None:
     """Run the tests."""
     session.install("--editable", ".[test]")
-    ignored = [f"--ignore={path}" for path in listed("APART")]
-    session.run(*PYTEST, *ignored, *session.posargs)
+    ignored = [f"--ignore={path}" for path in listed("SEPARATE_TESTS")]
+    session.run(*PYTEST, "-m", "not slow", *ignored, *session.posargs)
 
 
 @nox.session

@@ -4,10 +4,7 @@ import inspect
 import os
 import signal
 import sys
-import time
-from collections import defaultdict
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from click.testing import CliRunner, Result
@@ -39,29 +36,15 @@ if os.name == "nt":
     ]  # fmt: skip
 
 
-def pytest_configure():
-    """Choose the sample of cases: another one each day; workers inherit it."""
-    os.environ.setdefault("AUCMAX_SAMPLE", str(int(time.time() // 86400)))
-
-
-def pytest_report_header():
-    """Print how to run the same sample again."""
-    return f"sample of cases: AUCMAX_SAMPLE={os.environ['AUCMAX_SAMPLE']}"
-
-
-def _drawn(nodeid):
-    """Return a number that the sample and the name of a test decide."""
-    return crc32(f"{os.environ['AUCMAX_SAMPLE']} {nodeid}".encode())
-
-
 def pytest_runtest_setup(item):
-    """Compile all loops, however few the rows, except in one test of eight.
+    """Choose how loops run: as in a user's new process, or compiled whatever the size.
 
-    That test starts like a new process, where Python runs small arrays.
+    Contracts and the tests of this folder (commands, documents) start like a new
+    process, where Python runs small arrays; all other tests compile.
     """
     from aucmax._core import compiled
 
-    is_new = _drawn(item.nodeid) % 8 == 0
+    is_new = item.path.parent.name in ("contracts", "tests")
     compiled.MAX_ELEMENTS = 10_000 if is_new else -1
     if is_new:
         for loop in _known_loops(len(sys.modules)):
@@ -90,48 +73,6 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
-
-
-def pytest_collection_modifyitems(config, items):
-    """Leave out some tests, and some cases of tests that have many, by AUCMAX_SAMPLE.
-
-    One case in n stays of a test that is marked sampled(n), and one in six of any
-    other with more than a dozen cases, except where each file or each model has one
-    case: in the top folder and in `contracts`. A test that is marked rotating(n) stays
-    on one day in n, whole. `make torture` runs everything.
-    """
-    if os.environ.get("AUCMAX_TORTURE"):
-        return
-    left_out = {item for item in items if not _is_due(item)}
-    cases = defaultdict(list)
-    for item in items:
-        if hasattr(item, "callspec"):
-            cases[item.parent.nodeid, item.originalname].append(item)
-    for of_one_test in cases.values():
-        n_kept = -(-len(of_one_test) // _one_in(of_one_test))
-        of_one_test.sort(key=lambda item: _drawn(item.nodeid))
-        left_out.update(of_one_test[n_kept:])
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
-
-
-def _is_due(item):
-    """Return whether this is the one day in n of a test marked rotating(n)."""
-    mark = item.get_closest_marker("rotating")
-    if mark is None:
-        return True
-    name = f"{item.parent.nodeid} {item.originalname}"
-    return (int(os.environ["AUCMAX_SAMPLE"]) + crc32(name.encode())) % mark.args[0] == 0
-
-
-def _one_in(cases):
-    """Return n if one case in n of a test is run."""
-    mark = cases[0].get_closest_marker("sampled")
-    if mark is not None:
-        return mark.args[0]
-    folder = cases[0].path.parent
-    is_sampled = folder.name != "contracts" and folder != Path(__file__).parent
-    return 6 if is_sampled and len(cases) > 12 else 1
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -49,7 +49,7 @@ def tasks(tmp_path):
     ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 def test_what_has_a_record_is_not_run_again(tmp_path, tasks):
     counter, some = tasks
     first = run(some, tmp_path / "records", 1)

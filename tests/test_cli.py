@@ -16,8 +16,6 @@ from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 300
 FAST = ["--models", "svm-auc,logistic", "--folds", "3"]
 
@@ -80,7 +78,6 @@ def test_the_version_is_told():
     assert aucmax.__version__ in run("--version").output
 
 
-@pytest.mark.rotating(1)  # the first command of the README
 def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)
@@ -122,6 +119,7 @@ def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, i
     assert roc_auc_score(visits(1)["outcome"] == "ill", scores) > 0.75
 
 
+@pytest.mark.slow
 def test_compare_as_json_prints_nothing_else(folder, inside):
     result = run(
         "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--json",
@@ -301,6 +299,7 @@ def test_a_small_class_gets_fewer_folds(inside):
     assert record["folds"] == 3
 
 
+@pytest.mark.slow
 def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
     empty = {f"empty {k}": [None] * ROWS for k in range(4)}
     visits(0).with_columns(**{n: pl.Series(v) for n, v in empty.items()}).write_csv(
@@ -313,6 +312,7 @@ def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
     assert run(*command, "--verbose").stderr.count("it is empty") == 4
 
 
+@pytest.mark.slow
 def test_notes_list_columns_and_verbose_ones_describe_each(inside):
     keys = {f"key {k}": [f"{k}-{max(i, k)}" for i in range(ROWS)] for k in range(2, 4)}
     counts = {f"n {k}": np.random.default_rng(k).permutation(ROWS) for k in range(2)}

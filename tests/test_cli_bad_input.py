@@ -444,7 +444,6 @@ def overlapping_classes() -> None:
     table.write_csv("overlap.csv")
 
 
-@pytest.mark.rotating(4)
 def test_a_model_that_ranks_nothing_is_not_saved():
     overlapping_classes()
     arguments = ["fit", "overlap.csv", "--target", "target", "-o", "m.aucmax", "--json"]
@@ -460,7 +459,6 @@ def test_a_model_that_ranks_nothing_is_not_saved():
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.rotating(4)
 def test_a_model_that_ranks_nothing_has_no_numbers_in_a_comparison():
     overlapping_classes()
     arguments = ["compare", "overlap.csv", "--target", "target", "--folds", "3"]

@@ -10,8 +10,6 @@ from aucmax.cli import main
 from aucmax.persistence.checkpoint import Checkpoint
 from killed import KilledError
 
-pytestmark = pytest.mark.rotating(4)
-
 COMMAND = ["fit", "a.csv", "--target", "sick", "--quiet"]
 
 
@@ -31,6 +29,7 @@ def run(*arguments, exit_code=0):
     return " ".join(result.output.split())
 
 
+@pytest.mark.slow
 def test_a_killed_command_resumes_and_removes_the_file_in_the_end(table, monkeypatch):
     fit = ["--time-limit", "2", "--checkpoint", "a.part", "-o", "m.aucmax"]
     with monkeypatch.context() as patch:

@@ -16,8 +16,6 @@ import aucmax
 from aucmax.cli import main
 from aucmax.decisions import compare_groups, operating_point, reliability
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 400
 
 
@@ -235,6 +233,7 @@ def test_evaluation_on_the_training_rows_says_so():
     assert read_json(*EVALUATE)["known_rows"] == 0.0
 
 
+@pytest.mark.slow
 def test_auto_learns_probabilities_unless_told_not_to():
     fit = ["fit", "known.csv", "--target", "sick", "--time-limit", 2, "--quiet"]
     run(*fit, "-o", "auto.aucmax")
@@ -309,6 +308,7 @@ def test_explain_measures_the_part_of_the_curve_and_some_rows():
     assert not math.isnan(record["importance"]["value"])
 
 
+@pytest.mark.slow
 def test_a_scorecard_is_printed_in_the_units_of_the_table():
     table = pl.read_csv("known.csv")
     table.with_columns(dose=500 + 100 * pl.col("dose")).write_csv("milligrams.csv")

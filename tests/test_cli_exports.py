@@ -13,8 +13,6 @@ from click.testing import CliRunner
 
 from aucmax.cli import main
 
-pytestmark = pytest.mark.rotating(4)
-
 N_ROWS = 60
 
 
@@ -98,6 +96,7 @@ def expected(tmp_path_factory):
         return run("score", "m.aucmax", "plain.csv").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTS)
 def test_every_export_is_fitted_and_scored_alike(name, expected):
     Path(name).write_bytes(EXPORTS[name](patients()))

@@ -63,7 +63,6 @@ COMMANDS = {
 }  # fmt: skip
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_no_command_prints_a_control_character_of_a_file(hostile_files, command):
     folder, data, model = hostile_files

@@ -20,8 +20,6 @@ from aucmax.cli.entry_point import lenient_streams
 from aucmax.cli.output import Console
 from aucmax.persistence.checkpoint import Checkpoint
 
-pytestmark = pytest.mark.rotating(4)
-
 FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]
 #: each command that writes files, and the files
 COMMANDS = {
@@ -119,6 +117,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize(("command", "stream", "state"), CASES)
 def test_a_broken_stream_costs_no_file(folder, command, stream, state, monkeypatch):
@@ -136,6 +135,7 @@ def test_a_broken_stream_costs_no_file(folder, command, stream, state, monkeypat
     assert ("Error: standard output: " + reason in seen) == (state != "gone")
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.skipif(not os.environ.get("AUCMAX_TORTURE"), reason="takes a minute")
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -154,6 +154,7 @@ def test_scores_that_no_one_receives_are_a_failure(folder, state, monkeypatch):
         assert code == (141 if state == "gone" else 2)
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_process_without_any_stream_saves_its_model(folder):
     command = [sys.executable, "-m", "aucmax", *FIT]
@@ -163,6 +164,7 @@ def test_a_process_without_any_stream_saves_its_model(folder):
     aucmax.load("out/m.aucmax")
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_reader_of_the_notes_that_leaves_is_no_error(folder):
     reader, writer = os.pipe()
@@ -199,6 +201,7 @@ def invoke(arguments, exit_code):
     return ran
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_cannot_be_written_goes_to_a_temporary_folder(
     folder, full_disk, command
@@ -308,6 +311,7 @@ def test_progress_that_cannot_be_printed_ends_no_fit(stream, tmp_path, monkeypat
     assert model.n_iter_ == 2
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_no_fit_with_a_checkpoint(folder, full_disk, monkeypatch):
     opening = Checkpoint.__init__
 

@@ -15,7 +15,6 @@ pytestmark = [
     pytest.mark.skipif(
         not sys.platform.startswith("linux"), reason="the limit counts otherwise there"
     ),
-    pytest.mark.rotating(4),
 ]
 
 ROWS, COLUMNS, PARTS = 600_000, 50, 6
@@ -55,6 +54,7 @@ def run(folder, *arguments):
 FIT = ["fit", "part-*.parquet", "--target", "sick", "-o", "m.aucmax", "--force"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["svm-auc", *times([], ["lambdamart"])])
 def test_rows_beyond_memory_stay_on_disk_by_themselves(folder, model):
     settings = ["--set", "n_estimators=2"] if model == "lambdamart" else []
@@ -69,6 +69,7 @@ def test_rows_beyond_memory_stay_on_disk_by_themselves(folder, model):
         assert len(os.listdir(folder / output)) == PARTS
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(times(True, False), reason="takes seconds; part of torture")
 def test_in_memory_they_fail(folder):
     ran = run(folder, *FIT, "--model", "svm-auc", "--in-memory")

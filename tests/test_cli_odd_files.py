@@ -93,7 +93,6 @@ def test_content_that_is_no_table(ending, kind):
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 class TestEveryCommand:
-    @pytest.mark.rotating(4)
     @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
     def test_text_that_is_no_table(self, command, content):
         Path("odd.csv").write_bytes(content)
@@ -139,7 +138,6 @@ class TestEveryCommand:
         refuse(command, "-", input=b"")
 
 
-@pytest.mark.rotating(4)
 def test_standard_input_that_is_closed():
     ran = subprocess.run(
         [sys.executable, "-m", "aucmax", "score", "good.aucmax", "-"],

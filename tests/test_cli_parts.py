@@ -16,8 +16,6 @@ from click.testing import CliRunner, Result
 import aucmax
 from aucmax.cli import main
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 240
 FIT = ["--target", "sick", "--model", "svm-auc", "-q"]
 
@@ -68,6 +66,7 @@ def model_of(*arguments: object) -> tuple[object, ...]:
     return *found, model.estimator_.coef_.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["--in-memory", "--on-disk"])
 def test_parts_give_the_model_of_the_whole(folder, where):
     whole = model_of("whole.csv")
@@ -135,6 +134,7 @@ def test_on_disk_trees_are_the_default(folder):
     assert "auto needs all rows in memory" in refuse(*auto, "--model", "auto")
 
 
+@pytest.mark.slow
 def test_other_commands_read_parts_into_memory(folder):
     said = run("compare", "parts/part-*.parquet", "--target", "sick", "--folds", "2",
                "--models", "logistic,svm-auc", "-q")  # fmt: skip
@@ -169,8 +169,8 @@ LIMITED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("data", ["parts", "texts"])
 def test_a_full_disk_is_told_and_leaves_nothing(folder, data):
     ran = subprocess.run(
@@ -185,6 +185,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(folder, data):
     assert not Path("m.aucmax").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_ctrl_c_leaves_nothing(folder):
     arguments = ["fit", "texts", "--target", "sick", "-o", "m.aucmax", "--on-disk"]

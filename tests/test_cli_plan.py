@@ -10,8 +10,6 @@ from click.testing import CliRunner
 from aucmax.cli import main
 from aucmax.metrics import plan_auc
 
-pytestmark = pytest.mark.rotating(4)
-
 
 def run(*arguments, exit_code=0):
     ran = CliRunner().invoke(main, ["plan", *map(str, arguments)])

@@ -15,8 +15,6 @@ from click.testing import CliRunner
 from aucmax.cli import main
 from aucmax.cli.output import Console
 
-pytestmark = pytest.mark.rotating(4)
-
 PROGRAM = [sys.executable, "-m", "aucmax"]
 PIPE = subprocess.PIPE
 # enough to score that a pipe cannot hold it all
@@ -50,7 +48,7 @@ def test_help_imports_nothing_slow():
     assert ran.stdout.strip() == str([0] * len(commands))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("news", ["Cross-validating ...", "fold 1/40 logistic"])
 def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, news):
     before = set(os.listdir(folder))

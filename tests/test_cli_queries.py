@@ -18,10 +18,7 @@ from aucmax.metrics import (
 )
 
 # files of these tests have columns that are neither features nor the target
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning"),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 
 N_QUERIES, SIZE = 30, 10
 CSV = ["--target", "clicked", "--qid", "search"]
@@ -106,6 +103,7 @@ def expected(metric, model: str, labels: np.ndarray) -> float:
     return metric(labels, scores, qid=new["search"].to_numpy())
 
 
+@pytest.mark.slow
 def test_compare_ranks_within_queries(folder, inside):
     result = run("compare", folder / "known.csv", *CSV, *FAST)
     assert "30 queries, " in result.stdout
@@ -132,6 +130,7 @@ def test_the_record_of_a_comparison_tells_the_queries(folder):
     assert test["low"] < test["difference"] < test["high"]
 
 
+@pytest.mark.slow
 def test_equal_seeds_deal_equal_queries(folder):
     command = ["compare", folder / "known.csv", *CSV, *FAST, "--no-save", "--seed"]
     aucs = [read_json(*command, seed)["models"][1]["auc"] for seed in (1, 1, 2)]
@@ -346,6 +345,7 @@ def test_levels_that_are_none(inside):
     assert "levels of relevance must be whole numbers, 0 or above" in message
 
 
+@pytest.mark.slow
 def test_auto_has_no_probabilities_within_queries(folder, inside):
     fit = ["fit", folder / "known.csv", *CSV, "--time-limit", 1, "-o", "m.aucmax"]
     assert "rows are ranked within queries" in refuse(

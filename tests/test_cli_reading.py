@@ -241,7 +241,7 @@ def test_a_number_that_begins_with_zero_has_no_groups():
 SPELLINGS = [("True", "False"), ("TRUE", "FALSE"), ("true", "false"), ("1", "0")]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("trained", ["parquet", *SPELLINGS[:3]])
 def test_booleans_score_alike_however_they_are_written(trained):
     smokes = [k % 3 == 0 for k in range(40)]

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 
-pytestmark = pytest.mark.rotating(4)
-
 
 @pytest.fixture
 def inside(tmp_path, monkeypatch):

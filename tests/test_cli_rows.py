@@ -13,8 +13,6 @@ import aucmax
 from aucmax.cli import main
 from aucmax.metrics import roc_auc_score
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 240
 FAST = ["--models", "svm-auc,logistic", "--no-save"]
 
@@ -78,6 +76,7 @@ def test_the_past_is_learned_from_and_what_came_after_is_tested():
     assert "later than the training rows" in run(*COMPARE, "--time", "day").stdout
 
 
+@pytest.mark.slow
 def test_weights_count_and_are_no_feature():
     plain, weighted = read_json(*COMPARE), read_json(*COMPARE, "--weight", "cost")
     assert plain["models"][0]["auc"] != weighted["models"][0]["auc"]
@@ -151,6 +150,7 @@ def test_svmlight_files_have_no_columns_to_name():
     assert "whose columns have no names; --weight, --groups, --time" in message
 
 
+@pytest.mark.slow
 def test_rows_without_a_target_are_left_out_with_a_note():
     sick = [None if i % 10 == 0 else s for i, s in enumerate(visits()["sick"])]
     visits(sick=sick).write_csv("visits.csv")
@@ -181,6 +181,7 @@ def test_parameters_are_set_and_checked():
     assert "penalty" in refuse(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
 
 
+@pytest.mark.slow
 def test_a_planted_leak_an_identifier_and_few_positives_are_told():
     sick = np.zeros(ROWS, dtype=int)
     sick[:: ROWS // 20] = 1
@@ -243,6 +244,7 @@ def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():
     assert (record["model"], record["auc"] > 0.6) == ("auto", True)
 
 
+@pytest.mark.slow
 def test_the_search_is_recorded_and_trained_for_the_range():
     record = read_json(*FIT, *AUTO, "--fpr-range", 0, 0.2, "--groups", "patient")
     assert sum(record["combination"].values()) == pytest.approx(1)

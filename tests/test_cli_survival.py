@@ -54,7 +54,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.rotating(4)
 def test_a_model_file_knows_the_columns_of_events_and_times(folder):
     new = patients(1)
     said = run("evaluate", folder / "cox.aucmax", folder / "new.csv").stdout
@@ -101,7 +100,6 @@ def test_reports_have_survival_curves(folder):
     assert "Calibration at" in html
 
 
-@pytest.mark.rotating(4)
 def test_comparisons_test_against_cox_and_save_the_best(folder):
     names = ["--models", "cox,additive-cox", "--folds", 2, "--output-dir", folder]
     page = ["--report", folder / "both.html"]

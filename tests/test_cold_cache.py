@@ -272,7 +272,6 @@ def digests(group, sizes, cache):
     return json.loads(ran.stdout)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_first_call_may_be_small_or_large_with_the_same_bits(group, tmp_path):
     small_first = digests(group, (FEW, MANY), tmp_path / "small first")

@@ -103,7 +103,6 @@ def checks_for(path, found):
     return SUMMARY | CONTENT
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", sorted(public_names()))
 def test_docstring_is_complete(name):
     module, attribute = name.rsplit(".", 1)

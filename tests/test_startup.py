@@ -75,7 +75,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
@@ -215,6 +215,7 @@ def test_metrics_and_linear_models_need_no_other_package(tmp_path):
     assert "AUC" in run(tmp_path, "-c", BLOCKED + CORE)
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named_with_the_command_that_installs_it(folder):
     lines = run(folder, "-c", BLOCKED + MISSING).splitlines()
     packages = ["polars"] * 5 + ["lightgbm", "matplotlib", "click", "jinja2"]

@@ -35,7 +35,6 @@ def _rounds_may_not_suffice():
         yield
 
 
-@pytest.mark.rotating(4)
 @for_every_model
 def test_the_last_staged_scores_are_the_scores(model):
     X, labels = sample(0, n_rows=60)
@@ -148,7 +147,6 @@ def test_columns_far_from_zero_or_tiny_or_huge_do_no_harm(model):
     )
 
 
-@pytest.mark.rotating(4)
 @for_every_model
 def test_validation_rows_choose_the_first_best_round(model):
     X, labels = sample(0, n_rows=60)

@@ -8,8 +8,6 @@ from aucmax.boosting import RankBoost, SoftRankBoost
 KINDS = ("stumps", "features", "signed")
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(8)
 # scikit-learn also fits labels drawn at random, which rightly draws these
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:no hypothesis ranks:UserWarning")

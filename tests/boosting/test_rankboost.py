@@ -58,7 +58,6 @@ def test_a_perfect_hypothesis_ends_the_rounds_with_a_finite_step():
         np.testing.assert_array_equal(model.predict(X), labels)
 
 
-@pytest.mark.rotating(4)
 def test_weights_do_not_overflow_however_far_apart_the_classes_grow():
     # positives have two of three, negatives one of three
     X = np.vstack([1 - np.eye(3), np.eye(3)])

@@ -38,7 +38,6 @@ every_estimator = pytest.mark.parametrize(
 pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
 
 
-@pytest.mark.sampled(4)
 @every_estimator
 @pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-550, 2.0**530, 2.0**1015])
 def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
@@ -80,7 +79,6 @@ def set_entry(name, place, value):
     return change
 
 
-@pytest.mark.sampled(4)
 @every_estimator
 @pytest.mark.parametrize("kind", ["csr", "csc"])
 @pytest.mark.parametrize(

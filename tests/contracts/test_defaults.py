@@ -30,8 +30,6 @@ from aucmax import (
     SoftRankBoost,
 )
 
-pytestmark = [pytest.mark.sampled(6), pytest.mark.rotating(4)]
-
 N_SPLITS = 3
 MAY_BE_LESS_BY = 0.02
 

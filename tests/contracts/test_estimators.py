@@ -10,8 +10,6 @@ from aucmax import AUCSVC, AutoRanker, LambdaMART, LevelSumRanker, LinearRankerC
 from aucmax.linear.penalties import Penalty
 from aucmax.trees.pair_objectives import OBJECTIVES
 
-pytestmark = pytest.mark.sampled(12)
-
 # scikit-learn below 1.8 cannot fail for a check that was expected to fail and passes
 HAS_STRICT = "xfail_strict" in signature(parametrize_with_checks).parameters
 STRICT = {"xfail_strict": True} if HAS_STRICT else {}

@@ -11,7 +11,7 @@ from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 from drawing import fewer_examples, picked, spread
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]
+pytestmark = pytest.mark.kernel
 
 SIZE = 9
 LABELS = np.array([True, False, True, True, False, False, False, True, False])

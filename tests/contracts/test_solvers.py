@@ -19,8 +19,6 @@ from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Start, StoppingRule
 from aucmax.solvers.subgradient import SubgradientSolver
 
-pytestmark = pytest.mark.sampled(5)
-
 GROUPS = [0, 0, 1, 1]
 
 
@@ -133,8 +131,6 @@ def problem(seed, n_rows=40, n_features=4, kind="noisy"):
     return X, labels, weight
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(20)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize(
@@ -152,8 +148,6 @@ def test_solver_reaches_the_optimum_and_certifies_it(case, C, kind):
     assert solution.value - solution.gap <= optimum + errors
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", range(5))
 def test_gap_bounds_the_distance_to_the_optimum_at_every_tolerance(case, seed):
@@ -185,7 +179,6 @@ def test_a_start_at_the_solution_ends_at_once(case):
     assert warm.value <= cold.value + 1e-3 * abs(cold.value)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("case", CASES)
 def test_callback_sees_every_iteration_and_can_stop(case):
     X, labels, _ = problem(3)
@@ -211,7 +204,6 @@ def test_time_runs_out(case):
     assert case.minimize(objective, tol=1e-12, max_time=0.0).n_iter == 1
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("case", CASES)
 def test_an_unreachable_tolerance_ends_by_itself(case):
     X, labels, _ = problem(4)

@@ -69,10 +69,7 @@ SPARSE = [
     lambda folder: sparse.coo_array(X),
 ]
 
-pytestmark = [
-    pytest.mark.sampled(4),
-    pytest.mark.filterwarnings("ignore:stopped by max rounds"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
 
 
 def scores(estimator, rows):
@@ -86,7 +83,6 @@ def test_rows_score_alike_however_they_are_kept(estimator, tmp_path):
         np.testing.assert_allclose(scores(estimator, kept(tmp_path)), expected, 1e-6)
 
 
-@pytest.mark.rotating(4)
 @every_estimator
 def test_sparse_rows_score_alike_however_they_are_kept(estimator, tmp_path):
     # what sparse rows are fitted to may differ from dense ones by the tolerance

@@ -104,7 +104,6 @@ def folds_within(known):
     return Spy.seen
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", STRUCTURES)
 @pytest.mark.parametrize("where", ["calibration", "comparison", "auto", "within"])
 def test_folds_respect_what_is_known_of_the_rows(where, name, monkeypatch):

@@ -24,8 +24,6 @@ from aucmax._core.sorting import insertion_sort
 from aucmax.cli import main
 from every_model import MODELS, fitted, scores
 
-pytestmark = pytest.mark.rotating(4)
-
 SOURCE = Path(aucmax.__file__).parents[1]
 is_plain = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 needs_compiler = pytest.mark.skipif(is_plain, reason="nothing is compiled")
@@ -95,7 +93,6 @@ DAMAGE = [
 
 
 @needs_compiler
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("damage", "suffix"), DAMAGE)
 def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):
     (path,) = cache.rglob(f"*.{suffix}")
@@ -161,10 +158,9 @@ for one in caught:
 """
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(os.name != "posix", reason="relies on HOME")
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", [None, "/dev/null/cache"], ids=["none", "no folder"])
 def test_a_disk_that_cannot_be_written_is_reported_once(folder, tmp_path):
     package = tmp_path / "aucmax"
@@ -236,6 +232,7 @@ print(insertion_sort(np.arange(2), np.array([2.0, 1.0]), 9))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="there is no such timer")
 def test_ctrl_c_while_numba_is_imported_leaves_it_usable():
     ran = subprocess.run(
@@ -382,7 +379,7 @@ print("numba" in sys.modules)
 """
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [list(MODELS)[k::4] for k in range(4)], ids=range(4))
 def test_models_of_few_rows_are_the_same_without_the_compiler(names, tmp_path):
     ran = subprocess.run(
@@ -398,8 +395,7 @@ def test_models_of_few_rows_are_the_same_without_the_compiler(names, tmp_path):
         np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
 
 
-@pytest.mark.rotating(4)  # make test-cold checks this as well
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AUCSVC", "MarginRanker", "LambdaMART"])
 def test_a_first_fit_of_few_rows_does_without_numba(name):
     options = "n_estimators=2" if name == "LambdaMART" else ""

@@ -10,10 +10,7 @@ import pytest
 
 from torture.amount import times
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork"),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
 HEAD = """
 import os, signal, sys, traceback, warnings
@@ -99,6 +96,7 @@ def said():
     return {name: part.splitlines() for name, part in named}
 
 
+@pytest.mark.slow
 def test_models_of_arrays_fit_and_score_in_a_forked_process(said):
     assert said["arrays"] == ["ended with 0"] * (10 * N_ROUNDS)
 

@@ -67,6 +67,7 @@ def test_few_values_need_no_compiled_loop(monkeypatch):
         check_stable_sort(values, *sort_with_order(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_side_by_side", [True, False])
 @pytest.mark.parametrize("name", VALUES)
 def test_groups_are_sorted_each_by_itself(name, is_side_by_side):

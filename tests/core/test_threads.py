@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.rotating(4)
-
 COMMON = """
 import threading
 import numpy as np
@@ -68,7 +66,7 @@ FITS = {
 REPORT = "print(max(before), max(seen), blas_threads() == before, flush=True)\n"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_products_use_one_thread_inside_and_as_many_as_before_after_that(fit):
     # the tests themselves run with one thread

@@ -21,8 +21,6 @@ from aucmax.datasets.opening import find_source
 from aucmax.exceptions import DataFileError
 from aucmax.tables import TableEncoder
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 200_000
 ALLOW = r"takes \d.* of memory or more, .*--max-memory \d+ .*datasets\.max_memory"
 
@@ -154,6 +152,7 @@ def test_the_option_of_the_command_line_is_the_limit(tmp_path, monkeypatch):
     assert run(*fit, "--max-memory", "1").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("AUCMAX_TORTURE"), reason="a file of minutes")
 def test_a_megabyte_that_unpacks_to_a_gigabyte_is_an_error_within_3_gb(tmp_path):
     path = tmp_path / "bomb.csv.gz"

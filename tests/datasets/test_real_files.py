@@ -7,7 +7,7 @@ from sklearn.datasets import load_svmlight_file
 
 from aucmax.datasets import load_letor, load_svmlight, load_table
 
-pytestmark = [pytest.mark.real_data, pytest.mark.sampled(3)]
+pytestmark = pytest.mark.real_data
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ def test_sparse_files_equal_scikit_learn(real_data, name):
     np.testing.assert_array_equal(y, their_y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shape", "n_text"),
     [

@@ -151,7 +151,6 @@ def outcome(call):
         return error
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_fuzz_same_arrays_as_scikit_learn_or_both_refuse(write, first):
     for seed in range(first, first + 50):

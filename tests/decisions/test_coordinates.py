@@ -41,7 +41,6 @@ def test_the_interval_does_not_collapse_at_the_corner():
     assert clustered.low < 0.8
 
 
-@pytest.mark.rotating(3)
 def test_rates_are_covered():
     rng = np.random.default_rng(1)
     truth = 0.5  # scores are shifted by the quantile

@@ -70,7 +70,6 @@ RULES = {
 }
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", RULES)
 @given(tied_scores, weights, st.booleans())
 def test_each_rule_takes_what_counting_all_cuts_finds(
@@ -206,7 +205,6 @@ SEEN = [
 ]
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("rule", SEEN, ids=str)
 def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 import reference_total_variation as reference
 from aucmax.graphs.total_variation import prox
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]
+pytestmark = pytest.mark.kernel
 
 EPS = np.finfo(float).eps
 MANY = 1200 if config.DISABLE_JIT else 20_000  # in either case too many to recurse
@@ -123,7 +123,6 @@ def component_of(edges, n):
 KINDS = ["chain", "star", "binary", "caterpillar", "random", "deep"]
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [0.3, 3.0, 300.0])
 def test_big_forests_meet_the_conditions_of_optimality(kind, scale):

@@ -54,7 +54,6 @@ def test_the_risk_is_its_definition(kind, loss, scale):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("nested", [True, False])
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
 @pytest.mark.parametrize("seed", range(2))

@@ -28,7 +28,6 @@ def fitted(graphs, labels, C=10.0, **params):
     return GraphRanker(C, **params).fit(graphs, labels)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_objective_is_that_of_the_definition(metric, loss):
@@ -84,7 +83,6 @@ def test_without_edges_the_model_is_a_linear_one_for_the_auc(metric, loss):
         np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-@pytest.mark.rotating(4)
 def test_weights_of_edges_are_never_negative_unless_free():
     graphs, labels = repelling(1, sizes=(6, 4))
     bounded = fitted(graphs, labels)

@@ -15,8 +15,6 @@ from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling
 from graphs.test_graph_problem import SETS, problem_of, weights_of
 
-pytestmark = [pytest.mark.sampled(2), pytest.mark.rotating(4)]
-
 TIGHT = StoppingRule(1e-6, 3000, floor=1e-2)
 
 

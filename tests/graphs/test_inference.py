@@ -11,7 +11,7 @@ from aucmax.metrics.top_sets import TopSets
 from graphs import reference_structured as reference
 from graphs.pairwise_samples import SETS, graph, labels_of
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(3)]
+pytestmark = pytest.mark.kernel
 
 TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
 ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))
@@ -101,7 +101,6 @@ def assert_order_is_right(found, task, scores, labels, top_sets):
             assert found.scores[before] > found.scores[here]
 
 
-@pytest.mark.rotating(4)
 @TASKS
 @ALL_SETS
 @ALL_SHAPES

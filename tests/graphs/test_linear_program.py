@@ -12,8 +12,6 @@ from scipy import sparse
 from aucmax.graphs import linear_program
 from aucmax.graphs.linear_program import BoxProgram, solve_box_program
 
-pytestmark = pytest.mark.rotating(4)
-
 
 def corner(costs=(-1.0, -2.0), high=4.0):
     """Two variables in [0, 3] with a sum of at most `high`, a difference from -1.

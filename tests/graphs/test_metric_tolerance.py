@@ -48,7 +48,6 @@ def test_without_a_tolerance_of_the_metric_the_gap_alone_decides(losses):
     assert by_metric.objective_ <= by_gap.objective_
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     "limits", [{"max_rounds": 6}, {"loss": "fixed", "max_iter": 60}]
 )

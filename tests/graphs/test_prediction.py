@@ -10,8 +10,6 @@ from graphs.ranker_samples import graphs_of, repelling
 from graphs.test_graph_ranker import METRICS, fitted
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("metric", ["auc", "unnested", "at_k", "binned"])
 def test_free_weights_rank_as_the_linear_program(metric):
     graphs, labels = repelling(1, sizes=(6, 4))

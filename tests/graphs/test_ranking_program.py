@@ -26,7 +26,6 @@ def sample(seed, low_high, kind="every", **sizes):
     return scores, SETS[kind](n), labels_of(seed, n)
 
 
-@pytest.mark.rotating(4)
 @TASKS
 @ALL_SETS
 @SIGNS
@@ -48,7 +47,6 @@ def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested)
         assert found.value == pytest.approx(truth, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.rotating(4)
 @TASKS
 @SIGNS
 def test_no_ranking_is_worth_more_than_the_optimum(task, low_high):

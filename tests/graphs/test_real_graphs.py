@@ -12,7 +12,7 @@ from aucmax.graphs import Graph, rank
 from aucmax.graphs.total_variation import optimality_gap
 
 # graphs of simulated data check the same every day
-pytestmark = [pytest.mark.real_data, pytest.mark.rotating(3)]
+pytestmark = pytest.mark.real_data
 
 
 @pytest.fixture(scope="module")

@@ -175,7 +175,6 @@ def test_a_program_finds_the_flows_that_prove_the_solution(kind):
     assert solution.fun <= 1e-8
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("strength", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("values", ["normal", "few", "heavy"])
 def test_a_cycle_is_a_chain_with_the_flow_that_brings_its_ends_together(

@@ -10,8 +10,6 @@ from scipy import sparse
 from aucmax.hypotheses.scaled_columns import ScaledColumns
 from hypotheses.storage import STORAGE
 
-pytestmark = pytest.mark.sampled(2)
-
 SHAPE = (7, 4)
 EVERY = range(SHAPE[1])
 # zeros, constant columns, negative entries: all of them often

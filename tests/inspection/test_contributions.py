@@ -14,8 +14,6 @@ from aucmax.inspection import contributions
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline, LightGBMBaseline
 
-pytestmark = pytest.mark.rotating(4)
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
 Y = 2 * X[:, 2] + X[:, 0] * X[:, 1] + RNG.normal(size=400) > 1

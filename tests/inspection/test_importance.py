@@ -76,7 +76,6 @@ def test_a_part_of_the_curve_may_count():
     assert found.drop[0] == pytest.approx(before - after)
 
 
-@pytest.mark.rotating(4)
 def test_intervals_hold_the_drop_on_many_other_rows():
     rng = np.random.default_rng(3)
     big = rng.normal(size=(60_000, 4))
@@ -143,7 +142,6 @@ MODELS = {
 }
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_tables_are_explained_by_raw_columns(name):
     model = MODELS[name].fit(TABLE, np.where(Y, "yes", "no"))

@@ -14,8 +14,6 @@ from sklearn.exceptions import NotFittedError
 
 from aucmax import AUCSVC, LevelSumRanker
 
-pytestmark = pytest.mark.rotating(4)
-
 ENDLESS_FIT = """
 import numpy as np
 from aucmax import AUCSVC
@@ -70,8 +68,8 @@ def test_a_forked_child_can_fit_after_its_parent_did():
         child.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_ctrl_c_ends_a_fit_at_once(solver):
     child = subprocess.Popen(

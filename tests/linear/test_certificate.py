@@ -33,7 +33,7 @@ def by_pairs(X, y, C):
         return solver.fit(pairs * sides[:, None], sides).coef_
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_no_claimed_bound_lies_above_an_attained_value(seed):
     rng = np.random.default_rng(seed)
@@ -52,6 +52,7 @@ def test_no_claimed_bound_lies_above_an_attained_value(seed):
     assert bounds[1e-9] >= min(attained) * (1 - 2e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sparse.csr_array])
 @pytest.mark.parametrize("n_columns", [5, 120])
 @pytest.mark.parametrize("C", [1.0, 1e4])

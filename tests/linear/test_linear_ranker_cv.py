@@ -22,8 +22,6 @@ from aucmax.metrics import partial_auc_score
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.risks import SmoothAveragePrecision
 
-pytestmark = pytest.mark.rotating(4)
-
 WHOLE = (0.0, 1.0)
 EARLY = (0.0, 0.1)
 
@@ -40,7 +38,6 @@ def few(**options):
     return LinearRankerCV(**{"C_values": (0.1, 1.0), "cv": folds, **options})
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, "mapped", "unscaled"])
 @pytest.mark.parametrize("largest", [1.7e308, 1e200, 1e-200])
 def test_columns_near_the_ends_of_the_range_of_numbers_are_used(
@@ -176,6 +173,7 @@ def test_groups_and_queries_stay_in_one_fold():
     assert within.score(X, y, qid=groups) > 0.8
 
 
+@pytest.mark.slow
 def test_processes_change_nothing():
     X, y = rows(300)
     one, two = few().fit(X, y), few(n_jobs=2).fit(X, y)
@@ -242,8 +240,8 @@ def test_a_saved_model_comes_back(tmp_path):
     assert again.best_params_ == model.best_params_
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
-@pytest.mark.rotating(4)
 def test_the_left_end_of_mammography_is_better_than_logistic_regressions(real_data):
     table = load_table(real_data / "mammography" / "mammography.csv.gz")
     X, y = table.drop("target").to_numpy(), table["target"].to_numpy() == 1
@@ -308,7 +306,6 @@ def test_weights_are_repeated_rows_for_smooth_average_precision():
     np.testing.assert_allclose(found.weights, expected.weights, rtol=0.02, atol=0.02)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [n for n in names() if n != "concordance"])
 def test_any_metric_of_two_classes_decides(name):
     kind = parse_metric(name).kind

@@ -8,8 +8,6 @@ import pytest
 
 from aucmax import AUCSVC
 
-pytestmark = [pytest.mark.sampled(5), pytest.mark.rotating(4)]
-
 N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]
 TOL = 1e-8
@@ -127,6 +125,7 @@ def fitted(X, y, penalty, C=None, radius=None, weights=None, **options):
 FORMS = [{"C": 3.0}, {"C": 100.0}, {"radius": 0.7}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("b", [0.2, 0.33])
@@ -160,6 +159,7 @@ def test_optimum_for_the_top_negatives_and_the_bottom_positives(penalty, form):
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize(

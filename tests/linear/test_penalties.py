@@ -173,7 +173,6 @@ def test_groups_may_be_named_in_a_frame(data):
     np.testing.assert_allclose(named.coef_, numbered.coef_, rtol=1e-9)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("solver", ["bundle", "subgradient"])
 def test_a_path_over_radii_equals_single_fits(data, penalty, solver):

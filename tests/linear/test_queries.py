@@ -35,6 +35,7 @@ def mean_over_queries(risk, scores, y, qid):
     return np.mean(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -63,7 +63,6 @@ def test_whole_ranges_are_the_whole_curve(data):
         np.testing.assert_array_equal(AUCSVC(**ranges).fit(X, y).coef_, plain.coef_)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("ranges", RANGES, ids=str)
 def test_solvers_agree_within_their_gaps(data, ranges):
     X, y = data

@@ -57,7 +57,6 @@ def test_a_model_of_times_ranks_is_saved_and_does_not_predict(name, tmp_path):
         assert copy.score(X, Y) == model.score(X, Y)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_frames_other_names_and_weights_of_any_scale_make_no_difference(name):
     fitted = clone(MODELS[name]).fit(X, Y).decision_function(X)
@@ -74,7 +73,6 @@ def test_frames_other_names_and_weights_of_any_scale_make_no_difference(name):
     )
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "cox"])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 def test_the_gap_bounds_the_distance_to_an_independent_optimum(loss, penalty):
@@ -136,7 +134,6 @@ def test_sparse_rows_are_learned(name):
     )
 
 
-@pytest.mark.rotating(4)
 def test_wide_data_and_all_rows_with_events_are_learned():
     X, Y = simulate(40, n_columns=600)
     model = AUCSVC().fit(X, Y)

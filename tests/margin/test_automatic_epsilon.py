@@ -12,11 +12,7 @@ from aucmax.margin.formulations import _EPSILONS
 from margin import samples
 from persistence.equality import same
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(3),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 DATA = {
     "separable": samples.separable(0, n_rows=20),
     "continuous": samples.continuous(0, n_rows=30),
@@ -24,6 +20,7 @@ DATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["pairs", "instances"])
 @pytest.mark.parametrize(
     ("data", "kind"),

@@ -67,7 +67,6 @@ def test_a_path_has_numbers_for_epsilon(epsilon):
         MarginRanker().fit_path(None, None, [0.3, epsilon])
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 @pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive", "global"])
 @pytest.mark.parametrize(("n_positive", "n_negative"), [(2, 2), (3, 7), (13, 29)])

@@ -14,8 +14,6 @@ from aucmax.risks.pair_margin import PairMargin
 from margin_programs import solve_instances, solve_pairs
 from reference_margins import stump_values
 
-pytestmark = pytest.mark.rotating(4)
-
 
 def noisy(n_rows, n_columns, seed=0):
     """Draw rows of which a quarter has the wrong label."""
@@ -65,7 +63,7 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
             assert -risk.bind(labels, weight).value(scores) <= bound + 1e-10
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["instances", "pairs"])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):

@@ -16,10 +16,7 @@ from margin.test_central_path import noisy
 from margin_programs import solve_instances
 from reference_margins import stump_values
 
-pytestmark = pytest.mark.rotating(4)
 
-
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.9])
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("decimals", [0, 1, 8])  # many ties, some, none
@@ -63,8 +60,8 @@ def many_rows(monkeypatch):
     monkeypatch.setattr(stump_problem, "_MIN_INTERIOR_GAP", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many_rows")
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("formulation", ["instances", "adaptive"])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
@@ -88,8 +85,8 @@ def test_with_too_many_stumps_column_generation_continues(monkeypatch):
     assert model.certificate_.gap <= 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many_rows")
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n_iter", [2, 8, 20])
 def test_a_callback_sees_it_and_can_stop_it(n_iter):
     X, labels = noisy(200, 8)

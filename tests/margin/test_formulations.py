@@ -18,11 +18,7 @@ from reference_margins import stump_values
 from torture.amount import times
 
 # on such data a margin below 0 is as good an optimum as any
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(5),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 DATA = {
     "binary": lambda seed: samples.binary(seed),
     "continuous": lambda seed: samples.continuous(seed),

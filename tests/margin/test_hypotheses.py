@@ -162,7 +162,6 @@ def test_nothing_but_constant_functions_is_an_error():
         MarginRanker([lambda X: np.ones(len(X))]).fit(X, labels)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("make", [samples.binary, samples.continuous])
 def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):

@@ -17,8 +17,6 @@ from aucmax.margin import MarginRanker
 from aucmax.margin.margin_checks import convergence_warning
 from persistence.equality import same
 
-pytestmark = [pytest.mark.sampled(4), pytest.mark.rotating(4)]
-
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
 KINDS = ("signed", "stumps")
 for_every_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)

@@ -13,10 +13,7 @@ from aucmax.risks.pair_margin import PairMargin
 from margin import samples
 from margin_programs import solve_pairs
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 FIELDS = [
     "gamma_star",
     "gamma_hat",

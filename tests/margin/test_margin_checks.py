@@ -5,11 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax.margin import MarginRanker
 
-pytestmark = pytest.mark.sampled(10)
-
 
 # scikit-learn also fits labels drawn at random, where no margin is above 0
-@pytest.mark.rotating(4)
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 @parametrize_with_checks(
     [

@@ -22,11 +22,7 @@ from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(8),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 KINDS = ("features", "signed", "stumps")
 # two fits of one problem agree within twice the tolerance; rounds of stumps are dear
 TOLERANCES = {"features": 1e-4, "signed": 1e-4, "stumps": 1e-3}
@@ -325,7 +321,6 @@ def test_weights_that_the_tolerance_does_not_need_are_dropped():
     assert model.weights_.min() > 1e-5
 
 
-@pytest.mark.rotating(4)
 def test_many_binary_sparse_columns():
     rng = np.random.default_rng(0)
     n_rows, n_columns = 1500, 30_000

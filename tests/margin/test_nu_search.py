@@ -10,11 +10,7 @@ from margin import samples
 from margin_programs import solve_instances, solve_tangent
 from persistence.equality import same
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(5),
-    pytest.mark.rotating(4),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 CASES = [
     pytest.param(make, kind, id=f"{make.__name__}-{kind}")
     for make in (samples.binary, samples.continuous)

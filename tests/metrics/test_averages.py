@@ -49,7 +49,7 @@ METRICS = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METRICS)
 @given(sample=samples(levels=3, weights=True, queries=3))
 def test_averages_follow_from_the_values_of_queries(name, sample):

@@ -188,7 +188,6 @@ def test_equal_weights_change_nothing_in_a_band_and_zero_weights_drop_rows():
         assert gaps.mean() < 0.1 * (plain.high - plain.low).mean()
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n_rows", [150, 4000])
 def test_a_weighted_band_is_that_of_resampled_rows(n_rows):
     # 4000 rows have more steps than chords

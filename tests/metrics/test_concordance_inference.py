@@ -52,8 +52,6 @@ def literal_error(value, weight, shares):
     return np.sqrt(variance)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_errors_are_the_definition(seed):
     event, time, scores, weight, strata = draw(seed)
@@ -74,8 +72,6 @@ def test_errors_are_the_definition(seed):
     assert found.standard_error == pytest.approx(error, rel=1e-5)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_dynamic_areas_and_their_mean_are_the_definition(seed):
     event, time, scores, weight, _ = draw(seed)

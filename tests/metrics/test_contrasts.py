@@ -316,7 +316,6 @@ def test_names_need_not_be_strings():
     assert found.differences[0].names == ("2.5", "1")
 
 
-@pytest.mark.rotating(4)
 def test_memory_does_not_grow_with_the_number_of_models():
     rng = np.random.default_rng(0)
     y = rng.random(60_000) < 0.4

@@ -108,7 +108,6 @@ def test_perfect_rankings_are_not_certain():
     assert perfect.low == pytest.approx(0.025 ** (1 / 15))
 
 
-@pytest.mark.rotating(3)
 def test_intervals_cover_and_tests_are_rarely_fooled():
     rng = np.random.default_rng(0)
     labels, folds = np.tile(np.arange(60) % 4 == 0, 3), np.repeat(np.arange(3), 60)

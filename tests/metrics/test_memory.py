@@ -11,6 +11,7 @@ from torture.amount import times
 MAX_MULTIPLE = 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
     [

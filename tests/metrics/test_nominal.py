@@ -30,7 +30,6 @@ def draw_rows(rng, n_rows, n_classes, decimals=1):
     return y, np.round(scores, decimals), rng.choice([0.25, 1.0, 3.0], y.size)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.kernel
 @every_kind
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -79,7 +78,6 @@ def test_whole_weights_are_repetitions_and_zero_weights_drop_rows(kind):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
-@pytest.mark.sampled(2)
 @every_kind
 @settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
@@ -113,8 +111,6 @@ def true_area(multi_class, average):
     return np.average(against_rest, weights=p if average == "weighted" else None)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(4)
 @every_kind
 def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):
     rng = np.random.default_rng(3)
@@ -127,7 +123,6 @@ def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):
     assert 0.92 <= covered / n_draws <= 0.98
 
 
-@pytest.mark.sampled(4)
 @every_kind
 def test_the_bootstrap_agrees(kind):
     rng = np.random.default_rng(4)

@@ -42,8 +42,6 @@ def true_area(shift, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0)):
     return quad(height, a, b, limit=200)[0] / ((b - a) * (d - c))
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("box", BOXES)
 def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):
     generator = np.random.default_rng(7)
@@ -59,7 +57,6 @@ def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):
     assert 0.02 <= rejected / n_draws <= 0.08
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("box", BOXES)
 def test_the_standard_error_is_about_that_of_the_bootstrap(box):
     labels, scores, _ = sample(np.random.default_rng(1))

@@ -18,8 +18,6 @@ from aucmax.metrics import (
 )
 from aucmax.metrics.planning import _Binormal, _Study
 
-pytestmark = pytest.mark.rotating(4)
-
 WHOLE = (0.0, 1.0, 0.0, 1.0)
 HEAD = (0.0, 0.2, 0.0, 1.0)
 

@@ -120,6 +120,7 @@ def test_missing_queries_stop_a_search(routing):
             search.fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(times(True, False), reason="starts processes; part of torture")
 def test_missing_queries_stop_a_search_in_worker_processes():
     scorer = roc_auc_scorer(per_query=True)

@@ -105,7 +105,6 @@ def test_models_that_rank_alike_do_not_differ():
     assert swapped.p_value == pytest.approx(straight.p_value)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("metric", [*RATES, "average_precision", "auc", "gini"])
 def test_each_name_has_an_interval_and_a_paired_test(metric):
     y, scores, other = made(gain=2.0)
@@ -160,7 +159,6 @@ def test_a_rate_has_the_interval_of_both_of_its_errors():
     assert (heavier.low, heavier.high) == pytest.approx((found.low, found.high))
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("metric", [*RATES, "average_precision"])
 def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
     y = np.arange(60) < 20

@@ -17,7 +17,6 @@ def made_up(n_rows, seed):
 MODELS = ["logistic", "additive"]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     X, y = made_up(1500, 0)

@@ -12,8 +12,6 @@ from every_model import TABLE, Y
 from killed import KilledError
 from persistence.equality import same
 
-pytestmark = pytest.mark.rotating(4)
-
 MODELS = ["logistic", "additive", LambdaMART(n_estimators=3)]
 
 
@@ -58,7 +56,6 @@ def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
     assert same(found.board_, whole.board_)
 
 
-@pytest.mark.rotating(2)
 def test_models_of_the_folds_resume_as_well(tmp_path, monkeypatch):
     monkeypatch.setattr("aucmax._core.folds._MAX_ROWS_FOR_ALL_FOLDS", 10)
     killed(tmp_path / "a.part", "combination")

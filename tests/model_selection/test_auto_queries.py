@@ -12,8 +12,6 @@ from aucmax.model_selection.models import RANKING_CANDIDATES
 from aucmax.model_selection.stacking import searched
 from model_selection.ranked_samples import ranked
 
-pytestmark = pytest.mark.rotating(4)
-
 FAST = ["svm-auc", "lightgbm-levels"]
 
 

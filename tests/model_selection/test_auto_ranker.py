@@ -15,8 +15,6 @@ from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.trees import LightGBMBaseline
 
-pytestmark = pytest.mark.rotating(4)
-
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]
 
@@ -168,7 +166,6 @@ def test_groups_that_share_their_noise_do_not_flatter_the_estimate():
     assert by_groups.estimate_["auc"] < 0.7
 
 
-@pytest.mark.rotating(2)
 def test_the_estimate_of_noise_is_near_a_coin():
     found = []
     for seed in range(4):
@@ -178,7 +175,6 @@ def test_the_estimate_of_noise_is_near_a_coin():
     assert abs(np.mean(found) - 0.5) < 0.05
 
 
-@pytest.mark.rotating(4)
 def test_intervals_cover_the_truth():
     """A small part of benchmarks/auto_ranker.py, which counts 200 tables."""
     n_covered = 0

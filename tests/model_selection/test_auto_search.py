@@ -15,8 +15,6 @@ from aucmax.model_selection.models import choose_candidates
 from aucmax.trees import LightGBMBaseline
 from model_selection.test_fitted_candidates import SETTING, Recorder, training_table
 
-pytestmark = pytest.mark.rotating(4)
-
 
 class Slow(Recorder):
     def fit(self, X, y):

@@ -23,8 +23,6 @@ from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from survival_samples import censored_rows, literal_concordance
 
-pytestmark = pytest.mark.rotating(4)
-
 FAST = ["cox", "additive-cox"]
 
 
@@ -97,7 +95,6 @@ def test_frames_and_arrays_give_the_same_model(fitted):
     assert other.weights_ == fitted.weights_
 
 
-@pytest.mark.rotating(4)
 def test_all_candidates_run_by_default():
     X, y = censored_rows(3, 150)
     model = AutoRanker(folds=2, time_limit=None).fit(X, y)

@@ -54,7 +54,6 @@ def test_models_that_store_rows_can_be_left_out():
         names(["logistic", "kernel"], stores_rows=False)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", ONE_MODEL)
 @pytest.mark.parametrize("part", [WHOLE_CURVE, EARLY])
 def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):

@@ -74,7 +74,6 @@ def test_without_a_baseline_nothing_is_said_of_tests():
     assert "p by" not in text
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("with_queries", [True, False])
 def test_levels_are_explained(with_queries):
     levels = np.digitize(X[:, 0], [0, 1])

@@ -12,8 +12,6 @@ from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import BASELINES, compared_models
 from aucmax.tables import TableEncoder, encode_target
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 240
 
 
@@ -182,7 +180,6 @@ def test_scores_of_other_folds_do_not_matter_within_queries():
     )
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("with_queries", [True, False])
 def test_levels_are_compared_by_mauc(with_queries):
     table, levels, queries = searches()

@@ -11,7 +11,7 @@ from aucmax.datasets import load_table
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.tables import encode_target
 
-pytestmark = [pytest.mark.real_data, pytest.mark.sampled(5)]
+pytestmark = pytest.mark.real_data
 
 #: plain logistic regression on these data, five folds, as their collector reports it
 REPORTED = {"hypothyroid": 0.9861, "sick": 0.9496, "kr-vs-kp": 0.9937}
@@ -23,7 +23,7 @@ def run(*arguments: object) -> str:
     return result.stdout
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTED)
 def test_compare_reaches_the_reported_auc_on_a_table(name, real_data, tmp_path):
     path = real_data / f"{name}/{name}.csv.gz"
@@ -49,7 +49,7 @@ def test_the_empty_column_of_sick_is_left_out(real_data, tmp_path):
     assert json.loads(out)["dropped_columns"]["TBG"] == "it is empty"
 
 
-@pytest.mark.rotating(6)
+@pytest.mark.slow
 def test_a9a_is_learned_from_one_file_and_measured_on_another(real_data, tmp_path):
     model = tmp_path / "a9a.aucmax"
     run("fit", real_data / "a9a/a9a_train.svm.gz", "--model", "svm-auc", "-o", model)
@@ -61,7 +61,6 @@ def test_a9a_is_learned_from_one_file_and_measured_on_another(real_data, tmp_pat
     assert low < 0.9022 < high
 
 
-@pytest.mark.rotating(2)
 def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp_path):
     folder, model = real_data / "mq2008", tmp_path / "mq.aucmax"
     run("fit", folder / "S1.svm.gz", "--model", "lambdamart-mauc", "-o", model)
@@ -74,7 +73,7 @@ def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp
     assert low < record["ndcg@10"] < high
 
 
-@pytest.mark.rotating(3)
+@pytest.mark.slow
 def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
     out = run(
         "compare", real_data / "mq2008/S1.svm.gz", "--no-save", "--json", "--quiet",
@@ -87,7 +86,6 @@ def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
     assert min(maucs["lambdamart-ordinal"], maucs["svm-auc"]) > maucs["lightgbm"]
 
 
-@pytest.mark.rotating(6)
 def test_the_hinge_of_a_narrow_range_that_collapses_on_a9a_is_not_saved(
     real_data, tmp_path
 ):
@@ -99,6 +97,7 @@ def test_the_hinge_of_a_narrow_range_that_collapses_on_a9a_is_not_saved(
     assert not (tmp_path / "m.aucmax").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*REPORTED, "spambase", "mammography", "ionosphere"])
 def test_public_tables_have_no_leak_and_no_identifier(name, real_data):
     table = load_table(real_data / f"{name}/{name}.csv.gz")

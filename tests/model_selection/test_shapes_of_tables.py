@@ -104,16 +104,14 @@ def model_for(monkeypatch, **options):
     return AutoRanker(time_limit=None, folds=2, calibrate="auto", **options)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(13)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_all_candidates_serve_tables_of_many_shapes(name, monkeypatch):
     X, y = TABLES[name]()
     check(model_for(monkeypatch), X, y)
 
 
-@pytest.mark.rotating(2)
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_all_candidates_serve_rows_with_structure(name, monkeypatch):
     X, y = pl.DataFrame(numbers(N) | words(N, 30)), labels_of(N)
@@ -142,7 +140,6 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_count_by_their_proportions(name):
     X, y = np.column_stack([*numbers(N).values()]), labels_of(N)

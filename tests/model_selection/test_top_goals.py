@@ -18,8 +18,6 @@ from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, by_query, choose_goal
 from aucmax.tables import encode_target
 
-pytestmark = pytest.mark.rotating(4)
-
 FAST = ["logistic", "lightgbm-small"]
 TOP = [name for name in names() if parse_metric(name).kind.is_top]
 
@@ -161,6 +159,7 @@ def test_a_metric_that_does_not_apply_lists_those_that_do():
         choose_goal(levels, "partial_auc")
 
 
+@pytest.mark.slow
 def test_the_linear_model_is_trained_for_the_goal():
     X, y = rare(5, 900)
     for metric, expected in (("recall@fpr=0.05", "recall@fpr=0.05"), ("auc", None)):

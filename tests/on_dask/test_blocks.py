@@ -93,7 +93,6 @@ def test_a_block_that_is_not_as_declared_is_named(name, fault):
         AUCSVC().fit(**columns_with(name, fault))
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", [too_few, failing])
 @pytest.mark.parametrize(
     ("entry", "name", "shown"),

@@ -58,7 +58,6 @@ LINEAR = {
 }
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", LINEAR)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_lines_and_stumps_score_the_same(name):
@@ -225,7 +224,6 @@ def no_refit(*_):
     raise TimeUpError
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("rows_of", ["all", "folds"])
 def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
     frame, y = table(0)

@@ -15,8 +15,6 @@ from aucmax.persistence import load, save
 from persistence.toy_models import Toy, with_state
 from torture.amount import times
 
-pytestmark = pytest.mark.rotating(4)
-
 SAVE_FOR_EVER = """
 import sys
 sys.path.insert(0, sys.argv[2])
@@ -40,6 +38,7 @@ def wait_for_a_save(path, last_inode):
         time.sleep(0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_a_killed_save_leaves_a_file_that_loads(tmp_path):
     path, rng = tmp_path / "m.aucmax", random.Random(3)

@@ -126,7 +126,6 @@ def test_a_state_that_no_fit_leaves_is_rejected(old, new, members):
         unpack({**members, "state.json": state})
 
 
-@pytest.mark.rotating(4)
 def test_odd_values_under_right_hashes_raise_only_our_exception(members):
     rng, rejected = random.Random(0), 0
     for _ in range(300):

@@ -12,8 +12,6 @@ from aucmax.persistence.model_file import _pack, _unpack, load
 from persistence.forgery import compact, forge, npy, take_apart
 from persistence.toy_models import Toy, with_state
 
-pytestmark = [pytest.mark.sampled(2), pytest.mark.rotating(4)]
-
 
 def make_file():
     rng = np.random.default_rng(0)

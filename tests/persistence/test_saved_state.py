@@ -29,8 +29,6 @@ from persistence.forgery import (
 )
 from torture.amount import times
 
-pytestmark = pytest.mark.sampled(6)
-
 N_TRIALS = times(25, 60)
 
 
@@ -60,7 +58,6 @@ def unpack_tree(members, tree, class_name):
     return _unpack(forge(changed, **{"class": class_name}))
 
 
-@pytest.mark.rotating(4)  # fits every model
 def test_every_class_that_can_be_saved_declares_its_state_and_has_a_sample():
     names = {*REGISTRY} - {"Toy", "Checked"}
     assert all(saved_fields(find_class(name)) for name in names)
@@ -76,7 +73,7 @@ def test_a_saved_model_scores_alike(name):
     assert (scores(name, again) == scores(name, model)).all()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forged_file_is_rejected_or_scores(name):

@@ -16,8 +16,6 @@ from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
 from torture.amount import times
 
-pytestmark = [pytest.mark.sampled(6), pytest.mark.rotating(4)]
-
 N_TRIALS = times(50, 150)
 
 RNG = np.random.default_rng(4)
@@ -90,6 +88,7 @@ def test_trees_of_another_type_are_rejected():
         _unpack(forge({**members, "state.json": state}, **{"class": "TableModel"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", sorted({choice.home for choice in MODELS.values()}))
 def test_odd_values_under_right_hashes_raise_only_our_exception(home):
     # models of one class differ in their parameters, so they share the trials

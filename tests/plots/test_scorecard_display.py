@@ -84,7 +84,6 @@ def test_given_axes_leave_no_figure_behind(ax):
     plt.close("all")
 
 
-@pytest.mark.rotating(4)
 def test_importing_plots_loads_no_model():
     code = "import sys, aucmax.plots; print('sklearn' in sys.modules)"
     ran = subprocess.run(

@@ -15,8 +15,6 @@ from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.regularizers.regularizer import ProximalRegularizer
 
-pytestmark = pytest.mark.sampled(5)
-
 N = 8
 GROUPS = [0, 2, 1, 1, 2, 0, 2, 3]  # not in order; of sizes 2, 2, 3, 1
 PENALTIES = {
@@ -159,7 +157,6 @@ def test_l1_and_groups_zero_what_is_not_worth_its_price():
     np.testing.assert_array_equal(groups == 0.0, np.not_equal(GROUPS, 1))
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("constant", [-1.0, 0.0, 0.2, 1.0, 30.0])
 @pytest.mark.parametrize("scale", [0.1, 1.0, 4.0])

@@ -147,7 +147,6 @@ def test_300_models_and_2000_columns_make_a_small_page():
     Elements(page)
 
 
-@pytest.mark.rotating(4)
 def test_200000_rows_without_an_order_make_a_small_page_quickly():
     large = contents(n_rows=200_000)
     chaos = np.random.default_rng(0)
@@ -232,7 +231,6 @@ def test_markdown_has_the_same_sections_and_escapes_names():
         assert len(widths) == 1, table
 
 
-@pytest.mark.rotating(4)
 def test_both_kinds_are_saved_whole(tmp_path, page):
     report = Report(contents())
     assert report.save(tmp_path / "a.html").read_text(encoding="utf-8") == page

@@ -15,8 +15,6 @@ from aucmax.model_selection.goals import choose_goal
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 
-pytestmark = pytest.mark.rotating(4)
-
 SCRIPT = "<script>alert(1)</script>"
 
 

@@ -7,7 +7,7 @@ from aucmax.risks import Concordance
 from aucmax.risks.concordance_losses import LOSSES
 from reference_concordance import pair_losses
 
-pytestmark = [pytest.mark.kernel, pytest.mark.rotating(4)]
+pytestmark = pytest.mark.kernel
 
 
 def draw(seed, size):

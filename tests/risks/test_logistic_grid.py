@@ -9,7 +9,7 @@ from aucmax.risks._pairs import logistic_grid
 from aucmax.risks._pairs.logistic_grid import LogisticGrid
 from reference_pair_sigmoid import pair_sigmoid
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(4)]
+pytestmark = pytest.mark.kernel
 
 N_ROWS = 250
 RANGES = [(0.0, 1.0), (0.0, 0.1), (0.07, 0.61), (0.5, 1.0)]
@@ -56,8 +56,7 @@ def some_weights(kind, generator):
     return generator.choice(values, N_ROWS)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "plain", "wide"])
 @pytest.mark.parametrize(
     "kind", ["smooth", "tied", "borders", "equal", "tiny", "outliers", "far from 0"]

@@ -14,7 +14,7 @@ from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from drawing import distinct, fewer_examples, picked, places, spread
 
 # each test runs in one of the two ways below, or one in four of its cases
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(4)]
+pytestmark = pytest.mark.kernel
 
 LABELS = np.array([1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0])
 SIZE = LABELS.size
@@ -277,6 +277,7 @@ def test_a_huge_weight_does_not_hide_the_ranks_of_tiny_ones(n_levels, rank_weigh
 
 
 # ends that no sum of a few large weights comes near
+@pytest.mark.slow
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.13), (0.07, 0.61), (0.31, 0.32)])
 @given(moderate_scores(SIZE), st.booleans(), wide_weights(SIZE))
 @settings(max_examples=50)
@@ -350,7 +351,6 @@ def rows_with_levels(n_levels, n_rows, kind, seed=0):
 
 
 # every number of levels with ties and without, every kind with few levels and many
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("rank_weighted", [False, True])
 @pytest.mark.parametrize(
     ("kind", "n_levels"),
@@ -368,6 +368,7 @@ def test_any_number_of_levels_is_the_definition(kind, n_levels, rank_weighted):
         assert_is_the_definition(parameters, scores, labels, weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank_weighted", [False, True])
 @pytest.mark.parametrize("n_levels", [100, 256, 257, 300])
 @pytest.mark.parametrize("kind", ["spread", "tied"])
@@ -377,6 +378,7 @@ def test_hundreds_of_levels_are_the_definition(kind, n_levels, rank_weighted):
     assert_is_the_definition({"rank_weighted": rank_weighted}, scores, labels)
 
 
+@pytest.mark.slow
 def test_hundreds_of_levels_have_weights_of_their_own():
     scores, labels = rows_with_levels(270, 300, "spread")
     assert_is_the_definition({"pair_weights": "mauc"}, scores, labels)

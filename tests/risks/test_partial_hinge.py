@@ -11,7 +11,7 @@ from aucmax.risks import PairHinge, PartialHinge
 from aucmax.risks.bound_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
 from drawing import picked, spread
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]
+pytestmark = pytest.mark.kernel
 
 # 3 positives and 4 negatives: all 5040 orders can be tried
 FEW = np.array([True, False, True, False, False, True, False])

@@ -34,7 +34,6 @@ def measure(model, X, y):
     return partial_auc_score(y, model.decision_function(X), **ranges)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranges", [{}, {"fpr_range": EARLY}, {"tpr_range": (0.5, 1)}])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 def test_the_ranking_is_never_worse_than_that_of_the_best_start(ranges, penalty):
@@ -192,7 +191,6 @@ def test_a_saved_model_comes_back_with_its_starts(tmp_path):
     )
 
 
-@pytest.mark.rotating(4)
 def test_a_real_table_has_no_worse_a_left_end_than_logistic_regression():
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)

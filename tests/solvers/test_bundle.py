@@ -12,14 +12,13 @@ from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
-pytestmark = [pytest.mark.sampled(8), pytest.mark.rotating(4)]
-
 
 def solved(objective, name, smoothing=False, start=None, **rule):
     solver = BundleSolver(StoppingRule(**rule), smoothing)
     return solver.minimize(objective, REGULARIZERS[name], start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("risk", RISKS)
@@ -33,7 +32,7 @@ def test_certified_interval_holds_the_optimum(name, risk, smoothing):
         assert solution.value >= truth * (1.0 - 1e-7)
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("C", [3.0, 30.0])
@@ -77,6 +76,7 @@ def test_smoothing_is_left_out_where_the_risk_does_not_allow_it(name):
     assert one.history[-1].value == other.history[-1].value
 
 
+@pytest.mark.slow
 def test_smoothing_saves_passes_on_wide_data():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(60, 300))

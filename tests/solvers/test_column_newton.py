@@ -18,8 +18,6 @@ from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 
-pytestmark = [pytest.mark.sampled(5), pytest.mark.rotating(4)]
-
 
 def bits(n_rows=60, n_columns=250, seed=0, duplicated=False):
     """Return zeros and ones, of which few matter, and labels that follow from them."""
@@ -55,6 +53,7 @@ def test_both_solvers_of_l1_agree(data, C):
     assert objective.n_passes < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pairs", "instances"])
 @pytest.mark.parametrize("data", ["dense", "sparse", "duplicated"])
 def test_both_solvers_of_margins_agree(kind, data):
@@ -73,7 +72,6 @@ def test_both_solvers_of_margins_agree(kind, data):
     assert np.abs(found.point.parameters).sum() <= 1.0 + 1e-12
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.4)])
 def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     X, labels = bits()

@@ -67,7 +67,6 @@ def test_one_pass_per_iteration_however_many_go_abreast():
     assert objective.n_passes == before + 4.0
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("regularizer", [L2(), L1(), ElasticNet(0.3), L1Ball(3.0)])
 @pytest.mark.parametrize("risk", [PairSigmoid(), PairSigmoid((0.1, 0.6), tau=0.3)])
 def test_the_value_never_rises_and_is_that_of_the_point(regularizer, risk):

@@ -12,8 +12,6 @@ from aucmax.solvers.bundle import LevelBundleSolver
 from aucmax.solvers.solver import Start, StoppingRule
 from margin_programs import solve_instances, solve_pairs
 
-pytestmark = pytest.mark.sampled(5)
-
 HULLS = {"simplex": Simplex, "l1": L1Ball}
 KINDS = [
     "noisy",
@@ -62,7 +60,6 @@ def solved(objective, hull, tol=1e-8, start=None, floor=1e-3, **options):
     return solver.minimize(objective, HULLS[hull](), start)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("share", [0.02, 0.2, 1.0])
 @pytest.mark.parametrize("kind", KINDS)
@@ -82,7 +79,6 @@ def test_pair_margins_reach_the_optimum_of_the_linear_program(kind, share, hull)
     assert solution.value == pytest.approx(objective.risk_value(solution.point))
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("share", [0.1, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,7 +119,6 @@ def test_a_gap_of_one_millionth_of_a_millionth_is_within_reach(hull, seed):
     assert solution.n_iter <= 60
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("kind", ["noisy", "weighted", "more hypotheses than rows"])
 def test_cuts_of_a_larger_nu_serve_a_smaller_one(kind, hull):

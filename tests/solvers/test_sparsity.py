@@ -55,7 +55,6 @@ def dusty(name, dust):
     )
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("dust", [1e-10, 1e-7, 1e-5])
 def test_dust_becomes_true_zeros_within_the_tolerance(name, dust):
@@ -124,7 +123,6 @@ def test_no_weights_at_all_stay_so():
     assert objective.n_passes == n_passes
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("solver", "most"), [(BundleSolver, 80), (SubgradientSolver, 200)]
 )

@@ -12,8 +12,6 @@ from aucmax.solvers.subgradient import SubgradientSolver
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 from reference_penalised import PENALTIES
 
-pytestmark = pytest.mark.sampled(5)
-
 BALLS = [name for name in REGULARIZERS if name not in PENALTIES]
 SPARSE = [name for name in REGULARIZERS if "l2" not in name]
 
@@ -23,7 +21,6 @@ def solved(objective, name, start=None, **rule):
     return solver.minimize(objective, REGULARIZERS[name], start)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("risk", RISKS)
 def test_certified_interval_holds_the_optimum(name, risk):
@@ -207,7 +204,6 @@ def test_risks_that_cannot_be_smoothed_are_served(risk, name):
     assert solved(objective, name, tol=1e-2).converged
 
 
-@pytest.mark.rotating(4)
 def test_large_problems_need_few_passes():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(5000, 30))

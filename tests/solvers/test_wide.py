@@ -41,7 +41,6 @@ def bits(n_rows=100, n_columns=1200, seed=0):
     return X, X[:, :20].sum(axis=1) + 0.5 * generator.normal(size=n_rows) > 4.0
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("make", [np.asarray, np.float32, sparse.csr_array])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_fits_agree_and_the_certificate_holds_on_the_data(make, C):

@@ -12,8 +12,6 @@ from aucmax.datasets import load_demo
 from aucmax.tables import TableNotice, check_table, encode_target
 from aucmax.tables.checks import without_columns
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 400
 RNG = np.random.default_rng(0)
 LABELS = RNG.random(ROWS) < 0.3

@@ -19,8 +19,6 @@ from aucmax.exceptions import ColumnsWarning
 from aucmax.model_selection import compare_models
 from aucmax.tables import TableModel
 
-pytestmark = pytest.mark.rotating(4)
-
 
 def table(n_rows=120, seed=0):
     generator = np.random.default_rng(seed)

@@ -452,7 +452,6 @@ def test_fitting_again_forgets_the_first_table():
     assert encoder.columns_ == []
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     "damage",
     [

@@ -23,8 +23,6 @@ from aucmax.model_selection import MODELS, table_model
 from aucmax.model_selection.models import LEVEL_MODELS
 from aucmax.tables import TableModel, encode_target
 
-pytestmark = [pytest.mark.sampled(8), pytest.mark.rotating(4)]
-
 ROWS = 400
 OF_LABELS = [name for name, model in MODELS.items() if not model.learns_survival]
 LAMBDAMART = [name for name in OF_LABELS if name.startswith("lambdamart")]
@@ -73,6 +71,7 @@ def fitted(name: str) -> TableModel:
     return model.fit(table, **learnable(name, np.array(outcome) == "ill"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_LABELS)
 def test_every_model_learns_from_raw_rows(name):
     model = fitted(name)
@@ -91,6 +90,7 @@ def test_every_model_learns_from_raw_rows(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_saved_model_gives_the_same_scores(name, tmp_path):
     model = fitted(name)
@@ -106,7 +106,7 @@ def test_a_saved_model_gives_the_same_scores(name, tmp_path):
     assert loaded.grading_ == model.grading_
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_sparse_rows_work_and_save(name, tmp_path):
     rng = np.random.default_rng(0)
@@ -124,7 +124,7 @@ def test_sparse_rows_work_and_save(name, tmp_path):
         assert roc_auc_score(labels, scores) > 0.83
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_unit_of_a_column_does_not_change_the_ranking(name, scale):

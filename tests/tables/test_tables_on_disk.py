@@ -16,8 +16,6 @@ from aucmax.model_selection import table_model
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.tables import TableEncoder, TableModel, encode_target
 
-pytestmark = pytest.mark.rotating(4)
-
 ROWS = 900
 
 
@@ -54,8 +52,8 @@ def table(tmp_path, frame):
     return open_table(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:column 'written' holds numbers")
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["lambdamart", "linear", "svm-auc", "lightgbm"])
 def test_the_model_is_the_same_bit_for_bit(frame, table, name):
     settings = {"n_estimators": 20} if name == "lambdamart" else {}

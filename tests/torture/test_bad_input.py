@@ -18,8 +18,6 @@ import aucmax
 from aucmax import decisions, metrics, plots
 from aucmax.tables import TableModel
 
-pytestmark = pytest.mark.sampled(4)
-
 N = 24
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 3))
@@ -153,7 +151,6 @@ OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "relia
 OF_ONE_CLASS += ("recall_at_k", "lift_at_k")
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("function", "needed", "scores"), [*functions_of_scores()])
 def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
     parameters = inspect.signature(function).parameters
@@ -194,7 +191,6 @@ def with_probabilities():
         return model.fit(X, Y)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("display", [*from_estimator()])
 def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
     model = with_probabilities()

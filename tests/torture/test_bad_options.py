@@ -16,10 +16,9 @@ from aucmax import datasets, decisions, inspection, metrics, plots
 from aucmax.graphs import grid_edges
 from torture.test_bad_input import S, X, Y, small
 
-pytestmark = [
-    pytest.mark.sampled(12),
-    pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs a timer"),
-]
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "ITIMER_PROF"), reason="needs a timer"
+)
 
 ODD = {
     "None": None,
@@ -168,7 +167,6 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("function", "needed", "option"), FUNCTIONS)
 def test_functions_name_an_odd_option(function, needed, option):
     offences = []

@@ -182,8 +182,6 @@ def assert_is_certified(model, rows, positive):
     assert own <= other + model.dual_gap_ + 1e-13 * model.C * (1.0 + length)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     rng = np.random.default_rng(seed)
@@ -212,8 +210,6 @@ def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     assert_is_certified(model, rows, rows.labels == 1)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
     rng = np.random.default_rng(seed)
@@ -226,7 +222,6 @@ def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
         assert_is_certified(own, rows, rows.labels == level)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed):
     rng = np.random.default_rng(seed)
@@ -268,7 +263,6 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     assert attained == pytest.approx(model.objective_, abs=1e-9)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", FITS)
 def test_no_smoother_values_on_a_graph_are_below_what_the_gap_allows(seed):
     rng = np.random.default_rng(seed)

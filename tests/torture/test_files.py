@@ -25,7 +25,6 @@ def test_damage_is_noticed(name):
                 _unpack(mutant)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forger_gets_an_error_or_a_model_that_scores(name):
     members, class_name = file_of(name)

@@ -9,15 +9,12 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.cli.reading import Source
 from aucmax.cli.score import known_columns
 from aucmax.tables import TableEncoder, TableModel
 from torture.amount import times
-
-pytestmark = pytest.mark.rotating(4)
 
 N_ROWS = 40
 WORDS = [
@@ -151,7 +148,6 @@ def scored(model, path):
     return scores, [text for text in said if any(why in text for why in reasons)]
 
 
-@pytest.mark.rotating(2)
 def test_tables_score_alike_from_every_format_or_with_a_warning(tmp_path):
     n_warned = n_equal = 0
     for seed in range(times(20, 500)):

@@ -28,7 +28,6 @@ pytestmark = [
     pytest.mark.skipif(
         not hasattr(signal, "ITIMER_PROF"), reason="there is no timer of processor time"
     ),
-    pytest.mark.rotating(4),
 ]
 #: seconds of processor time, so that other processes do not count
 LONGEST = 1.0
@@ -106,7 +105,6 @@ def is_unchanged(model, state):
     return now.keys() == state.keys() and all(now[k] is state[k] for k in now)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_ends_soon_and_leaves_the_earlier_model(name, record_property):
     template, rows, labels = MODELS[name]

@@ -9,10 +9,7 @@ import pytest
 
 from torture.amount import times
 
-pytestmark = [
-    pytest.mark.rotating(3),
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
 # forked from one warm process: starting Python for each kill takes seconds
 SCRIPT = """

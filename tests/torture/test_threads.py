@@ -16,8 +16,6 @@ from aucmax.risks import bound_pair_logistic
 from aucmax.risks._pairs import few_pairs, level_pairs, logistic_grid
 from torture.amount import times
 
-pytestmark = pytest.mark.rotating(4)
-
 RNG = np.random.default_rng(0)
 N = 6000
 X = RNG.normal(size=(N, 8))
@@ -69,7 +67,6 @@ def test_metrics_are_the_same_bits_for_any_number_of_threads(name):
         np.testing.assert_array_equal(found, first)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOOSTED)
 def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
     model, labels = BOOSTED[name]
@@ -80,7 +77,6 @@ def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
         np.testing.assert_array_equal(found, first)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LINEAR)
 def test_linear_models_differ_by_what_the_tolerance_allows_and_not_by_one_thread(name):
     model = LINEAR[name]

@@ -127,7 +127,6 @@ def test_scaled_derivatives_are_of_the_size_of_other_objectives():
         assert 0.1 < sizes[0] / sizes[1] < 2.0
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in names() if name != "concordance"])
 def test_early_stopping_takes_every_name_of_a_metric(name):
     kind = parse_metric(name).kind

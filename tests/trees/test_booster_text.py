@@ -25,8 +25,6 @@ from trees.boosters import (
     train,
 )
 
-pytestmark = pytest.mark.rotating(4)
-
 
 def early_stopped():
     data = lgb.Dataset(X, Y)
@@ -175,6 +173,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 def test_no_mutant_that_passes_harms_lightgbm():
     passed = []
     for text in mutants(N_MUTANTS):

@@ -39,7 +39,6 @@ def ragged(n=300, seed=0):
     return X, y, rng.integers(1, 4, n).astype(float)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_probabilities_equal_those_of_scikit_learn(kind, seed):

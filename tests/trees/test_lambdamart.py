@@ -133,7 +133,6 @@ def test_queries_may_come_in_any_order_of_rows(name):
     assert trees(alone) != trees(mixed)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", ["logistic", "ordinal"])
 @pytest.mark.parametrize("with_queries", [False, True])
 @pytest.mark.parametrize("most_pairs", [-1, 10**9])

@@ -144,7 +144,6 @@ def frame(kind, X, names=("number", "kind"), missing=()):
     return pl.DataFrame([pl.Series(names[0], X[:, 0]), column])
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("kind", [*PANDAS, *POLARS])
 def test_categories_and_text_of_frames_are_encoded_and_remembered(kind):
     X, y = categorical()

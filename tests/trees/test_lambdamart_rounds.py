@@ -29,8 +29,6 @@ from trees.tree_samples import LEVELS, TWO, measure, sample
 LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
 def test_validation_rows_choose_the_first_best_round(name, with_queries):

@@ -93,7 +93,6 @@ def test_trees_are_those_of_lambdamart(objective, grouped):
     np.testing.assert_allclose(ours - ours[0], scores - scores[0], atol=1e-6)
 
 
-@pytest.mark.rotating(4)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_metric_is_the_public_one_with_weights_and_queries(objective, grouped):

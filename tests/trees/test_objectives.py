@@ -8,10 +8,8 @@ from aucmax.objectives import lightgbm
 from aucmax.trees import plugins
 from aucmax.trees.plugins import LabelledRows
 
-pytestmark = pytest.mark.rotating(4)
 
-
-@pytest.mark.rotating(4)  # a fresh process
+@pytest.mark.slow
 def test_importing_objectives_loads_no_training_library():
     code = (
         "import sys, aucmax.objectives as o; o.lightgbm(); o.xgboost();"

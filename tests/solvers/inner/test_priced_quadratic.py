@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
 
-pytestmark = [pytest.mark.kernel, pytest.mark.sampled(5)]
+pytestmark = pytest.mark.kernel
 
 
 def quadratic(seed, n=12, rank=None):
