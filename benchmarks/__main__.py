@@ -2,8 +2,10 @@
 
 By default all gates of speed, each in a process of its own, so that no gate changes
 the cache or the threads of another. Ends with exit code 1 if a gate was missed.
-``--page docs/performance.md`` writes that page. Benchmarks of quality (coverage of
-intervals, calibration) take hours and run by name: ``quality.decisions``.
+``--page docs/performance.md`` writes that page, ``--compare`` prints the ratios to
+``baseline.json``, ``--baseline 3`` measures three times and stores that file.
+Benchmarks of quality (calibration, studies) take hours and run by name:
+``quality.decisions``.
 """
 
 import argparse
@@ -15,6 +17,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks import baseline
 from benchmarks.gates import GATES
 from benchmarks.page import Outcome, write_page
 from benchmarks.report import Report
@@ -30,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("name", nargs="*", help="a module or a gate; default all gates")
     parser.add_argument("--page", type=Path, help="write the outcomes as a page, here")
     parser.add_argument("--json", type=Path, help="write the outcomes as JSON, here")
+    parser.add_argument("--compare", action="store_true", help="with the baseline")
+    parser.add_argument("--baseline", type=int, metavar="N", help="store N runs")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     for module in SPEED:
@@ -46,16 +51,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [name for name in options.name if name not in quality]
     if quality and not chosen:
         return 0
+    if options.baseline:
+        runs = [measured(run_gates(chosen, parser)) for _ in range(options.baseline)]
+        baseline.write(baseline.summarise(runs))
+        return 0
     outcomes = run_gates(chosen, parser)
+    if options.compare:
+        print("\nratio to the baseline (above 1 is worse)")
+        rows = baseline.compare(baseline.read(), measured(outcomes), GATES)
+        print("\n".join(line for _, line in rows))
     if options.page:
         write_page(options.page, outcomes)
     if options.json:
-        found = {outcome.gate.name: outcome.value for outcome in outcomes}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps(measured(outcomes), indent=1)
+        options.json.write_text(text + "\n", encoding="utf-8")
     missed = [outcome for outcome in outcomes if outcome.is_met is False]
-    measured = [outcome for outcome in outcomes if outcome.is_met is not None]
-    print(f"\n{len(measured) - len(missed)} of {len(measured)} gates met")
+    n_measured = len(measured(outcomes))
+    print(f"\n{n_measured - len(missed)} of {n_measured} gates met")
     return 1 if missed else 0
+
+
+def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Return the values of the gates that were measured."""
+    return {one.gate.name: one.value for one in outcomes if one.value is not None}
 
 
 def run_gates(

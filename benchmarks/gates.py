@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 GATES: dict[str, "Gate"] = {}
 
 
@@ -74,6 +76,14 @@ def ratio(
     """Return our best time over theirs."""
     best = best_seconds({"ours": ours, "theirs": theirs}, repeats)
     return best["ours"] / best["theirs"]
+
+
+def merge_sort(keys: np.ndarray) -> np.ndarray:
+    """Return the order of the keys by a merge sort, which uses no vector instructions.
+
+    NumPy's default sort is up to eight times as fast where the processor has AVX-512.
+    """
+    return np.argsort(keys, kind="stable")
 
 
 def seconds(call: Callable[[], object]) -> float:

@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the benchmarks
 
 from benchmarks import __main__ as command
+from benchmarks import baseline
 from benchmarks.gates import GATES, Gate, gate
 from benchmarks.page import Outcome, write_page
 
@@ -95,10 +96,10 @@ def test_a_gate_has_one_limit():
         gate("two limits", at_most=1.0, at_least=1.0)
 
 
-def test_there_are_about_thirty_gates():
+def test_there_are_about_fifty_gates():
     for module in command.SPEED:
         import_module(f"benchmarks.speed.{module}")
-    assert 25 <= len(GATES) <= 46
+    assert 25 <= len(GATES) <= 54
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -106,3 +107,21 @@ def test_every_module_can_be_imported(module):
     if "\nimport torch" in (ROOT / f"{module.replace('.', '/')}.py").read_text():
         pytest.importorskip("torch", reason="torch is not installed")
     import_module(module)
+
+
+def test_the_baseline_is_the_median_of_its_runs_and_the_worst_change_comes_first():
+    runs = [{FAST.name: value, LOW.name: 2 * value} for value in (3.0, 1.0, 2.0)]
+    figures = baseline.summarise(runs)
+    assert figures[FAST.name] == {"median": 2.0, "spread": 3.0}
+    gates = {one.name: one for one in (FAST, LOW)}
+    # of the second gate more is better
+    values = {FAST.name: 3.0, LOW.name: 1.0, "made.new": 1.0}
+    changes = [change for change, _ in baseline.compare(figures, values, gates)]
+    assert changes == [float("inf"), 4.0, 1.5]
+
+
+def test_gates_that_were_not_measured_keep_their_baseline(tmp_path):
+    path = tmp_path / "baseline.json"
+    baseline.write({"a.one": {"median": 1.0, "spread": 1.0}}, path)
+    baseline.write({"b.two": {"median": 2.0, "spread": 1.5}}, path)
+    assert list(baseline.read(path)) == ["a.one", "b.two"]

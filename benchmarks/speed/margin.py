@@ -45,13 +45,25 @@ def pairs_at_scale() -> float:
     return ranker("pairs", "features").fit(*r_of_k(1_000_000)).n_passes_
 
 
-@gate("MarginRanker, all stumps of noisy rows / logistic regression", at_most=5000.0)
-def noisy_stumps() -> float:
+def stumps_against_logistic_regression(
+    n_rows: int, n_columns: int, flipped: float, epsilon: float
+) -> float:
+    """Return our time over that of a logistic regression of the same noisy rows."""
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(600, 60))
-    score = X @ generator.normal(size=60) / np.sqrt(60.0) + np.sin(2.0 * X[:, 0])
-    y = (score > np.median(score)) ^ (generator.random(600) < 0.25)
-    model = ranker("pairs", "stumps")
-    return ratio(
-        lambda: model.fit(X, y), lambda: LogisticRegression().fit(X, y), repeats=2
-    )
+    X = generator.normal(size=(n_rows, n_columns))
+    score = X @ generator.normal(size=n_columns) / np.sqrt(n_columns)
+    score += np.sin(2.0 * X[:, 0])
+    y = (score > np.median(score)) ^ (generator.random(n_rows) < flipped)
+    model = ranker("pairs", "stumps", epsilon)
+    peer = LogisticRegression()
+    return ratio(lambda: model.fit(X, y), lambda: peer.fit(X, y), repeats=2)
+
+
+@gate("MarginRanker, stumps of 600 x 60 / logistic regression", at_most=5000.0)
+def noisy_stumps() -> float:
+    return stumps_against_logistic_regression(600, 60, 0.25, EPSILON)
+
+
+@gate("MarginRanker, stumps of 1,000 x 8 / logistic regression", at_most=20000.0)
+def few_columns_of_stumps() -> float:
+    return stumps_against_logistic_regression(1000, 8, 0.25, 0.3)

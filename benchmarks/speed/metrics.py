@@ -10,19 +10,19 @@ from aucmax.risks import (
     PairSigmoid,
     SmoothAveragePrecision,
 )
-from benchmarks.gates import best_seconds, gate, ratio, seconds
+from benchmarks.gates import best_seconds, gate, merge_sort, ratio, seconds
 from benchmarks.speed.samples import scored_rows
 
 N_ROWS = 1_000_000
 
 
-@gate("roc_auc_score / sorts of both classes, 10^6 rows", at_most=1.5)
+@gate("roc_auc_score / merge sorts of both classes, 10^6 rows", at_most=1.5)
 def auc() -> float:
     y, scores = scored_rows(N_ROWS)
     positive, negative = scores[y], scores[~y]
     return ratio(
         lambda: metrics.roc_auc_score(y, scores),
-        lambda: (np.sort(positive), np.sort(negative)),
+        lambda: (merge_sort(positive), merge_sort(negative)),
     )
 
 
@@ -44,24 +44,24 @@ def interval() -> float:
     )
 
 
-@gate("compare_auc of 10 models / np.argsort, 10^6 rows", at_most=15.0)
+@gate("compare_auc of 10 models / a merge sort, 10^6 rows", at_most=15.0)
 def ten_models() -> float:
     y, scores = scored_rows(N_ROWS)
     noise = np.random.default_rng(3).normal(size=(10, N_ROWS))
     models = {f"model {k}": scores + one for k, one in enumerate(noise)}
     first = models["model 0"]
     return ratio(
-        lambda: metrics.compare_auc(y, models), lambda: np.argsort(first), repeats=3
+        lambda: metrics.compare_auc(y, models), lambda: merge_sort(first), repeats=3
     )
 
 
-@gate("concordance_index / np.argsort, 10^6 rows", at_most=10.0)
+@gate("concordance_index / a merge sort, 10^6 rows", at_most=10.0)
 def concordance() -> float:
     event, scores = scored_rows(N_ROWS)
     time = np.random.default_rng(4).exponential(np.exp(-scores))
     return ratio(
         lambda: metrics.concordance_index(event, time, scores),
-        lambda: np.argsort(scores),
+        lambda: merge_sort(scores),
     )
 
 
@@ -82,39 +82,39 @@ def ndcg() -> float:
     return best["ours"] / (10.0 * peer)
 
 
-@gate("all pairs, logistic: value, gradient, hessian / np.argsort", at_most=1.0)
+@gate("all pairs, logistic: value, gradient, hessian / a merge sort", at_most=1.0)
 def logistic_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairLogistic().bind(y)
     return ratio(
-        lambda: risk.value_gradient_hessian(scores), lambda: np.argsort(scores)
+        lambda: risk.value_gradient_hessian(scores), lambda: merge_sort(scores)
     )
 
 
-@gate("all pairs, rank-weighted: the same / np.argsort", at_most=2.5)
+@gate("all pairs, rank-weighted: the same / a merge sort", at_most=2.5)
 def rank_weighted_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairLogistic(rank_weighted=True).bind(y)
     return ratio(
-        lambda: risk.value_gradient_hessian(scores), lambda: np.argsort(scores)
+        lambda: risk.value_gradient_hessian(scores), lambda: merge_sort(scores)
     )
 
 
-@gate("smooth average precision: value, gradient / np.argsort", at_most=8.0)
+@gate("smooth average precision: value, gradient / a merge sort", at_most=8.0)
 def smooth_average_precision() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = SmoothAveragePrecision().bind(y)
-    return ratio(lambda: risk.value_and_gradient(scores), lambda: np.argsort(scores))
+    return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
 
 
-@gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / np.argsort", at_most=1.0)
+@gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / a merge sort", at_most=1.0)
 def sigmoid_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
-    return ratio(lambda: risk.value_and_gradient(scores), lambda: np.argsort(scores))
+    return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
 
 
-@gate("comparable pairs of censored times: the same / np.argsort", at_most=40.0)
+@gate("comparable pairs of censored times: the same / a merge sort", at_most=40.0)
 def concordance_pairs() -> float:
     generator = np.random.default_rng(4)
     event, time = generator.random(N_ROWS) < 0.5, generator.exponential(size=N_ROWS)
@@ -122,6 +122,6 @@ def concordance_pairs() -> float:
     scores = generator.normal(size=N_ROWS) - np.log(time)
     return ratio(
         lambda: risk.value_gradient_hessian(scores),
-        lambda: np.argsort(scores),
+        lambda: merge_sort(scores),
         repeats=3,
     )

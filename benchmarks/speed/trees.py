@@ -83,3 +83,24 @@ def queries() -> float:
         xgboost.train(parameters, rows, ROUNDS)
 
     return ratio(lambda: fit_ours("auc", X, y, qid=qid), fit_theirs, repeats=2)
+
+
+@gate("LambdaMART('auc') / LightGBM lambdarank, 50,000 x 20 rows", at_most=2.0)
+def short_queries() -> float:
+    X, y = interactions(1_000_000, 50_000)
+    X = X[:, :12]
+    sizes, qid = np.full(50_000, 20), np.repeat(np.arange(50_000), 20)
+    parameters = {
+        "objective": "lambdarank",
+        "num_leaves": 31,
+        "learning_rate": 0.1,
+        "num_threads": THREADS,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }
+
+    def fit_theirs() -> None:
+        rows = lightgbm.Dataset(X, y.astype(float), group=sizes, params=parameters)
+        lightgbm.train(parameters, rows, ROUNDS)
+
+    return ratio(lambda: fit_ours("auc", X, y, qid=qid), fit_theirs, repeats=2)
