@@ -6,7 +6,8 @@ LOWEST := $(VENV)-lowest
 TORCH := $(VENV)-torch
 PYTEST := -m pytest -n auto --dist worksteal
 # what other targets run; the noxfile reads these two lists
-SEPARATE_TESTS := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py
+SEPARATE_TESTS := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py \
+	tests/on_dask tests/pytorch tests/report/test_in_browser.py
 LOWEST_TESTS := tests/contracts tests/datasets tests/decisions tests/inspection tests/linear \
 	tests/metrics tests/model_selection tests/persistence tests/plots tests/risks tests/tables \
 	tests/trees tests/test_cli.py tests/test_cli_bad_input.py tests/test_cli_exports.py \

@@ -103,6 +103,7 @@ def test_a_command_loads_what_it_uses(folder, command, expected):
     assert set(loaded.split()) - optional == expected - optional
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize(
     ("model", "data"),

@@ -101,6 +101,7 @@ def test_models_of_arrays_fit_and_score_in_a_forked_process(said):
     assert said["arrays"] == ["ended with 0"] * (10 * N_ROUNDS)
 
 
+@pytest.mark.slow
 def test_trees_take_one_thread_where_the_others_were_lost(said):
     assert said["trees"] == ["ended with 0"] * 4
 

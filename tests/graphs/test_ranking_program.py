@@ -26,6 +26,7 @@ def sample(seed, low_high, kind="every", **sizes):
     return scores, SETS[kind](n), labels_of(seed, n)
 
 
+@pytest.mark.slow
 @TASKS
 @ALL_SETS
 @SIGNS

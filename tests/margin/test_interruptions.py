@@ -149,6 +149,7 @@ def test_a_missed_tolerance_is_a_warning_with_the_gap():
     assert model.certificate_.gap == pytest.approx(relative)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 @for_every_kind
 @for_every_formulation

@@ -52,6 +52,7 @@ def combination(model, X):
     return H @ (model.weights_ * model.directions_)
 
 
+@pytest.mark.slow
 @for_every_model
 def test_attributes_are_those_documented(model):
     X, labels = samples.continuous(0, n_rows=40)
@@ -245,6 +246,7 @@ def fit_with_all_there_is():
     return MarginRanker("stumps", "global", 0.3).fit(X[:, :3], labels)
 
 
+@pytest.mark.slow
 @for_every_model
 def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
     X, labels = samples.continuous(6, n_rows=16)

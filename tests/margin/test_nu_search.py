@@ -88,6 +88,7 @@ def test_the_heuristic_does_as_well_as_a_literal_one(make, kind, weighted):
     assert model.objective_ <= curve(curve.start) + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @for_every_case
 def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):

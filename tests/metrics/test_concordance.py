@@ -108,3 +108,15 @@ def test_targets_are_arrays_or_frames():
     assert split_target(y)[1].tolist() == [5.0, 8.0]
     with pytest.raises(ValueError, match="columns 'event' and 'time', got no columns"):
         split_target(np.zeros(3))
+
+
+@pytest.mark.parametrize("censoring", [-1, "uno", ([1, 0],)])
+def test_censoring_that_is_no_pair_is_an_error(censoring):
+    with pytest.raises(ValueError, match=r"censoring must be a pair \(event, time\)"):
+        concordance_index(
+            [1, 0, 1],
+            [1.0, 2.0, 3.0],
+            [3.0, 1.0, 2.0],
+            method="uno",
+            censoring=censoring,
+        )

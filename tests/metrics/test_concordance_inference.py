@@ -52,6 +52,7 @@ def literal_error(value, weight, shares):
     return np.sqrt(variance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_errors_are_the_definition(seed):
     event, time, scores, weight, strata = draw(seed)

@@ -61,6 +61,7 @@ def test_rows_without_two_levels_in_a_query_have_no_score(fitted):
         fitted.score(X, np.ones_like(y), qid=qid)
 
 
+@pytest.mark.slow
 def test_the_default_candidates_learn_to_rank():
     X, y, qid = judged(0, 12)
     model = AutoRanker(folds=2, max_fits=2 * len(RANKING_CANDIDATES))

@@ -226,6 +226,7 @@ def test_parameters_are_checked(options, message):
         auto(**options).fit(*rows())
 
 
+@pytest.mark.slow
 def test_a_number_of_fits_replaces_the_clock():
     models = ["logistic", "extra-trees", "lightgbm-small"]
     hurried = auto(models=models, max_fits=8, time_limit=0.0).fit(*rows())

@@ -62,6 +62,7 @@ def test_every_metric_of_the_top_can_decide(metric):
     assert parse_metric(metric).title in model.summary()
 
 
+@pytest.mark.slow
 def test_the_estimate_is_that_of_new_rows_and_survives_a_file(tmp_path):
     X, y = rare(0, 3000)
     model = AutoRanker(metric="average_precision", models=FAST, time_limit=None)

@@ -43,6 +43,7 @@ def test_a_gap_of_one_hundred_millionth_is_within_reach(name, C, smoothing):
         assert solution.n_iter <= 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_best_value_falls_and_bound_rises(name, smoothing):

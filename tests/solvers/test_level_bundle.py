@@ -79,6 +79,7 @@ def test_pair_margins_reach_the_optimum_of_the_linear_program(kind, share, hull)
     assert solution.value == pytest.approx(objective.risk_value(solution.point))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("share", [0.1, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,6 +120,7 @@ def test_a_gap_of_one_millionth_of_a_millionth_is_within_reach(hull, seed):
     assert solution.n_iter <= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("kind", ["noisy", "weighted", "more hypotheses than rows"])
 def test_cuts_of_a_larger_nu_serve_a_smaller_one(kind, hull):

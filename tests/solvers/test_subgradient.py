@@ -21,6 +21,7 @@ def solved(objective, name, start=None, **rule):
     return solver.minimize(objective, REGULARIZERS[name], start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("risk", RISKS)
 def test_certified_interval_holds_the_optimum(name, risk):

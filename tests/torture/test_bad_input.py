@@ -191,6 +191,7 @@ def with_probabilities():
         return model.fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("display", [*from_estimator()])
 def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
     model = with_probabilities()

@@ -38,6 +38,7 @@ ODD = {
 #: given by tests of their own, or not options
 ROWS = {"X", "y", "y_true", "y_score", "y_scores", "y_score_a", "y_score_b", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
+ROWS |= {"censoring"}
 ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "curve"}
 ROWS |= {
     "scores_a",
@@ -103,6 +104,7 @@ def functions():
         "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_b": given["y_score_b"]},
         "compare_concordance": {"scores_b": given["y_score_b"]},
+        "cumulative_dynamic_auc": {"times": [float(np.median(given["time"]))]},
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:
@@ -167,6 +169,7 @@ FUNCTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "needed", "option"), FUNCTIONS)
 def test_functions_name_an_odd_option(function, needed, option):
     offences = []
@@ -210,6 +213,7 @@ def estimator_options():
                 yield pytest.param(kind, option, id=f"{name}-{option}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "option"), [*estimator_options()])
 def test_estimators_name_an_odd_parameter(kind, option):
     offences = []

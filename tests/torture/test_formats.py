@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import polars as pl
+import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.cli.reading import Source
@@ -148,6 +149,7 @@ def scored(model, path):
     return scores, [text for text in said if any(why in text for why in reasons)]
 
 
+@pytest.mark.slow
 def test_tables_score_alike_from_every_format_or_with_a_warning(tmp_path):
     n_warned = n_equal = 0
     for seed in range(times(20, 500)):

@@ -105,6 +105,7 @@ def is_unchanged(model, state):
     return now.keys() == state.keys() and all(now[k] is state[k] for k in now)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_ends_soon_and_leaves_the_earlier_model(name, record_property):
     template, rows, labels = MODELS[name]

@@ -81,6 +81,7 @@ print(n_killed, (scores("part") == scores("whole")).all())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_fit_resumes_to_the_same_model(tmp_path):
     n_kills = times(1, 100)
     ran = subprocess.run(

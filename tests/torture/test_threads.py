@@ -67,6 +67,7 @@ def test_metrics_are_the_same_bits_for_any_number_of_threads(name):
         np.testing.assert_array_equal(found, first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOOSTED)
 def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
     model, labels = BOOSTED[name]

@@ -189,7 +189,9 @@ _METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
 
 def _parse(metric: Any) -> NamedMetric | None:
     """Return a metric that only has a name; None for one of the table above."""
-    return None if metric in _METRICS else parse_metric(metric, others="'nominal_auc'")
+    if isinstance(metric, str) and metric in _METRICS:
+        return None
+    return parse_metric(metric, others="'nominal_auc'")
 
 
 def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:

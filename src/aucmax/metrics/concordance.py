@@ -136,6 +136,10 @@ def event_weights(
     if given is None:
         censoring = Censoring.of(rows.event, rows.time, rows.weight)
     else:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise ValueError(
+                f"censoring must be a pair (event, time) of arrays, got {given!r}."
+            )
         event, time = check_survival(*given)
         censoring = Censoring.of(event, time, np.ones(time.size))
     own = given is None

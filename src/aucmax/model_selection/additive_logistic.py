@@ -45,7 +45,6 @@ class AdditiveLogistic(BinaryRanker):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the curves; features are to be on one scale."""
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
-        self.__dict__.update(self._target_attributes(classes))
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
         filled = np.arange(X.shape[1])
         if hasattr(X, "nnz"):
@@ -55,11 +54,16 @@ class AdditiveLogistic(BinaryRanker):
         steps = np.linspace(0.0, 1.0, self.n_ramps + 1)
         knots[filled] = np.quantile(_dense(X[:, filled]), steps, axis=0).T
         coef = self._weigh(_values_and_ramps(X, knots), labels, weight)
-        self.n_features_in_ = X.shape[1]
-        self.knots_ = knots
-        self.weights_ = np.zeros(knots.shape)
-        self.weights_[:, 0], ramps = np.split(coef, [X.shape[1]])
-        self.weights_[is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
+        weights = np.zeros(knots.shape)
+        weights[:, 0], ramps = np.split(coef, [X.shape[1]])
+        weights[is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
+        # all at once: an interrupted fit leaves the model as it was
+        self.__dict__.update(
+            self._target_attributes(classes),
+            n_features_in_=X.shape[1],
+            knots_=knots,
+            weights_=weights,
+        )
         return self
 
     def _weigh(

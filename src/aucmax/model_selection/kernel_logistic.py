@@ -62,16 +62,17 @@ class KernelLogistic(BinaryRanker):
         features -= features.mean(axis=0)
         logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
         logistic.fit(features, labels, weight)
-        self.classes_ = classes
-        self.n_features_in_ = X.shape[1]
-        self.gamma_ = float(gamma)
         landmarks: Any = nystroem.components_
-        self.landmarks_ = (
-            landmarks
-            if isinstance(landmarks, np.ndarray)
-            else sparse.csr_array(landmarks)
+        if sparse.issparse(landmarks):
+            landmarks = sparse.csr_array(landmarks)
+        # all at once: an interrupted fit leaves the model as it was
+        self.__dict__.update(
+            classes_=classes,
+            n_features_in_=X.shape[1],
+            gamma_=float(gamma),
+            landmarks_=landmarks,
+            weights_=nystroem.normalization_.T @ logistic.coef_[0],
         )
-        self.weights_ = nystroem.normalization_.T @ logistic.coef_[0]
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
