@@ -146,6 +146,7 @@ def test_compare_without_saving_writes_nothing(folder, inside):
     assert os.listdir() == []
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_results(folder, inside):
     command = [
         "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--no-save",
@@ -156,6 +157,7 @@ def test_equal_seeds_give_equal_results(folder, inside):
     assert aucs[0] == aucs[1] != aucs[2]
 
 
+@pytest.mark.slow
 def test_quiet_leaves_the_error_stream_empty(folder, inside):
     result = run(
         "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--quiet"

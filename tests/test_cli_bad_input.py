@@ -459,6 +459,7 @@ def test_a_model_that_ranks_nothing_is_not_saved():
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 def test_a_model_that_ranks_nothing_has_no_numbers_in_a_comparison():
     overlapping_classes()
     arguments = ["compare", "overlap.csv", "--target", "target", "--folds", "3"]

@@ -228,6 +228,7 @@ def test_a_model_survives_each_failure_to_write_it(folder, full_disk, number):
     aucmax.load(place)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_outlives_a_model_that_cannot_be_saved(folder, full_disk):
     full_disk("out")
     full = [*FIT, "--checkpoint", "a.part", "--time-limit", "1"]

@@ -138,6 +138,7 @@ class TestEveryCommand:
         refuse(command, "-", input=b"")
 
 
+@pytest.mark.slow
 def test_standard_input_that_is_closed():
     ran = subprocess.run(
         [sys.executable, "-m", "aucmax", "score", "good.aucmax", "-"],

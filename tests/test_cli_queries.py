@@ -117,6 +117,7 @@ def test_compare_ranks_within_queries(folder, inside):
     assert Path("known-roc.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_record_of_a_comparison_tells_the_queries(folder):
     record = read_json("compare", folder / "known.csv", *CSV, *FAST, "--no-save")
     assert record["qid"] == "search"
@@ -233,6 +234,7 @@ def test_levels_are_compared_by_ndcg_or_without_queries_by_mauc(folder, data):
         assert model["low"] < model[metric] < model["high"]
 
 
+@pytest.mark.slow
 def test_the_best_model_of_levels_is_measured_by_levels_whatever_it_learned(
     folder, inside
 ):

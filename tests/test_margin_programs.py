@@ -68,6 +68,7 @@ def assert_is_an_optimum(H, labels, solution, weights_set):
     assert abs(solution.gap) < 1e-9
 
 
+@pytest.mark.slow
 @BOTH_SETS
 @pytest.mark.parametrize("method", ["interior-point", "simplex"])
 @pytest.mark.parametrize("nu", [0.5, 1.0, 7.3, 40.0, 105.0])

@@ -127,6 +127,7 @@ def test_a_scorer_has_the_bits_of_the_model(folder, model, data):
     assert scorer.threshold_ == whole.threshold_
 
 
+@pytest.mark.slow
 def test_a_scorer_of_sparse_rows_has_the_bits_of_the_model(tmp_path):
     # also indicator columns of many words are a sparse matrix
     rng = np.random.default_rng(1)

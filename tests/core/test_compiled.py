@@ -92,6 +92,7 @@ DAMAGE = [
 ] + [(pickle_a_list_for_the_entries, "nbi")]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("damage", "suffix"), DAMAGE)
 def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):

@@ -214,6 +214,7 @@ def test_a_zip_file_with_a_password_is_refused(tmp_path):
         content_of(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_a_small_file_does_not_unpack_to_gigabytes(tmp_path, ending, monkeypatch):
     monkeypatch.setattr(aucmax._core.memory, "FREE_BYTES", 1 << 23)

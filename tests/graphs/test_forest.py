@@ -123,6 +123,7 @@ def component_of(edges, n):
 KINDS = ["chain", "star", "binary", "caterpillar", "random", "deep"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [0.3, 3.0, 300.0])
 def test_big_forests_meet_the_conditions_of_optimality(kind, scale):

@@ -98,6 +98,7 @@ def test_a_wrong_answer_called_optimal_is_found_out(monkeypatch):
         solve(corner())
 
 
+@pytest.mark.slow
 def test_time_limits_are_checked_and_kept():
     with pytest.raises(ValueError, match="time_limit must be positive or None, got 0"):
         solve(corner(), time_limit=0.0)

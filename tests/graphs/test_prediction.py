@@ -53,6 +53,7 @@ def test_scores_sort_to_the_ranking_of_the_inference(metric):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_scores_sort_to_that_ranking_also_where_blocks_tie(seed):
     # few values, as of pixels, so that blocks are equal but for rounding

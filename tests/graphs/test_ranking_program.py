@@ -118,6 +118,7 @@ def test_a_frustrated_graph_has_a_fractional_optimum_and_is_rounded():
     assert sorted(found.order) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @TASKS
 @ALL_SETS
 @SIGNS
@@ -147,6 +148,7 @@ def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, n
     assert found.value == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.slow
 @TASKS
 @ALL_SETS
 @SIGNS

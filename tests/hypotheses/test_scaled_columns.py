@@ -45,6 +45,7 @@ def sample(seed=0, n_rows=200):
     return normal
 
 
+@pytest.mark.slow
 @storages
 @given(X=few_values, weight=weights, row_weight=row_weights)
 def test_products_are_those_with_the_literal_matrix(storage, X, weight, row_weight):

@@ -61,6 +61,7 @@ def as_list(best):
     return list(zip(*(array.tolist() for array in best), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_rounding_does_not_decide_between_equal_edges(seed):
     generator = np.random.default_rng(seed)

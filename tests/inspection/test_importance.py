@@ -76,6 +76,7 @@ def test_a_part_of_the_curve_may_count():
     assert found.drop[0] == pytest.approx(before - after)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_drop_on_many_other_rows():
     rng = np.random.default_rng(3)
     big = rng.normal(size=(60_000, 4))

@@ -52,6 +52,7 @@ def test_the_harder_the_data_the_larger_it_is():
     assert chosen == sorted(set(chosen))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive", "global"])
 def test_the_model_is_that_of_the_epsilon_chosen(formulation):
     X, labels = DATA["continuous"]

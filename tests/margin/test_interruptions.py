@@ -59,6 +59,7 @@ def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
         )
 
 
+@pytest.mark.slow
 @for_every_kind
 @for_every_formulation
 def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
@@ -204,6 +205,7 @@ def test_ctrl_c_ends_a_fit(formulation, kind):
     assert not hasattr(endless, "n_features_in_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formulation", "kind"), [("pairs", "signed"), ("adaptive", "stumps")]
 )

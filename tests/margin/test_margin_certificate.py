@@ -100,6 +100,7 @@ def test_fitted_models_keep_the_promise(seed, formulation, kind, epsilon, weight
     assert certificate.rho_hat >= margin - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["instances", "adaptive", "global"])
 def test_the_reduction_is_not_below_the_soft_margin_over_pairs(formulation):
     for seed in range(4):

@@ -140,6 +140,7 @@ def _named(X, model):
     return X if names is None else pd.DataFrame(X, columns=names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_is_dense_in_every_formulation(formulation, kind):

@@ -73,6 +73,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_state_that_no_fit_leaves_is_refused(forgery, tmp_path):
     X, labels = samples.binary(0)

@@ -111,6 +111,7 @@ def true_area(multi_class, average):
     return np.average(against_rest, weights=p if average == "weighted" else None)
 
 
+@pytest.mark.slow
 @every_kind
 def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):
     rng = np.random.default_rng(3)

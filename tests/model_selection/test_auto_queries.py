@@ -142,6 +142,7 @@ def test_queries_of_one_level_are_dealt_out_last():
     assert notice in model.notices_
 
 
+@pytest.mark.slow
 def test_levels_up_to_31_are_ranked_by_all_and_higher_ones_by_some():
     X, y, qid = judged(0, 20)
     names = ["svm-auc", "lambdarank", "lambdamart-ndcg"]

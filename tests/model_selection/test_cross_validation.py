@@ -180,6 +180,7 @@ def test_scores_of_other_folds_do_not_matter_within_queries():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_queries", [True, False])
 def test_levels_are_compared_by_mauc(with_queries):
     table, levels, queries = searches()

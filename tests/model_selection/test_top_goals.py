@@ -46,6 +46,7 @@ class Column(ClassifierMixin, BaseEstimator):
         return X[:, self.number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", TOP)
 def test_every_metric_of_the_top_can_decide(metric):
     X, y = rare(0)

@@ -197,6 +197,7 @@ def test_a_directory_that_lies_is_rejected(offset, new, match):
     reject(patch_directory(_pack(Toy(), "Toy"), offset, new), match)
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_rejected_before_it_unpacks():
     huge = 2**27
     packer = zlib.compressobj(9)

@@ -165,6 +165,7 @@ def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, probl
         _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [b"[],", b'"",', b"0,", b'{"tuple":[]},'])
 def test_many_small_values_are_rejected_at_once(value):
     many = b"[" + value * (2**24 // len(value)) + b"0]"

@@ -176,6 +176,7 @@ def test_given_axes_leave_no_figure_behind(ax):
     assert len(plt.get_fignums()) == 1
 
 
+@pytest.mark.slow
 def test_it_draws_in_a_file_without_a_display(tmp_path):
     code = (
         "import sys; from matplotlib.figure import Figure; import aucmax.plots as p;"

@@ -84,6 +84,7 @@ def test_given_axes_leave_no_figure_behind(ax):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_importing_plots_loads_no_model():
     code = "import sys, aucmax.plots; print('sklearn' in sys.modules)"
     ran = subprocess.run(

@@ -65,6 +65,7 @@ def test_projection_meets_the_conditions_of_the_nearest_point(l1_ratio, share, n
     assert_nearest(point, w, radius, l1_ratio)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", SCALES)
 @pytest.mark.parametrize("unit", SCALES)
 @pytest.mark.parametrize("l1_ratio", RATIOS)
@@ -88,6 +89,7 @@ def test_elastic_net_projection_at_any_scale(l1_ratio, unit, radius):
     assert (slopes[~used] >= slopes[used].max() * (1.0 - 1e-12)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", SCALES)
 @pytest.mark.parametrize("unit", SCALES)
 @pytest.mark.parametrize("kind", ["normal", "tied"])
@@ -113,6 +115,7 @@ def test_a_tiny_radius_next_to_a_huge_point_costs_no_digits():
         np.testing.assert_allclose(w, expected, rtol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", SCALES)
 @pytest.mark.parametrize("unit", SCALES)
 def test_l2_projection_at_any_scale(unit, radius):
@@ -126,6 +129,7 @@ def test_l2_projection_at_any_scale(unit, radius):
     np.testing.assert_allclose(w / np.abs(w).max(), direction, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", SCALES)
 @pytest.mark.parametrize("unit", SCALES)
 def test_group_projection_at_any_scale(unit, radius):

@@ -157,6 +157,7 @@ def test_l1_and_groups_zero_what_is_not_worth_its_price():
     np.testing.assert_array_equal(groups == 0.0, np.not_equal(GROUPS, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("constant", [-1.0, 0.0, 0.2, 1.0, 30.0])
 @pytest.mark.parametrize("scale", [0.1, 1.0, 4.0])

@@ -147,6 +147,7 @@ def test_300_models_and_2000_columns_make_a_small_page():
     Elements(page)
 
 
+@pytest.mark.slow
 def test_200000_rows_without_an_order_make_a_small_page_quickly():
     large = contents(n_rows=200_000)
     chaos = np.random.default_rng(0)

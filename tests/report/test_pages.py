@@ -170,6 +170,7 @@ def test_two_rows_of_a_class_are_enough():
     assert "4 positives" in found.report().html()
 
 
+@pytest.mark.slow
 def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
@@ -197,6 +198,7 @@ def test_a_model_is_reported_on_other_rows():
     assert "<b>pAUC 0-0.2</b>: the share of the positives found" in page
 
 
+@pytest.mark.slow
 def test_an_auto_ranker_is_reported_with_its_parts():
     X, y = table()
     model = AutoRanker(models=["logistic", "linear"], folds=2).fit(X, y)

@@ -74,6 +74,7 @@ def test_bad_input_is_explained():
         Concordance().bind([0, 1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
 @pytest.mark.parametrize("accuracy", [2e-5, 1e-10])
 def test_nodes_of_scores_are_as_precise_as_asked(loss, accuracy):

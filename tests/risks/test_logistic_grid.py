@@ -121,6 +121,7 @@ def test_threads_change_no_bit(monkeypatch):
     np.testing.assert_array_equal(one[1], three[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "plain", "wide"])
 @pytest.mark.parametrize("kind", ["smooth", "tied", "borders", "outliers"])
 @pytest.mark.parametrize("fpr_range", RANGES)

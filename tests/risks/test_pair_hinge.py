@@ -182,6 +182,7 @@ def many_rows(kind, seed, n_rows=800):
     return scores, labels, weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0.7, 2.2, 5.0])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["spread", "tied", "constant", "shifted", "weighted"])

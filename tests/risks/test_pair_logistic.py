@@ -394,6 +394,7 @@ def test_many_levels_with_weights_and_queries(n_levels, seed, ranked, data):
     assert_is_the_definition({"rank_weighted": ranked}, scores, labels, qid, weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 @pytest.mark.parametrize("gap", [1.0, 30.0, 600.0, 700.0, 740.0, 800.0, 1e4, 1e300])
 @pytest.mark.parametrize("direction", [1, -1])
@@ -414,6 +415,7 @@ def test_scores_far_apart_and_near_each_other_in_one_query():
         assert_is_the_definition(parameters, scores, labels, np.arange(120) % 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 @pytest.mark.parametrize("accuracy", [1e-1, 1e-3, 1e-6, 1e-8, 1e-11, 1e-12])
 def test_errors_are_below_the_requested_accuracy(accuracy, parameters):
@@ -539,6 +541,7 @@ def test_rows_without_weight_do_not_count(scores, levels, parameters):
         np.testing.assert_allclose(slope[kept], smaller_slope, rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 @pytest.mark.parametrize("scale", [1e-150, 1e-10, 1e10, 1e150])
 def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):

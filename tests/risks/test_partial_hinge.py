@@ -210,6 +210,7 @@ def test_changing_classes_and_signs_changes_nothing(scores, ends, bound):
 # ---- extremes ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("ends", RANGES)
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])

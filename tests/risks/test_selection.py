@@ -44,6 +44,7 @@ def test_weights_lost_beside_others_do_no_harm():
     assert (weights * cut.shares(keys)).sum() == pytest.approx(500.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1e-3, 0.5, 100.0])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)

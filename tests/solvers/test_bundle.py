@@ -54,6 +54,7 @@ def test_best_value_falls_and_bound_rises(name, smoothing):
     assert (np.diff(bounds) >= -1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_cuts_of_smoothed_slopes_stay_below_the_risk(name, smoothing):
@@ -91,6 +92,7 @@ def test_smoothing_saves_passes_on_wide_data():
     assert n_passes[1] < n_passes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_solution_is_described_by_its_point(name, smoothing):
@@ -105,6 +107,7 @@ def test_solution_is_described_by_its_point(name, smoothing):
         assert regularizer.norm(w) <= regularizer.radius * (1.0 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_a_start_at_the_solution_ends_at_once(name, smoothing):

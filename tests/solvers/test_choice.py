@@ -120,6 +120,7 @@ def test_every_iteration_counts_when_one_solver_hands_over_to_another():
     assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
 def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     X, y = wide()

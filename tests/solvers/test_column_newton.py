@@ -72,6 +72,7 @@ def test_both_solvers_of_margins_agree(kind, data):
     assert np.abs(found.point.parameters).sum() <= 1.0 + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.4)])
 def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     X, labels = bits()

@@ -147,6 +147,7 @@ def test_a_start_at_the_solution_ends_at_once(hull):
     assert again.value <= first.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("max_cuts", [2, 5, 12])
 def test_few_cuts_still_certify_what_they_find(hull, max_cuts):
@@ -161,6 +162,7 @@ def test_few_cuts_still_certify_what_they_find(hull, max_cuts):
     assert solution.converged == (max_cuts > 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hull", HULLS)
 @pytest.mark.parametrize("max_cuts", [6, 200])
 @pytest.mark.parametrize("kind", ["noisy", "weighted", "binary"])

@@ -54,6 +54,7 @@ def best_mixture(model, n_steps=60):
     return mixture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGULARIZERS)
 @pytest.mark.parametrize("tau", [0.03, 1.0, 100.0])
 @pytest.mark.parametrize("kind", ["random", "twice", "along one weight"])

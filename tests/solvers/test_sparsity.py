@@ -123,6 +123,7 @@ def test_no_weights_at_all_stay_so():
     assert objective.n_passes == n_passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "most"), [(BundleSolver, 80), (SubgradientSolver, 200)]
 )

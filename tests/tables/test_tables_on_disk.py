@@ -73,6 +73,7 @@ def test_the_model_is_the_same_bit_for_bit(frame, table, name):
     assert model.share_of_known_rows(table, y) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:column 'written' holds numbers")
 def test_probabilities_are_the_same_too(frame, table):
     rows = frame.drop("y")

@@ -210,6 +210,7 @@ def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     assert_is_certified(model, rows, rows.labels == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", FITS)
 def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
     rng = np.random.default_rng(seed)

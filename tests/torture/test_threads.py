@@ -109,6 +109,9 @@ def test_blocks_may_be_done_in_any_order(most_pairs, monkeypatch):
     assert max(n_tasks) > 1
 
 
+@pytest.mark.slow
+# warnings.catch_warnings of one thread ends that of another
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_sixteen_threads_may_call_everything_at_once():
     few = 300
     calls = [*METRICS.values()]

@@ -44,7 +44,6 @@ def halves(X):
     return sp.csr_array((stored, columns[order], starts), shape=X.shape)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("with_gaps", [False, True])
 def test_every_form_of_the_data_gives_one_model(form, with_gaps):

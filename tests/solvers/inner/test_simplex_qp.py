@@ -116,6 +116,7 @@ def test_nothing_promises_more_than_rounding(seed, k, kind, start):
     assert relative_gap(matrix, linear, x) <= 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("k", [60, 150])
