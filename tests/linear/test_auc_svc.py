@@ -72,7 +72,7 @@ def test_history_tells_what_each_iteration_has_reached(data, solver):
 
 # rows are counted in cells, or sorted where they are few for the width
 @pytest.mark.parametrize(
-    ("kernel", "most"), [("cell_subgradient", 6), ("ramp_sums", 7)]
+    ("kernel", "most"), [("cell_subgradient", 7), ("ramp_sums", 7)]
 )
 @pytest.mark.parametrize("n_rows", [300, 5000])
 def test_few_calls_lie_between_a_fit_and_the_arithmetic(

@@ -1,5 +1,7 @@
 """What a certificate promises holds, ties and all."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -155,3 +157,43 @@ def test_a_certificate_is_readable():
         "  rho_hat    0.2  margin of the pairs below",
     ]
     assert repr(pairs).endswith("achieved   2.25 of 4.5 pairs (50.00%)")
+
+
+def hard_rows(kind, seed):
+    """Rows of both classes: separable by stumps or not, with ties, and few rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4))
+    if kind == "ties":
+        X = np.round(X)
+    y = X[:, 0] + X[:, 1] > 0.2
+    if kind == "noisy":
+        y ^= rng.random(60) < 0.2
+    if kind == "far":
+        X[:, 0] = 1e9 + 1e-3 * X[:, 0]
+    if kind == "four pairs":
+        X, y = X[:4], np.arange(4) < 2
+    weight = rng.uniform(0.1, 3.0, y.size) if kind == "weighted" else None
+    return X, y, weight
+
+
+@pytest.mark.parametrize("hypotheses", ["stumps", "signed", "features"])
+@pytest.mark.parametrize(
+    "kind", ["separable", "noisy", "ties", "far", "weighted", "four pairs"]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_hard_margin_is_certified_for_all_pairs(hypotheses, kind, seed):
+    X, y, weight = hard_rows(kind, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MarginRanker(hypotheses, "hard", max_time=5).fit(X, y, weight)
+    certificate = model.certificate_
+    scores = model.decision_function(X)
+    margins = (scores[y][:, None] - scores[~y]) / 2.0
+    assert (margins >= certificate.rho_hat - 1e-12).all()
+    assert margins.min() == pytest.approx(certificate.rho_hat, abs=1e-12)
+    assert certificate.rho_hat == pytest.approx(certificate.gamma_star, abs=1e-12)
+    assert certificate.pairs_guaranteed == certificate.n_pairs
+    assert certificate.pairs_achieved == pytest.approx(certificate.n_pairs, rel=1e-12)
+    if weight is None:
+        assert certificate.pairs_achieved == certificate.n_pairs == margins.size
+        assert "(100.00%)" in repr(certificate).splitlines()[-1]

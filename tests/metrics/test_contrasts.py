@@ -295,6 +295,17 @@ def test_results_convert_to_frames():
         ({"a": MODELS["a"], "b": MODELS["b"][1:]}, {}, "b has 239 rows"),
         (MODELS, {"metric": "ndcg"}, "give qid"),
         (MODELS, {"metric": "map", "qid": GROUPS, "k": 3}, "k is not supported"),
+        (MODELS, {"metric": "mauc", "gains": "linear"}, "gains is not supported"),
+        (
+            MODELS,
+            {"metric": "mauc", "qid": GROUPS, "gains": "linear"},
+            "gains is not supported for metric='mauc'",
+        ),
+        (
+            MODELS,
+            {"metric": "precision@3", "qid": GROUPS, "gains": "linear"},
+            "gains is not supported",
+        ),
         (MODELS, {"metric": "lift"}, "metric must be"),
         (MODELS, {"qid": GROUPS, "groups": GROUPS}, "groups cannot be given with qid"),
         (MODELS, {"qid": np.zeros(240)}, "1 queries with a value"),
@@ -308,6 +319,14 @@ def test_results_convert_to_frames():
 def test_bad_input_is_named(scores, options, message):
     with pytest.raises(ValueError, match=message):
         compare_auc(Y, scores, **options)
+
+
+def test_gains_are_those_of_ndcg():
+    options = {"qid": GROUPS, "gains": "linear"}
+    levels = np.minimum(Y + (MODELS["a"] > 1.0), 2)
+    found = compare_auc(levels, MODELS["a"], MODELS["b"], metric="ndcg@3", **options)
+    expected = ndcg_score(levels, MODELS["a"], k=3, **options)
+    assert found.value_a == pytest.approx(expected)
 
 
 def test_names_need_not_be_strings():

@@ -1,10 +1,17 @@
 import numpy as np
 import pytest
+import sklearn.metrics
 from hypothesis import given
 
 import reference
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.metrics import (
+    multiclass_auc_score,
+    multiclass_precision_at_k,
+    ordinal_auc_score,
+    precision_at_k,
+    roc_auc_score,
+)
 from drawing import fewer_examples
 from metrics.samples import samples
 
@@ -129,3 +136,89 @@ def test_one_level_is_rejected(metric):
         metric([3, 3], [1, 2])
     with pytest.raises(NotEnoughClassesError, match="zero outside of level 2"):
         metric([1, 2], [1, 2], sample_weight=[0, 1])
+
+
+def by_pairs(is_positive, scores, weights):
+    """Return the AUC over explicit pairs."""
+    s, t = scores[is_positive][:, None], scores[~is_positive]
+    pairs = np.outer(weights[is_positive], weights[~is_positive])
+    return (pairs * ((s > t) + 0.5 * (s == t))).sum() / pairs.sum()
+
+
+@pytest.mark.parametrize("classes", ["positive", "all"])
+@given(sample=samples(levels=4, weights=True))
+def test_the_auc_of_each_level_and_its_weight_give_the_mean(classes, sample):
+    y, scores, weights, _ = sample
+    options = {"classes": classes, "sample_weight": weights}
+    table = multiclass_auc_score(y, scores, average=None, **options)
+    first = FIRST_LEVEL[classes]
+    assert table["class"].tolist() == [c for c in np.unique(y).tolist() if c >= first]
+    for row in table:
+        is_level = y == row["class"]
+        share = weights[is_level].sum() / weights.sum()
+        assert row["weight"] == pytest.approx(share)
+        if share == 0.0:
+            assert np.isnan(row["auc"])
+            continue
+        assert row["auc"] == pytest.approx(by_pairs(is_level, scores, weights))
+        one = roc_auc_score(y, scores, pos_label=row["class"], sample_weight=weights)
+        assert row["auc"] == pytest.approx(one)
+    known = table[table["weight"] > 0.0]
+    mean = np.average(known["auc"], weights=known["weight"])
+    assert multiclass_auc_score(y, scores, **options) == pytest.approx(mean)
+
+
+def test_levels_may_be_names_and_queries_keep_their_values():
+    y = np.array(["good", "fair", "bad", "good", "fair"])
+    table = multiclass_auc_score(y, [5, 4, 3, 2, 1], classes="all", average=None)
+    assert table["class"].tolist() == ["bad", "fair", "good"]
+    qid = [0, 0, 0, 1, 1]
+    values = multiclass_auc_score(y, [5, 4, 3, 2, 1], qid=qid, average=None)
+    assert values.shape == (2,)
+
+
+def test_one_level_against_all_others_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 4, 90), rng.normal(size=90).round(1)
+    for c in range(4):
+        expected = sklearn.metrics.roc_auc_score(y == c, scores)
+        assert roc_auc_score(y, scores, pos_label=c) == pytest.approx(expected)
+    words = np.array(["a", "b", "c", "d"])[y]
+    assert roc_auc_score(words, scores, pos_label="b") == roc_auc_score(
+        y, scores, pos_label=1
+    )
+    with pytest.raises(ValueError, match="No row of y_true has the label pos_label=7"):
+        roc_auc_score(y, scores, pos_label=7)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        roc_auc_score(y, scores)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_precision_over_levels_has_the_form_of_equations_2_and_4(seed):
+    rng = np.random.default_rng(seed)
+    n_queries, k = 6, int(rng.integers(1, 9))
+    qid = np.repeat(np.arange(n_queries), 8)
+    y, scores = rng.integers(0, 4, qid.size), rng.permutation(qid.size)
+    y[:4] = range(4)
+    micro = macro = 0.0
+    for c in (1, 2, 3):
+        for query in range(n_queries):
+            rows = np.flatnonzero(qid == query)
+            top = rows[np.argsort(-scores[rows])][:k]
+            micro += (y[top] == c).sum() / (3 * k) / n_queries
+            macro += (y[top] == c).sum() / k / 3
+    options = {"k": k, "qid": qid}
+    found = multiclass_precision_at_k(y, scores, **options)
+    assert found == pytest.approx(micro)
+    assert found == pytest.approx(precision_at_k(y, scores, **options) / 3)
+    found = multiclass_precision_at_k(y, scores, average="macro", **options)
+    assert found == pytest.approx(macro)
+    assert found == pytest.approx(n_queries * micro)
+
+
+def test_a_query_of_fewer_than_k_rows_is_divided_by_k():
+    y, scores, qid = [1, 2, 0, 1], [4, 3, 2, 1], [0, 0, 1, 1]
+    found = multiclass_precision_at_k(y, scores, k=4, qid=qid)
+    assert found == pytest.approx((2 / 4 + 1 / 4) / 2 / 2)
+    with pytest.raises(ValueError, match="average must be"):
+        multiclass_precision_at_k(y, scores, k=1, average=None)

@@ -1,4 +1,5 @@
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import (
     MissingQueriesError,
+    concordance_scorer,
     make_query_scorer,
     metric_interval,
     metric_scorer,
@@ -25,6 +28,7 @@ from aucmax.metrics import (
     precision_at_k,
     roc_auc_score,
     roc_auc_scorer,
+    survival_target,
 )
 from torture.amount import times
 
@@ -35,6 +39,13 @@ QID = np.repeat(np.arange(24), 10)
 GRID = {"C": [0.01, 1.0]}
 # cross-validation in scikit-learn 1.6.0 fails if routing is on and params is None
 NO_PARAMS: dict[str, object] = {}
+
+
+class Early(LinearRegression):
+    """Predicts a high risk of an early event."""
+
+    def fit(self, X, y):
+        return super().fit(X, -y["time"])
 
 
 @pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
@@ -220,6 +231,27 @@ def test_scorers_by_name_take_weights_and_queries():
     )
     np.testing.assert_allclose(found["test_plain"], expected)
     assert np.isfinite(found["test_queries"]).all()
+
+
+def test_concordance_is_a_scorer_by_name():
+    rng = np.random.default_rng(0)
+    times = survival_target(rng.random(40) < 0.7, np.ceil(9 * rng.random(40)))
+    model, weights = Early().fit(X[:40], times), rng.uniform(0.5, 2.0, 40)
+    for options in ({}, {"method": "uno"}):
+        scorer = metric_scorer("concordance", **options)
+        expected = concordance_scorer(**options)(model, X[:40], times, weights)
+        assert scorer(model, X[:40], times, weights) == expected
+    assert not np.isnan(cross_val_score(Early(), X[:40], times, scoring=scorer)).any()
+    for options in ({"pos_label": 1}, {"per_query": True}):
+        with pytest.raises(IncompatibleError, match="nor queries"):
+            metric_scorer("concordance", **options)
+
+
+def test_every_name_that_the_error_offers_is_a_scorer():
+    with pytest.raises(ValueError, match="metric must be one of") as raised:
+        metric_scorer("none")
+    for name in re.findall(r"'([^']+)'", str(raised.value))[:-1]:
+        assert callable(metric_scorer(name))
 
 
 def test_a_scorer_by_name_rejects_bad_names_at_once():

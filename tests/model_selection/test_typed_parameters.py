@@ -1,6 +1,9 @@
+import re
+
+import numpy as np
 import pytest
 
-from aucmax import AUCSVC, LambdaMART, LinearRankerCV
+from aucmax import AUCSVC, AutoRanker, LambdaMART, LinearRankerCV
 from aucmax.model_selection import table_model
 from aucmax.model_selection.typed_parameters import parse_parameters
 
@@ -20,6 +23,13 @@ from aucmax.model_selection.typed_parameters import parse_parameters
         (LinearRankerCV(), "losses=hinge", {"losses": "hinge"}),
         (LinearRankerCV(), "losses=hinge,sigmoid", {"losses": ("hinge", "sigmoid")}),
         (LinearRankerCV(), "max_time=none", {"max_time": None}),
+        (AutoRanker(), "models=['logistic']", {"models": ("logistic",)}),
+        (AutoRanker(), "models=[logistic]", {"models": ("logistic",)}),
+        (AutoRanker(), "models=('a', 'b')", {"models": ("a", "b")}),
+        (AutoRanker(), "models=[a, b]", {"models": ("a", "b")}),
+        (AutoRanker(), "models=a,b", {"models": ("a", "b")}),
+        (AutoRanker(), "models=default", {"models": "default"}),
+        (AutoRanker(), "metric=recall@fpr=0.01", {"metric": "recall@fpr=0.01"}),
     ],
     ids=str,
 )
@@ -46,6 +56,18 @@ def test_values_have_the_type_of_their_default(estimator, setting, expected):
 def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(ValueError, match=message):
         parse_parameters(AUCSVC(), settings, "svm")
+
+
+def test_the_advice_of_the_models_works_when_typed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    typed = parse_parameters(AutoRanker(), ["models=logistic"], "auto")
+    with pytest.raises(ValueError, match="write models=") as raised:
+        AutoRanker(**typed).fit(X, y)
+    advice = re.search(r"write (models=\S+) for", str(raised.value))[1]
+    for text in (advice, advice.replace("'", "")):  # in a shell, without its quotes
+        typed = parse_parameters(AutoRanker(), [text], "auto")
+        AutoRanker(**typed, max_fits=2).fit(X, y)
 
 
 def test_a_parameter_that_is_set_does_not_grow_with_the_rows():

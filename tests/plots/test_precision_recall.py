@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score
 
-from aucmax.metrics import precision_at_k
+from aucmax.metrics import mean_average_precision, precision_at_k
 from aucmax.plots import PrecisionRecallDisplay
 
 
@@ -34,6 +34,22 @@ def test_the_legend_tells_the_average_precision_and_the_base_rate(sample, ax):
     assert display.line_[0].get_label() == f"good\naverage precision {expected:.3f}"
     assert display.chance_level_.get_ydata()[0] == labels.mean()
     assert "400 rows" in ax.get_title()
+
+
+def test_the_average_precision_of_ties_is_that_of_scikit_learn(ax):
+    """The mean over orders of tied rows is another metric: 0.579 for 0.443."""
+    rng = np.random.default_rng(0)
+    labels = rng.random(200) < 0.4
+    scores = np.round(rng.normal(size=200) / 2.0 + 0.3 * labels)
+    weight = rng.uniform(0.5, 2.0, 200)
+    for options in ({}, {"sample_weight": weight}):
+        display = PrecisionRecallDisplay.from_predictions(
+            labels, scores, ax=ax, **options
+        )
+        expected = average_precision_score(labels, scores, **options)
+        assert display.curves[0].average_precision == pytest.approx(expected)
+        other = mean_average_precision(labels, scores, **options)
+        assert other != pytest.approx(expected, abs=0.01)
 
 
 def test_long_lists_are_thinned(ax):

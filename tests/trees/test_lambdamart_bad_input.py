@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import LambdaMART
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.trees.booster_parameters import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
@@ -140,11 +140,26 @@ def test_params_win_whatever_they_are_called():
     assert params == {"eta": 0.5, "max_leaf": 4}
 
 
-def test_names_pass_unchecked_where_lightgbm_does_not_tell_them(monkeypatch):
-    monkeypatch.delattr("lightgbm.basic._ConfigAliases")
-    assert merge_parameters({"a": 1}, {"b": 2}) == {"a": 1, "b": 2}
-    with pytest.raises(ValueError, match="use eval_metric"):
-        merge_parameters({}, {"metric": "auc"})
+@pytest.mark.parametrize("table", [None, {}, [], {"max_bin": ["max_bin"]}])
+@pytest.mark.parametrize("name", ["max_bin", "train_data", "model_in", "b"])
+def test_no_name_passes_where_lightgbm_does_not_list_all(monkeypatch, name, table):
+    if table is None:
+        monkeypatch.delattr("lightgbm.basic._ConfigAliases")
+    else:
+        monkeypatch.setattr(
+            "lightgbm.basic._ConfigAliases._get_all_param_aliases", lambda: table
+        )
+    with pytest.raises(IncompatibleError, match="params cannot be checked: LightGBM"):
+        merge_parameters({"a": 1}, {name: 2})
+    assert merge_parameters({"a": 1}, None) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "name", ["train_data", "model_in", "valid_data_file", "machine_list", "config_file"]
+)
+def test_an_alias_of_a_file_is_rejected(name):
+    with pytest.raises(ValueError, match="does not use files"):
+        merge_parameters({}, {name: "a"})
 
 
 @pytest.mark.parametrize("name", TWO)

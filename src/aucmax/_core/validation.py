@@ -38,7 +38,10 @@ _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 def check_binary_labels(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> tuple[NDArray[Any], BoolArray]:
-    """Return the two labels, the positive one last, and which rows have that one."""
+    """Return the two labels, the positive one last, and which rows have that one.
+
+    With `pos_label` there may be more than two; all others are negative.
+    """
     array = _labels(labels, name)
     first = array[0]
     is_first = np.asarray(array == first, dtype=bool)
@@ -53,7 +56,10 @@ def check_binary_labels(
     second = array[other]
     is_second = np.asarray(array == second, dtype=bool)
     if n_first + np.count_nonzero(is_second) != array.size:
-        raise TooManyClassesError(_too_many_classes(array, name))
+        if pos_label is None:
+            raise TooManyClassesError(_too_many_classes(array, name))
+        is_positive = check_relevance(array, name, pos_label)
+        return array[[np.argmin(is_positive), np.argmax(is_positive)]], is_positive
     if pos_label is None:
         try:
             second_is_positive = bool(second > first)

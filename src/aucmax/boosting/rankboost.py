@@ -60,7 +60,8 @@ class RankBoost(BoostedRanker):
     .. math:: r = \sum_{i \in P} \sum_{j \in N} D_{ij} \, \frac{h(x_i) - h(x_j)}{2}
               \in [-1, 1], \qquad \alpha = \tfrac12 \ln \frac{1 + r}{1 - r}
 
-    with the weight :math:`\alpha`, to scores :math:`F = \sum_t \alpha_t h_t`. A pair
+    with the weight :math:`\alpha`, to scores :math:`F = \sum_t \alpha_t h_t`. The paper
+    adds all of :math:`\alpha`; by default 0.3 of it is added (`learning_rate`). A pair
     weighs :math:`D_{ij} \sim v_i v_j \exp(-(F(x_i) - F(x_j)) / 2)` with row weights
     :math:`v`, so hard pairs count more in the next round. These weights factor into one
     of each row: the pairs are never formed, and a round costs O(n_rows) besides the

@@ -67,9 +67,10 @@ class GraphRanker(BaseEstimator):
     graphs. The second maximum is over the rankings with all positives first, and scores
     are divided by the graph's number of pairs, so that the margin is 1 in units of node
     scores. The bound is a difference of convex functions: each round replaces the
-    subtracted one by its tangent and solves the convex problem with a certified gap.
-    Rounds start from the weights of nodes alone. Without edges the model
-    is :class:`aucmax.AUCSVC` with one query per graph.
+    subtracted one by its tangent and solves the convex problem with a certified gap: an
+    iteration ranks all graphs, and takes block-coordinate Frank-Wolfe steps over the
+    cutting planes kept. Rounds start from the weights of nodes alone. Without edges the
+    model is :class:`aucmax.AUCSVC` with one query per graph.
 
     Parameters
     ----------

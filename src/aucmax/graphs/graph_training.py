@@ -7,7 +7,8 @@ by its tangent, and solves the remaining convex problem,
           \max_z \big( b_m(z) + \langle a_m(z), w \rangle \big)
           - \langle \hat a_m, w \rangle ,
 
-by block-coordinate Frank-Wolfe steps.
+by Frank-Wolfe: an iteration ranks all graphs, which gives a plane below the risk of
+each, and takes block-coordinate steps over the planes kept.
 """
 
 from __future__ import annotations

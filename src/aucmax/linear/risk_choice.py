@@ -88,10 +88,6 @@ def survival_risk(
     if loss != "cox":
         risk = Concordance(loss, accuracy=accuracy)
         return risk.bind(target, sample_weight, queries)
-    if sample_weight is not None:
-        # relative to the lightest event no term is below 0, which tolerances need
-        own = sample_weight[target["event"] & (sample_weight > 0.0)]
-        sample_weight = sample_weight / own.min(initial=sample_weight.max())
     return CoxLikelihood().bind(target, sample_weight, queries)
 
 

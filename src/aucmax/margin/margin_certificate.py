@@ -34,12 +34,12 @@ class Certificate(_Record):
         The margin of the reduction to instances reached, which is at least the largest
         possible `gamma_star` less the gap; None if the formulation is over pairs.
     rho_hat : float
-        The margin that the pairs counted below have.
+        The margin that the pairs counted below have, up to 1e-12 by rounding of scores.
     nu_pos, nu_neg : float or None
         How many positives and negatives, by weight, may miss it.
     pairs_guaranteed : int or float
         The least weight of pairs that must have margin `rho_hat`, by Theorem 3, or for
-        pairs by the definition of the soft margin.
+        pairs by the definition of the soft margin: for the hard margin all pairs.
     pairs_achieved : int or float
         The weight of pairs that have it.
     n_pairs : int or float
@@ -166,15 +166,18 @@ def certify(
         gamma_hat = float(positive.mean(nu_pos) + negative.mean(nu_neg)) / 2.0
         rho = float(positive.threshold(nu_pos) + negative.threshold(nu_neg)) / 2.0
         guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
+    n_pairs = round(sizes.n_pairs) if sample_weight is None else sizes.n_pairs
+    # less than the lightest pair is none: the hard margin is that of all pairs
+    is_hard = isinstance(risk, PairMargin) and risk.nu <= sizes.lightest_pair
     return Certificate(
         gamma_star=gamma_star,
         gamma_hat=gamma_hat,
         rho_hat=rho,
         nu_pos=nu_pos,
         nu_neg=nu_neg,
-        pairs_guaranteed=_at_least(guaranteed, sample_weight),
+        pairs_guaranteed=n_pairs if is_hard else _at_least(guaranteed, sample_weight),
         pairs_achieved=pairs_with_margin(scores, labels, rho, sample_weight),
-        n_pairs=round(sizes.n_pairs) if sample_weight is None else sizes.n_pairs,
+        n_pairs=n_pairs,
         gap=gap,
     )
 

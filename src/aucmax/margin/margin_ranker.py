@@ -51,7 +51,8 @@ class MarginRanker(HypothesisRanker):
       scores of positives and that of the `nu_neg` largest of negatives (problems (7),
       (8)), never less than that over pairs;
     - ``"adaptive"``: the same with a `nu_pos` for which that is small, which is nearer
-      to the margin over pairs: a local minimum, by the heuristic of section 4.2;
+      to the margin over pairs: a local minimum, by the heuristic of section 4.2. Where
+      problem (9) finds no descent, the neighbours at 5% to either side are tried, too;
     - ``"global"``: the same with the best `nu_pos` of all, certified.
 
     Few weights are not zero: the smallest are dropped where the tolerance allows. A

@@ -11,7 +11,11 @@ from aucmax.metrics.concordance_inference import (
 )
 from aucmax.metrics.contrasts import compare_auc
 from aucmax.metrics.dynamic_auc import cumulative_dynamic_auc
-from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
+from aucmax.metrics.multiclass import (
+    multiclass_auc_score,
+    multiclass_precision_at_k,
+    ordinal_auc_score,
+)
 from aucmax.metrics.named_intervals import metric_interval
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
@@ -92,6 +96,7 @@ __all__ = [
     "metric_interval",
     "metric_scorer",
     "multiclass_auc_score",
+    "multiclass_precision_at_k",
     "ndcg_score",
     "nominal_auc_interval",
     "nominal_auc_score",

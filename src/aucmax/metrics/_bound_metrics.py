@@ -197,7 +197,8 @@ def _parse(metric: Any) -> NamedMetric | None:
 def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:
     """Return the metric of queries, and the options of one by resampling."""
     if named.kind.uses_levels or named.kind.takes_range:
-        return named.function, {"qid", "gains"}
+        options = {"gains"} if named.kind.function is ndcg_score else set()
+        return named.function, {"qid", *options}
     return named.function, {"qid", "groups", "n_resamples", "random_state"}
 
 

@@ -24,7 +24,9 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import QueryOrder, QueryValues, check_queries
 from aucmax.metrics.concordance import prepare_concordance, target_concordance
+from aucmax.metrics.retrieval import precisions
 from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
+from aucmax.metrics.top_sets import check_k
 
 NEEDED = "rows of two levels"
 
@@ -62,7 +64,13 @@ def multiclass_auc_score(
     Returns
     -------
     float
-        Between 0 and 1. With ``average=None`` an array with the value of each query.
+        Between 0 and 1. With ``average=None`` an array: of queries, the value of each;
+        without `qid`, one row per level with the fields "class", "auc", which is AUC(c)
+        (NaN for a level without weight), and "weight", p(c).
+
+    See Also
+    --------
+    roc_auc_score : With ``pos_label=c``, the AUC of one level against the rest.
 
     References
     ----------
@@ -75,10 +83,99 @@ def multiclass_auc_score(
     >>> from aucmax.metrics import multiclass_auc_score
     >>> multiclass_auc_score([0, 0, 1, 2], [1, 2, 3, 4])
     0.8333333333333333
+    >>> table = multiclass_auc_score([0, 0, 1, 2], [1, 2, 3, 4], average=None)
+    >>> table["class"].tolist(), table["auc"].round(3).tolist()
+    ([1, 2], [0.667, 1.0])
+    >>> table["weight"].tolist()
+    [0.25, 0.25]
     """
+    if average is None and qid is None:
+        return _by_level(y_true, y_score, classes, sample_weight)
     return prepare_multiclass_auc(
         y_true, classes=classes, sample_weight=sample_weight, qid=qid, average=average
     )(y_score)
+
+
+def _by_level(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    classes: str,
+    sample_weight: ArrayLike | None,
+) -> NDArray[Any]:
+    """Return the AUC of each level that counts against the rest, and its share."""
+    check_choice("classes", classes, ("positive", "all"))
+    rows = check_level_rows(y_true, sample_weight, None)
+    first, n_levels = first_counted_level(rows.names, classes), rows.names.size
+    weights = np.bincount(rows.levels, rows.sample_weight, minlength=n_levels)
+    fields = [("class", rows.names.dtype), ("auc", float), ("weight", float)]
+    table = np.empty(n_levels - first, dtype=fields)
+    table["class"], table["auc"] = rows.names[first:], np.nan
+    table["weight"] = (weights / weights.sum())[first:]
+    for row, level in zip(table, range(first, n_levels), strict=True):
+        if weights[level] > 0.0:
+            row["auc"] = roc_auc_score(
+                rows.levels == level, y_score, sample_weight=rows.sample_weight
+            )
+    return table
+
+
+@documented
+def multiclass_precision_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int,
+    qid: ArrayLike | None = None,
+    average: str = "micro",
+) -> float:
+    r"""Micro- or macro-averaged precision at k over levels, as Welleck defines them.
+
+    With the C levels above 0, and :math:`h_{qc}` rows of level c among the top k of
+    query q,
+
+    .. math::
+                ext{micro} = rac1Q \sum_{q=1}^Q rac{\sum_{c=1}^C h_{qc}}{C k}, \qquad
+                ext{macro} = rac1C \sum_{c=1}^C \sum_{q=1}^Q rac{h_{qc}}{k}
+
+    (equations 2 and 4). Since only the sums over c enter, "micro" equals
+    :func:`precision_at_k`, with all levels above 0 as relevant, divided by C, if each
+    query has at least k rows. "macro", which the paper states without a factor
+    :math:`1/Q`, is Q times "micro": both rank models alike, and neither tells levels
+    apart. Rows that tie at rank k count in equal parts. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Levels of relevance, ordered as numbers or strings are; at least two.
+    k : int
+        Number of top rows, at least 1.
+    qid : array-like of shape (n_rows,), optional
+        Query of each row; by default all rows form one query.
+    average : {"micro", "macro"}
+        Over levels, not over queries.
+
+    Returns
+    -------
+    float
+        "micro" from 0 to 1 / C; "macro" to Q / C.
+
+    References
+    ----------
+    .. [1] S. Welleck. Efficient AUC optimization for information ranking
+       applications. ECIR 2016, section 3.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import multiclass_precision_at_k
+    >>> multiclass_precision_at_k([0, 2, 1, 0], [4, 3, 2, 1], k=2)
+    0.25
+    """
+    check_choice("average", average, ("micro", "macro"))
+    names, levels = check_levels(y_true)
+    first = first_counted_level(names, "positive")
+    precision = precisions(levels >= first, y_score, None, qid, check_k(k))
+    per_query = precision.values * precision.parts / (k * (names.size - first))
+    return float(per_query.mean() if average == "micro" else per_query.sum())
 
 
 @documented

@@ -17,6 +17,7 @@ from aucmax._core.censored_times import split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.old_sklearn import make_scorer
 from aucmax._core.parameters import check_choice
+from aucmax.exceptions import IncompatibleError
 from aucmax.metrics.concordance import METHODS, concordance_index
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
@@ -112,7 +113,7 @@ def metric_scorer(
     metric : str
         A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
         ``"precision@100"`` or ``"ndcg@10"``, as in :func:`metric_interval`. The top k
-        are those of each test fold.
+        are those of each test fold. ``"concordance"`` is :func:`concordance_scorer`.
     per_query : bool
         As in :func:`roc_auc_scorer`; metrics of queries such as NDCG need no flag.
     **options
@@ -136,6 +137,13 @@ def metric_scorer(
     named = parse_metric(metric)
     function = named.kind.function
     options |= named.options
+    if named.kind.uses_times:
+        if pos_label is not None or per_query:
+            raise IncompatibleError(
+                f"metric={metric!r} compares times: it has neither a positive label "
+                "nor queries. Leave out pos_label and per_query."
+            )
+        return concordance_scorer(**options)
     if named.kind.needs_queries:
         return make_query_scorer(function, **options)
     if not named.kind.uses_levels:

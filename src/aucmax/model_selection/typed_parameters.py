@@ -70,11 +70,11 @@ def _typed(name: str, text: str, default: Any) -> Any:
         if not is_number:
             raise ValueError(f"{name} must be a number, got {text!r}.")
         return float(value)
-    if isinstance(default, str):
-        return text
+    if isinstance(value, tuple | list):  # also for a default such as "default"
+        return tuple(value)
     if isinstance(default, tuple | list):
-        return tuple(value) if isinstance(value, tuple | list) else (value,)
-    return value
+        return (value,)
+    return text if isinstance(default, str) else value
 
 
 def _literal(text: str) -> Any:
@@ -84,5 +84,6 @@ def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
-        parts = tuple(part.strip() for part in text.split(","))
-        return text if len(parts) == 1 else parts
+        names = text.strip("[]()")  # a shell drops the quotes of ['a', 'b']
+        parts = tuple(part.strip() for part in names.split(","))
+        return text if parts == (text,) else parts

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
-from aucmax.metrics import mean_average_precision
+from aucmax.metrics import average_precision_score
 from aucmax.metrics.roc import AlertCurve, alert_curve
 from aucmax.plots._display import (
     GREY,
@@ -107,7 +107,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
             key: str | None, scores: ArrayLike
         ) -> tuple[PrecisionRecallCurve, AlertCurve]:
             ranked = alert_curve(y_true, scores, **rows)
-            average = mean_average_precision(y_true, scores, **rows)
+            average = average_precision_score(y_true, scores, **rows)
             return PrecisionRecallCurve(key, *_trace(ranked), average), ranked
 
         found = measure_each(measure, y_scores, name)

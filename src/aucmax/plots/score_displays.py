@@ -238,7 +238,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         ...     [0, 0, 0, 1, 1], [1, 2, 3, 3, 5], threshold=3, ax=Figure().subplots()
         ... )
         >>> display.threshold_.get_label()
-        'at 3: 2 found, 1 false alarm'
+        'at 3: 1 found, 0 false alarms'
         """
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         display = cls(
@@ -294,7 +294,7 @@ class ScoreDensityDisplay(ScoredDisplay):
     def _draw_threshold(self, ax: Axes) -> Line2D | None:
         if self.threshold is None:
             return None
-        above = self.scores >= self.threshold
+        above = self.scores > self.threshold
         found = f"{self._mass(above & self.is_positive):,g} found"
         alarms = counted(self._mass(above & ~self.is_positive), "false alarm")
         label = f"at {self.threshold:.4g}: {found}, {alarms}"

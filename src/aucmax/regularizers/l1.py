@@ -41,7 +41,7 @@ class L1:
 
     def hull(self, value: float) -> Hull:
         """Return the L1 ball that contains the minimisers."""
-        # a minimiser's norm is no more than any value, as the risk is not negative
+        # a minimiser's norm is no more than any value less the smallest of the risk
         return Hull(value, is_signed=True, price=1.0)
 
     def priced_weights(self) -> PricedWeights:

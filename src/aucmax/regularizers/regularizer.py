@@ -51,9 +51,9 @@ class ProximalRegularizer(Regularizer, Protocol):
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         r"""Return the minimum of :math:`\Omega(w) + \max(0, o + \langle a, w \rangle)`.
 
-        It bounds :math:`\Omega + C R` from below if the risk R is nonnegative and
-        nowhere below the line: :math:`\max_{0 \le \theta \le 1} \theta o -
-        \Omega^*(-\theta a)`.
+        It bounds :math:`\Omega + C R` from below if the risk R is nonnegative (or is
+        measured from its least value) and nowhere below the line: :math:`\max_{0 \le
+        \theta \le 1} \theta o - \Omega^*(-\theta a)`.
         """
 
 
@@ -65,7 +65,7 @@ class HullRegularizer(Regularizer, Protocol):
         """Return a point inside, to start from."""
 
     def hull(self, value: float) -> Hull:
-        """Return a hull that contains the minimisers, given the value at some point."""
+        """Return a hull of all points whose price is at most a value."""
 
 
 @runtime_checkable

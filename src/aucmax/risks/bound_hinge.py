@@ -31,7 +31,7 @@ _CHOICE_WIDTH = 4.0
 class BoundHinge(BoundRisk):
     """A mean hinge over a part of the pairs, as a choice of rows or structural."""
 
-    least_value = 0.0
+    is_convex, least_value = True, 0.0
 
     def __init__(
         self,
@@ -49,31 +49,25 @@ class BoundHinge(BoundRisk):
         members = ~self.labels if box.is_mirrored else self.labels
         self._classes = split_classes(members, self.sample_weight, rescale=True)
 
-    def value(self, scores: FloatArray) -> float:
-        """Return the risk of these scores."""
+    def _value(self, scores: FloatArray) -> float:
         if not self.can_be_smoothed:
             return self._structural(scores)[0]
         positive, lifted, _ = self._chosen(scores)
         return mean_hinge(lifted, positive)
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         if not self.can_be_smoothed:
             return self._structural(scores)
         positive, lifted, slack = self._chosen(scores)
         slopes, _ = hinge_slopes(positive, lifted, scores.size, slack=slack)
         return mean_hinge(lifted, positive), slopes
 
-    def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk whose slope is the smoothed risk's gradient.
-
-        The choice of rows is smoothed, too: a row of key k (minus the score of a
-        positive) counts by ``clip((k - threshold) / (4 width) + 1/2, 0, 1)``, and any
-        shares that fill the range give a line below the risk. Many rows are counted in
-        cells of about ``width / 32``: the value is then a few hundredths of `width`
-        above the risk at most.
-        """
-        self.require_smooth()
+    def _smoothed(self, scores: FloatArray, width: float) -> Support:
+        # The choice of rows is smoothed, too: a row of key k (minus the score of a
+        # positive) counts by ``clip((k - threshold) / (4 width) + 1/2, 0, 1)``, and any
+        # shares that fill the range give a line below the risk. Many rows are counted
+        # in cells of about ``width / 32``: the value is then a few hundredths of
+        # `width` above the risk at most.
         grid = HingeGrid.cover(scores, self._margin, width)
         if grid is not None:
             return grid.support(
@@ -90,11 +84,9 @@ class BoundHinge(BoundRisk):
         positives, lifted, _ = shifted(positive.exactly, negative.exactly, self._margin)
         return Support(mean_hinge(lifted, positives), slopes, self._margin * total)
 
-    def curvature(self, scores: FloatArray, width: float) -> Form:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
         # The Laplacian of the pairs near the kink, plus the scatter of rows near the
         # threshold of the choice, which trade places; its weight is the slope there.
-        self.require_smooth()
         positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, self._margin)
         of_pairs = laplacian(positives, lifted, width)

@@ -15,7 +15,6 @@ from aucmax._core.validation import (
     FloatArray,
     IntArray,
     Queries,
-    check_scores,
     first_positive_level,
 )
 from aucmax.risks._pairs import logistic_sweeps as kernels
@@ -33,7 +32,7 @@ from aucmax.risks._pairs.level_pairs import (
 )
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 from aucmax.risks._pairs.logistic_table import coefficients
-from aucmax.risks.contract import BoundRisk, Derivatives
+from aucmax.risks.contract import BoundTreeRisk, Derivatives
 
 if TYPE_CHECKING:
     from aucmax.risks.pair_logistic import PairLogistic
@@ -47,11 +46,9 @@ _UNUSED = np.ones(1)  # in place of weights or steps
 _EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
 
-class BoundPairLogistic(BoundRisk):
+class BoundPairLogistic(BoundTreeRisk):
     """The risk :class:`PairLogistic` of given labels, weights and queries."""
 
-    # n_skipped of n_queries have no rows of two levels. row_scale brings derivatives to
-    # about one per row, as tree learners with absolute limits expect.
     risk: PairLogistic
     least_value = 0.0
     is_smooth = True
@@ -79,6 +76,9 @@ class BoundPairLogistic(BoundRisk):
             check_range("fpr_range", risk.fpr_range),
             check_range("tpr_range", risk.tpr_range),
         )
+        (fpr_low, _), (_, tpr_high) = self._ranges
+        # the rows at an end of a range with the largest losses are a maximum
+        self.is_convex = not self._is_ranked and (fpr_low, tpr_high) == (0.0, 1.0)
         self._outside = float(risk.outside_weight)
         numbers = None if self.n_queries == 1 or queries is None else queries.codes
         largest = _heaviest(numbers, weights)
@@ -129,17 +129,12 @@ class BoundPairLogistic(BoundRisk):
         by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
         self.row_scale = self._query_scale[by_row]
 
-    def value_gradient_hessian(
-        self, scores: ArrayLike
+    def _derivatives(
+        self, scores: FloatArray, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and the diagonal of its second derivatives."""
         found = np.empty(self.n_rows), np.empty(self.n_rows)
-        value, _ = self._sum_up(scores, self._factors, found, with_value=True)
+        value, _ = self._sum_up(scores, self._factors, found, with_value=with_value)
         return (value, *found)
-
-    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk and its gradient."""
-        return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
         self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
@@ -147,10 +142,10 @@ class BoundPairLogistic(BoundRisk):
         """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        self._sum_up(scores, factors, out)
+        self._sum_up(self._checked(scores), factors, out)
         return out
 
-    def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
+    def slope_and_hessian(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the mean slope of the pairs, above 0, and the second derivatives."""
         found = np.empty(self.n_rows), np.empty(self.n_rows)
         _, sums = self._sum_up(scores, self._factors, found)
@@ -160,7 +155,7 @@ class BoundPairLogistic(BoundRisk):
 
     def _sum_up(
         self,
-        scores: ArrayLike,
+        scores: FloatArray,
         factors: FloatArray,
         out: Derivatives,
         *,
@@ -169,7 +164,6 @@ class BoundPairLogistic(BoundRisk):
         """Fill in both derivatives; return the value, if needed, and grid sums."""
         # over a grid if that needs no sort, else pair by pair if there are few pairs,
         # else by sweeps over the sorted rows
-        scores = check_scores(scores, self.n_rows, "scores")
         if (sums := self._over_a_grid(scores)) is not None:
             unit = self._unit(factors)
             sums.fill_in(unit, *out)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.parameters import check_choice, check_number, check_positive
 from aucmax._core.sorting import sort_in_groups
-from aucmax._core.validation import FloatArray, check_scores
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.concordance_grid import node_spacing, nodes_of, sum_on_grid
 from aucmax.risks._pairs.concordance_sweeps import ComparableRows, sum_pairs
@@ -96,6 +96,7 @@ class BoundConcordance(BoundSurvivalRisk):
         check_positive("width", risk.width)
         check_number("accuracy", risk.accuracy, FINEST, 0.1)
         super().__init__(risk, labels, sample_weight, queries)
+        self.is_convex = risk.loss != "sigmoid"
         self.is_smooth = risk.loss != "hinge"
         self.relative_error = 0.0 if risk.loss == "hinge" else float(risk.accuracy)
         self._spacing = node_spacing(_MIN_VALUE_OF_NODES * float(risk.accuracy))
@@ -128,13 +129,12 @@ class BoundConcordance(BoundSurvivalRisk):
         after = np.append(after, 0.0)
         return float(self._earlier @ (after[ends] - after[last]))
 
-    def _sum_up(
-        self, scores: ArrayLike, with_value: bool = True
+    def _derivatives(
+        self, scores: FloatArray, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
         # the hinge has no curvature; that of the sigmoid is replaced by its slopes
-        checked = check_scores(scores, self._order.size, "scores")
         width, loss = float(self.risk.width), self.risk.loss
-        ordered = checked[self._order] / width
+        ordered = scores[self._order] / width
         rows = ComparableRows(
             self._blocks, self._strata, ordered, self._earlier, self._later
         )

@@ -2,8 +2,8 @@ r"""A risk is a number to minimise that depends on scores and labels, never on t
 
 A risk is configuration. Bound to rows, it maps their scores to a number :math:`R` that
 is small when positives have higher scores than negatives. A solver uses it only through
-the methods of :class:`BoundRisk`, so one risk serves dense, sparse, boosted and
-structured models. The tests of each risk check this contract:
+the methods of :class:`BoundRisk`, which check the scores, so one risk serves dense,
+sparse, boosted and structured models. The tests of each risk check this contract:
 
 - the value equals the literal definition in ``tests/reference.py``;
 - the gradient :math:`g` at :math:`s` is a subgradient of a convex risk:
@@ -65,8 +65,11 @@ class Risk(Protocol):
 class BoundRisk(ABC):
     """A risk bound to labels, weights and queries: a function of the scores alone.
 
-    :meth:`Risk.bind` validates the rows once. All methods take the finite scores of all
-    rows, and keep nothing from one call to the next.
+    :meth:`Risk.bind` validates the rows once. The methods take the finite scores of all
+    rows, of any numeric type; the same scores give the same value, whatever calls came
+    before. A subclass declares `is_convex` and `least_value`, and defines
+    ``_value_and_gradient(scores)`` for scores that are checked: float64, contiguous,
+    finite, one per row.
 
     Attributes
     ----------
@@ -74,8 +77,11 @@ class BoundRisk(ABC):
         True for positives.
     sample_weight : ndarray of shape (n_rows,) or None
         Row weights.
+    is_convex : bool
+        Whether the risk is convex, and each gradient a subgradient: certificates need
+        it.
     least_value : float
-        A lower bound of the risk.
+        A lower bound of the risk, minus infinity if there is none.
     line_margin : float or None
         If given, the risk is a mean of hinges of this margin: the offset of its line is
         the margin times the slopes of the negatives.
@@ -87,7 +93,8 @@ class BoundRisk(ABC):
         Whether `smoothed` and `curvature` exist, which second-order solvers need.
     """
 
-    least_value = -np.inf
+    is_convex: bool
+    least_value: float
     line_margin: float | None = None
     is_smooth = False
     relative_error = 0.0
@@ -116,28 +123,44 @@ class BoundRisk(ABC):
                     "All rows of one class have weight 0, so there is nothing to rank."
                 )
 
-    def value(self, scores: FloatArray) -> float:
+    def value(self, scores: ArrayLike) -> float:
         """Return the risk of these scores."""
-        return self.value_and_gradient(scores)[0]
+        return self._value(self._checked(scores))
 
-    @abstractmethod
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the risk of these scores and its gradient, at a kink a subgradient."""
+        return self._value_and_gradient(self._checked(scores))
 
-    def smoothed(self, scores: FloatArray, width: float) -> Support:
+    def smoothed(self, scores: ArrayLike, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
         `width` > 0 is the length of the interval over which a kink is rounded off.
         """
         self.require_smooth()
-        raise NotImplementedError  # by a risk that can be smoothed
+        return self._smoothed(self._checked(scores), width)
 
-    def curvature(self, scores: FloatArray, width: float) -> Form:
+    def curvature(self, scores: ArrayLike, width: float) -> Form:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V.
 
         V has one row per score and any number of columns, dense or sparse.
         """
         self.require_smooth()
+        return self._curvature(self._checked(scores), width)
+
+    def _checked(self, scores: ArrayLike) -> FloatArray:
+        return validation.check_scores(scores, self.labels.size, "scores")
+
+    def _value(self, scores: FloatArray) -> float:
+        return self._value_and_gradient(scores)[0]
+
+    @abstractmethod
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        """Return both for checked scores."""
+
+    def _smoothed(self, scores: FloatArray, width: float) -> Support:
+        raise NotImplementedError  # by a risk that can be smoothed
+
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
         raise NotImplementedError  # by a risk that can be smoothed
 
     def require_smooth(self) -> None:
@@ -149,7 +172,8 @@ class BoundRisk(ABC):
             )
 
     def at_rows(self, rows: IntArray) -> "BoundRisk":
-        """Bind the same risk to some of the rows."""
+        """Bind the same risk to some of the rows; for a risk that can be smoothed."""
+        self.require_smooth()
         queries = None if self.queries is None else self.queries.codes[rows]
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         return self.risk.bind(self.labels[rows], weight, queries)
@@ -164,3 +188,45 @@ class BoundRisk(ABC):
             for rows in map(np.flatnonzero, members)
         ]
         return np.sort(np.concatenate(drawn))
+
+
+class BoundTreeRisk(BoundRisk):
+    """A bound risk with second derivatives of each score, which trees need.
+
+    Attributes
+    ----------
+    row_scale : float or ndarray of shape (n_rows,)
+        Brings derivatives to about one per row, for learners with absolute limits.
+    n_rows, n_queries, n_skipped : int
+        Number of rows, of queries, and of queries without pairs.
+    """
+
+    row_scale: float | FloatArray
+    n_rows: int
+    n_queries: int
+    n_skipped = 0
+
+    @abstractmethod
+    def _derivatives(
+        self, scores: FloatArray, with_value: bool = True
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the value, if needed, and both derivatives for checked scores."""
+
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        return self._derivatives(scores)[:2]
+
+    def value_gradient_hessian(
+        self, scores: ArrayLike
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the risk, its gradient, and the diagonal of its second derivatives."""
+        return self._derivatives(self._checked(scores))
+
+    def gradient_hessian(
+        self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
+    ) -> Derivatives:
+        """Return (or fill) both derivatives; `scaled` times `row_scale`."""
+        derivatives = self._derivatives(self._checked(scores), with_value=False)[1:]
+        out = out or derivatives
+        for result, derivative in zip(out, derivatives, strict=True):
+            np.multiply(derivative, self.row_scale if scaled else 1.0, out=result)
+        return out

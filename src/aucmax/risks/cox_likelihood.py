@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.validation import FloatArray, check_scores
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.cox_sums import RowsAtRisk, sum_likelihood
 from aucmax.risks.survival_risk import BoundSurvivalRisk
@@ -55,7 +55,7 @@ class CoxLikelihood(BaseEstimator):
 class BoundCoxLikelihood(BoundSurvivalRisk):
     """The partial likelihood of given rows."""
 
-    is_smooth = True
+    is_convex = is_smooth = True
     relative_error = 1e-12  # of sums over many rows
 
     def __init__(
@@ -80,12 +80,11 @@ class BoundCoxLikelihood(BoundSurvivalRisk):
         # as many as the events, whatever the scale of weights
         self.row_scale = self.n_rows * self._total / float(self._weights.sum())
 
-    def _sum_up(
-        self, scores: ArrayLike, with_value: bool = True
+    def _derivatives(
+        self, scores: FloatArray, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        checked = check_scores(scores, self.n_rows, "scores")
         rows, found = self.rows, np.empty((2, self.n_rows))
-        ordered = checked[rows.order]
+        ordered = scores[rows.order]
         laid_out = RowsAtRisk(
             rows.times, rows.strata, ordered, self._weights, self._events
         )

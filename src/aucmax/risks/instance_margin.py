@@ -43,16 +43,15 @@ class BoundInstanceMargin(BoundMargin):
             margin_rows.checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
         )
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one selection."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         positive, negative = (own.with_scores(scores) for own in self._classes)
         return margin_rows.half_difference_of_means(
             (positive, negative), self._nus, scores.size
         )
 
-    def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk: shares fall from 1 to 0 over the width."""
-        value, _ = self.value_and_gradient(scores)
+    def _smoothed(self, scores: FloatArray, width: float) -> Support:
+        # shares fall from 1 to 0 over the width
+        value, _ = self._value_and_gradient(scores)
         subgradient = np.zeros(scores.size)
         choices = self._smooth_choices(scores, width)
         for choice, nu in zip(choices, self._nus, strict=True):
@@ -61,8 +60,7 @@ class BoundInstanceMargin(BoundMargin):
             subgradient[chosen.rows] = shares
         return Support(value, subgradient, 0.0)
 
-    def curvature(self, scores: FloatArray, width: float) -> Form:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
         positive, negative = self._smooth_choices(scores, width)
         nu_pos, nu_neg = self._nus
 
@@ -114,8 +112,7 @@ class BoundTangentMargin(BoundMargin):
             *(own.total_weight for own in self._classes)
         )
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         classes, lowest = self._lowest(scores)
         nu_pos = self._inner_nu_pos(*lowest)
         center = self.risk.nu_center

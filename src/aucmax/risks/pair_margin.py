@@ -47,8 +47,7 @@ class BoundPairMargin(BoundMargin):
         positive, negative = (own.total_weight for own in self._classes)
         checked_nu("nu", self.risk.nu, "pairs", positive * negative)
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         pairs, nu = self._sorted_pairs(scores)
         smallest = _Smallest.of(pairs, nu)
         subgradient = np.zeros(scores.size)
@@ -56,8 +55,8 @@ class BoundPairMargin(BoundMargin):
         subgradient[pairs.negative.rows] = 0.5 * smallest.negative_shares
         return smallest.risk, subgradient
 
-    def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk: shares fall from 1 to 0 over the width."""
+    def _smoothed(self, scores: FloatArray, width: float) -> Support:
+        # shares fall from 1 to 0 over the width
         pairs, nu = self._sorted_pairs(scores)
         smallest = _Smallest.of(pairs, nu)
         ramp = Ramp.of(pairs, nu, width, smallest.threshold)
@@ -66,8 +65,7 @@ class BoundPairMargin(BoundMargin):
         subgradient[pairs.negative.rows] = 0.5 / nu * ramp.negative_shares
         return Support(smallest.risk, subgradient, 0.0)
 
-    def curvature(self, scores: FloatArray, width: float) -> Form:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
         pairs, nu = self._sorted_pairs(scores)
         ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))
         form = ramp.curvature(pairs)

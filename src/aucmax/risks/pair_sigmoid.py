@@ -88,7 +88,7 @@ class BoundPairSigmoid(BoundRisk):
     """The pair sigmoid of given rows."""
 
     risk: PairSigmoid
-    least_value = 0.0
+    is_convex, least_value = False, 0.0
     is_smooth = True
 
     def __init__(
@@ -116,7 +116,6 @@ class BoundPairSigmoid(BoundRisk):
             self.labels, self.sample_weight, codes, width=float(risk.tau)
         )
 
-    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk, from 0 to 1, and its gradient."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         value, slopes = self._pairs.slope_and_hessian(scores)
         return value, np.multiply(slopes, self._signs, out=slopes)

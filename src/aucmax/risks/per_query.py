@@ -28,7 +28,7 @@ class BoundPerQuery(BoundRisk):
     `n_skipped` add nothing. Kernels have margin 1: scores are divided by `margin`.
     """
 
-    least_value = 0.0
+    is_convex, least_value = True, 0.0
 
     def __init__(
         self,
@@ -60,23 +60,19 @@ class BoundPerQuery(BoundRisk):
                 "numbers."
             )
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and one subgradient, from one sort."""
+    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         if self.can_be_smoothed:
             value, slope, _ = self._first_rows(scores).support()
         else:
             value, slope = self._structural(scores)
         return self._margin * value, slope
 
-    def smoothed(self, scores: FloatArray, width: float) -> Support:
-        """Return a line below the risk: kinks are smoothed, not the choice of rows."""
-        self.require_smooth()
+    def _smoothed(self, scores: FloatArray, width: float) -> Support:
+        # kinks are smoothed, not the choice of rows
         value, slope, offset = self._first_rows(scores).support(width / self._margin)
         return Support(self._margin * value, slope, self._margin * offset)
 
-    def curvature(self, scores: FloatArray, width: float) -> Form:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
-        self.require_smooth()
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
         form = self._first_rows(scores).laplacian(width / self._margin)
         return lambda columns: form(columns) / self._margin
 

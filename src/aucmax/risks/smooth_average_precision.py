@@ -6,11 +6,11 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_number, check_positive
 from aucmax._core.sorting import sort_in_groups
-from aucmax._core.validation import FloatArray, check_scores
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
 from aucmax.risks._pairs.precision_sweeps import PrecisionRows, sum_ranks, sum_slopes
-from aucmax.risks.contract import BoundRisk, Derivatives
+from aucmax.risks.contract import BoundTreeRisk
 
 _MIN_WIDTH = 1e-150  # curvatures grow with its square and must stay finite
 
@@ -79,11 +79,11 @@ class SmoothAveragePrecision(BaseEstimator):
         return BoundSmoothAveragePrecision(self, labels, sample_weight, queries)
 
 
-class BoundSmoothAveragePrecision(BoundRisk):
+class BoundSmoothAveragePrecision(BoundTreeRisk):
     """The smooth average precision of given rows."""
 
     risk: SmoothAveragePrecision
-    least_value = 0.0
+    is_convex, least_value = False, 0.0
     is_smooth = True
 
     def __init__(
@@ -111,7 +111,7 @@ class BoundSmoothAveragePrecision(BoundRisk):
         weights = self.sample_weight
         if weights is None:
             weights = np.ones(n_rows)
-        masses = np.bincount(self._codes, weights)
+        masses = np.bincount(self._codes, weights).astype(np.float64)
         largest = np.zeros(n_rows_of_query.size)
         np.maximum.at(largest, self._codes, weights)
         # so that sums neither overflow nor vanish: ratios of weights alone matter
@@ -135,29 +135,11 @@ class BoundSmoothAveragePrecision(BoundRisk):
         masses *= n_used * n_rows / 2.0 / masses.sum()
         self.row_scale = masses[self._codes]
 
-    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk, from 0 to 1, and its gradient."""
-        return self.value_gradient_hessian(scores)[:2]
-
-    def gradient_hessian(
-        self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
-    ) -> Derivatives:
-        """Return (or fill) both derivatives; `scaled` times `row_scale`."""
-        found = self.value_gradient_hessian(scores)[1:]
-        out = out or found
-        for values, own in zip(out, found, strict=True):
-            np.multiply(own, self.row_scale if scaled else 1.0, out=values)
-        return out
-
-    def value_gradient_hessian(
-        self, scores: ArrayLike
+    def _derivatives(
+        self, scores: FloatArray, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and a curvature of each row for trees.
-
-        The curvature is half the sum of the absolute slopes of the row's pairs, per
-        width: the risk is not convex, so its second derivatives may be negative.
-        """
-        scores = check_scores(scores, self.labels.size, "scores")
+        # The curvature is half the sum of the absolute slopes of the row's pairs, per
+        # width: the risk is not convex, so its second derivatives may be negative.
         order = sort_in_groups(-scores, self._codes, self._starts)
         ordered, width = scores[order], float(self.risk.width)
         with np.errstate(over="ignore"):

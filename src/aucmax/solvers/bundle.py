@@ -66,12 +66,15 @@ class BundleSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
+        is_quadratic = isinstance(regularizer, QuadraticRegularizer)
+        name = "a cutting-plane method"
+        objective.require_certifiable(name, bounded=not is_quadratic)
         C = objective.C
         least = objective.risk.least_value
         width = first_width(objective, start) if self.smoothing else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
-        master = master_for(regularizer, cuts, C)
-        if width > 0.0 and isinstance(regularizer, QuadraticRegularizer):
+        master = master_for(regularizer, cuts, C, C * least)
+        if width > 0.0 and is_quadratic:
             width = _FIRST_WIDTH_WITH_L2
             if not len(cuts) and np.isfinite(least):
                 # on separable data the other cuts then need not share all of C
@@ -154,6 +157,8 @@ class LevelBundleSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`; a start is a point of the hull."""
         require(regularizer, "hull", "a level method", "Try Simplex, L1Ball or L1.")
+        has_price = regularizer.hull(0.0).price > 0.0
+        objective.require_certifiable("a level method", bounded=has_price)
         C = objective.C
         if start is None:
             start = Start(objective.at(regularizer.middle(objective.n_parameters)))
@@ -163,13 +168,15 @@ class LevelBundleSolver:
             objective.n_parameters, self.max_cuts, keep_sources=self.keep_sources
         )
         cuts.resize(self.max_cuts)
-        bound = C * objective.risk.least_value
+        floor = bound = C * objective.risk.least_value
         fraction = self.fraction
         support = objective.support(best)
         value = regularizer.value(best.parameters) + C * support.value
         while True:
             cuts.add(objective.pull_back(support), support)
-            step = cuts.level_step(regularizer, C, best.parameters, value, fraction)
+            step = cuts.level_step(
+                regularizer, C, best.parameters, value, fraction, floor
+            )
             bound = max(bound, step.lower_bound)
             if watch.should_stop(objective.n_passes, value, bound):
                 break

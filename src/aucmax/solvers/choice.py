@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from aucmax.regularizers.regularizer import (
     HullRegularizer,
     QuadraticRegularizer,
@@ -120,6 +122,7 @@ def _suits_newton(problem: Problem) -> bool:
     return (
         problem.is_quadratic
         and problem.objective.risk.can_be_smoothed
+        and problem.objective.risk.least_value > -np.inf
         and problem.is_tall
         and problem.objective.n_parameters <= _MAX_COLUMNS_FOR_NEWTON
         and problem.tol >= _MIN_TOL_FOR_NEWTON

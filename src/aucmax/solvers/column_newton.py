@@ -135,6 +135,8 @@ def _check_abilities(objective: RiskObjective, regularizer: SparseRegularizer) -
     others = "Try L1, ElasticNet or L1Ball."
     require(regularizer, "priced_weights", "a step over few columns", others)
     has_radius = regularizer.priced_weights().radius is not None
+    name = "a step over few columns"
+    objective.require_certifiable(name, bounded=not has_radius)
     if has_radius and np.isfinite(objective.risk.least_value):
         raise IncompatibleError(
             f"Newton steps over columns support {type(regularizer).__name__} with "
@@ -156,14 +158,15 @@ class _Certificate:
         self._objective = objective
         self._regularizer = regularizer
         self._radius = regularizer.priced_weights().radius
-        self.bound = objective.C * objective.risk.least_value
+        self.bound = self._floor = objective.C * objective.risk.least_value
         self._best: tuple[float, FloatArray, Support] | None = None
 
     def take(self, support: Support, slope: FloatArray) -> float:
         """Return the bound of a line, given its slope over parameters times C."""
         constant = self._objective.C * support.offset
         if self._radius is None:
-            bound = self._regularizer.lower_bound(constant, slope)
+            rise = self._regularizer.lower_bound(constant - self._floor, slope)
+            bound = self._floor + rise
         else:  # the risk may be negative
             bound = constant - self._radius * float(np.abs(slope).max(initial=0.0))
         bound -= _ROUNDING * abs(bound)

@@ -157,10 +157,11 @@ class Cuts:
         center: FloatArray,
         value: float,
         fraction: float,
+        floor: float = 0.0,  # of C times the risk
     ) -> MasterSolution:
         """Bound price plus C times the highest cut; project onto a level set."""
         solution = level_step(
-            regularizer.hull(value),
+            regularizer.hull(value - floor),
             C * self.gradients if C != 1.0 else self.gradients,
             C * self.offsets,
             self.multipliers,

@@ -186,6 +186,7 @@ class DescentSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
+        objective.require_certifiable("L-BFGS", bounded=False)
         if not objective.risk.is_smooth:
             raise IncompatibleError(
                 "L-BFGS needs a smooth risk, such as that of loss='logistic'. Try "

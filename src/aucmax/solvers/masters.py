@@ -69,6 +69,7 @@ class NearModel:
     C: float
     center: FloatArray  # where the proximal term is 0
     tau: float  # how far from the center the minimiser may be
+    floor: float = 0.0  # of C times the risk
     _measured: tuple[FloatArray, FloatArray] | None = field(default=None, init=False)
 
     def at(self, shares: FloatArray, slope: FloatArray | None = None) -> Mixture:
@@ -87,8 +88,8 @@ class NearModel:
 
     def bound(self, mixture: Mixture) -> float:
         """Return the lower bound of the objective that a mixture gives."""
-        constant = self.C * float(self.cuts.offsets @ mixture.shares)
-        return self.regularizer.lower_bound(constant, mixture.slope)
+        constant = self.C * float(self.cuts.offsets @ mixture.shares) - self.floor
+        return self.floor + self.regularizer.lower_bound(constant, mixture.slope)
 
     def higher(self, mixture: Mixture) -> Mixture | None:
         """Return a higher mixture, or None where only rounding is left to gain."""
@@ -164,12 +165,18 @@ class CutCertificate:
 
     # tau grows until the proximal term hides little of the gap; the last mixture has
     # its minimum near the center, the best point, at parameters
-    def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
+    def __init__(
+        self,
+        regularizer: ProximalRegularizer,
+        cuts: Cuts,
+        C: float,
+        floor: float = 0.0,  # of C times the risk
+    ) -> None:
         self._regularizer = regularizer
         self._cuts = cuts
         self._C = C
         self._tau = 0.0
-        self.bound = 0.0
+        self.bound = self._floor = floor
         self.parameters: FloatArray
 
     def improve(self, center: FloatArray, value: float) -> float:
@@ -177,8 +184,11 @@ class CutCertificate:
         if self._tau == 0.0:
             # a start that is not the origin may be near the optimum
             far = _FIRST_TAU_PER_WEIGHT * float(np.abs(center).max())
-            self._tau = max(step_to_zero(self._cuts, self._C, value), far)
-        model = NearModel(self._regularizer, self._cuts, self._C, center, self._tau)
+            step = step_to_zero(self._cuts, self._C, value - self._floor)
+            self._tau = max(step, far)
+        model = NearModel(
+            self._regularizer, self._cuts, self._C, center, self._tau, self._floor
+        )
         mixture = model.at(self._cuts.multipliers)
         known = model.bound(mixture)
         enough = _MIN_RISE * (value - max(known, self.bound))
@@ -222,14 +232,14 @@ class Proposal(NamedTuple):
 
 
 def master_for(
-    regularizer: Any, cuts: Cuts, C: float
+    regularizer: Any, cuts: Cuts, C: float, floor: float = 0.0
 ) -> "_ExactMaster | _ProximalMaster":
     """Choose the master problem that a regularizer allows."""
     if isinstance(regularizer, QuadraticRegularizer):
         return _ExactMaster(regularizer, cuts, C)
     for ability in ("prox", "lower_bound"):
         require(regularizer, ability, "a cutting-plane method", "Try L2.")
-    return _ProximalMaster(regularizer, cuts, C)
+    return _ProximalMaster(regularizer, cuts, C, floor)
 
 
 class _ExactMaster(NamedTuple):
@@ -250,22 +260,26 @@ class _ProximalMaster:
 
     # tau is steered so that a proposal promises about half of the gap; where its shares
     # bound the optimum badly, a certificate finds others
-    def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
+    def __init__(
+        self, regularizer: ProximalRegularizer, cuts: Cuts, C: float, floor: float
+    ) -> None:
         self._regularizer = regularizer
         self._cuts = cuts
         self._C = C
         self._tau = 0.0
-        self._certificate = CutCertificate(regularizer, cuts, C)
-        self._bound = 0.0
+        self._certificate = CutCertificate(regularizer, cuts, C, floor)
+        self._bound = self._floor = floor
         self._is_lagging = True
 
     def propose(self, center: FloatArray, value: float) -> Proposal:
         if self._tau == 0.0:
-            self._tau = step_to_zero(self._cuts, self._C, value)
+            self._tau = step_to_zero(self._cuts, self._C, value - self._floor)
         if self._is_lagging:
             bound = self._certificate.improve(center, value)
             self._bound = max(self._bound, bound)
-        model = NearModel(self._regularizer, self._cuts, self._C, center, self._tau)
+        model = NearModel(
+            self._regularizer, self._cuts, self._C, center, self._tau, self._floor
+        )
         near = self._solved(model)
         bound = model.bound(near)
         self._bound = max(self._bound, bound)

@@ -12,10 +12,11 @@ from scipy import sparse
 from aucmax._core.row_matrix import RowMatrix, as_row_matrix
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray
+from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner
+from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
 
 MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 _WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
@@ -39,6 +40,22 @@ class RiskObjective(ABC):
     @abstractmethod
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
+
+    def require_certifiable(self, solver: str, *, bounded: bool = True) -> None:
+        """Raise an error unless the risk is convex and, if asked, bounded below."""
+        risk = self.risk
+        for declaration in ("is_convex", "least_value"):
+            require(risk, declaration, solver, "Declare it on the bound risk.")
+        if not risk.is_convex:
+            raise IncompatibleError(
+                f"{risk.risk!r} is not convex, so {solver} cannot certify a minimum. "
+                "AUCSVC(loss='sigmoid') descends to a local one, without a certificate."
+            )
+        if bounded and risk.least_value == -np.inf:
+            raise IncompatibleError(
+                f"{risk.risk!r} has no lower bound, which {solver} needs for its "
+                "certificate. Try Simplex or L1Ball with LevelBundleSolver."
+            )
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk itself: no pass."""

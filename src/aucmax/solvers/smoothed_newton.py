@@ -114,6 +114,7 @@ def _check_abilities(objective: LinearObjective, regularizer: object) -> None:
     others = "solver='auto', 'bundle' and 'subgradient' take any."
     needed = "In AUCSVC that is penalty='l2' without a radius;"
     require(regularizer, "curvature", "Newton steps", f"{needed} {others}")
+    objective.require_certifiable("Newton steps")
     if not objective.risk.can_be_smoothed:
         raise IncompatibleError(
             "Newton steps need a risk that can be smoothed, by methods smoothed and "

@@ -65,12 +65,14 @@ class SubgradientSolver:
         others = "Try L2, L1, ElasticNet, GroupLasso or a ball."
         for ability in ("prox", "lower_bound"):
             require(regularizer, ability, "a subgradient step", others)
+        objective.require_certifiable("a subgradient step")
+        floor = objective.C * objective.risk.least_value
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
-        certificate = CutCertificate(regularizer, cuts, objective.C)
+        certificate = CutCertificate(regularizer, cuts, objective.C, floor)
         best = _inside(objective, regularizer, first)
         value = value_at(best, objective, regularizer)
         walk = _Walk(objective, regularizer, best, first_width(objective, start))
-        bound, jumped = 0.0, False
+        bound, jumped = floor, False
         line = walk.look_ahead()
         while True:
             cuts.add(line.slope, line.support)

@@ -49,6 +49,7 @@ class WideSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; the cuts of a start are not used."""
+        objective.require_certifiable("a cutting-plane method", bounded=False)
         solver = BundleSolver(self.stopping, smoothing=True)
         basis = _basis_of_span(objective.X)
         objective.n_passes += 1.0

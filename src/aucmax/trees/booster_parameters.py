@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from aucmax._core.parameters import check_interval, check_positive
+from aucmax.exceptions import IncompatibleError
 from aucmax.trees.booster import REPEATABLE, n_threads
 from aucmax.trees.tree_columns import monotone_signs
 
@@ -61,7 +62,7 @@ def merge_parameters(
     main_names = _main_names()
     merged, seen = dict(own), dict[str, str]()
     for name, value in extra.items():
-        main = main_names.get(name) if main_names else name
+        main = main_names.get(name)
         if main is None:
             raise ValueError(_unknown(name, list(main_names)))
         if main in _OURS:
@@ -157,10 +158,18 @@ def _unknown(name: Any, known: list[str]) -> str:
 
 def _main_names() -> dict[str, str]:
     """Return the main name of each alias; LightGBM has no public function for it."""
-    try:
-        from lightgbm.basic import _ConfigAliases
+    import lightgbm
 
-        table: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
-    except (ImportError, AttributeError):
-        return {}
-    return {alias: main for main, aliases in table.items() for alias in aliases}
+    try:
+        table = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+        names = {alias: main for main, aliases in table.items() for alias in aliases}
+    except (AttributeError, TypeError):
+        names = {}
+    # an alias that is not known could name a file
+    if not _OUTSIDE | set(_OURS) <= set(names.values()):
+        raise IncompatibleError(
+            f"params cannot be checked: LightGBM {lightgbm.__version__} does not list "
+            "all names of its parameters as earlier versions do. Use params=None, or "
+            "another version of LightGBM."
+        )
+    return names

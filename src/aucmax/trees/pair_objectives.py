@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,14 +14,7 @@ from aucmax.risks import (
     PairLogistic,
     SmoothAveragePrecision,
 )
-from aucmax.risks.bound_pair_logistic import BoundPairLogistic
-from aucmax.risks.smooth_average_precision import BoundSmoothAveragePrecision
-from aucmax.risks.survival_risk import BoundSurvivalRisk
 
-#: a bound risk with derivatives on the scale of trees
-TreeRisk: TypeAlias = (
-    BoundPairLogistic | BoundSmoothAveragePrecision | BoundSurvivalRisk
-)
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative error of hessians (of gradients 3e-6): trees round to single precision.
 ACCURACY = 2e-5

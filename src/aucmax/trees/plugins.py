@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
 from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
+from aucmax.risks.contract import BoundTreeRisk
 from aucmax.trees.pair_objectives import (
     DEFAULT_RANGE,
     OUTSIDE_WEIGHT,
-    TreeRisk,
     find_objective,
     prepare_measure,
 )
@@ -61,10 +61,12 @@ class _BoundRows:
             check_relevance_levels(plugin, rows.labels)
 
     @cached_property
-    def pairs(self) -> TreeRisk:
+    def pairs(self) -> BoundTreeRisk:
         """The risk of the rows."""
         risk = self._plugin._objective.risk(*self._plugin._arguments[1:])
-        bound: TreeRisk = risk.bind(self.rows.labels, self.rows.weights, self.rows.qid)
+        bound: BoundTreeRisk = risk.bind(
+            self.rows.labels, self.rows.weights, self.rows.qid
+        )
         return bound
 
     @cached_property

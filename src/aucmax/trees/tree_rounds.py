@@ -11,9 +11,10 @@ from aucmax._core.fitting import RoundMonitor
 from aucmax._core.packages import import_package
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
+from aucmax.risks.contract import BoundTreeRisk
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
 from aucmax.trees.booster_text import check_model_text, column_ranges
-from aucmax.trees.pair_objectives import FIRST_SHARE, TreeRisk, find_objective
+from aucmax.trees.pair_objectives import FIRST_SHARE, find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
 
@@ -80,9 +81,9 @@ class TreeRounds:
         self,
         watch: RoundMonitor,
         booster: Any,
-        pairs: TreeRisk,
+        pairs: BoundTreeRisk,
         evaluation: Evaluation | None,
-        first: TreeRisk | None = None,
+        first: BoundTreeRisk | None = None,
     ) -> None:
         self.watch = watch
         self.pairs = pairs

@@ -39,7 +39,9 @@ class MarginRisk(BaseEstimator):
 
 
 class BoundMargin(BoundRisk):
-    """A margin risk of given rows."""
+    """A margin risk of given rows: convex, and a multiple of the scores' scale."""
+
+    is_convex, least_value = True, -np.inf
 
     def __init__(
         self, risk: Risk, labels: ArrayLike, sample_weight: ArrayLike | None
