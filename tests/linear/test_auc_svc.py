@@ -1,6 +1,3 @@
-import inspect
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.risks._pairs import hinge_kernels
 
 
 @pytest.fixture(scope="module")
@@ -68,32 +64,6 @@ def test_history_tells_what_each_iteration_has_reached(data, solver):
     assert (np.diff(history["seconds"]) >= 0.0).all()
     assert (np.diff(history["objective"]) <= 0.0).all()
     assert history["n_passes"][-1] <= model.n_passes_
-
-
-# rows are counted in cells, or sorted where they are few for the width
-@pytest.mark.parametrize(
-    ("kernel", "most"), [("cell_subgradient", 7), ("ramp_sums", 7)]
-)
-@pytest.mark.parametrize("n_rows", [300, 5000])
-def test_few_calls_lie_between_a_fit_and_the_arithmetic(
-    n_rows, kernel, most, monkeypatch
-):
-    depths = []
-
-    compiled = getattr(hinge_kernels, kernel)
-
-    def watched(*arguments):
-        files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
-        ours = [name for path, name in files if "aucmax" in Path(path).parts]
-        depths.append(ours.index("fit") + 1)
-        compiled(*arguments)
-
-    monkeypatch.setattr(hinge_kernels, kernel, watched)
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(n_rows, 8))
-    AUCSVC().fit(X, X[:, 0] + generator.normal(size=n_rows) > 1.0)
-    assert depths
-    assert max(depths) <= most
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])

@@ -134,8 +134,8 @@ def multiclass_precision_at_k(
     query q,
 
     .. math::
-                ext{micro} = rac1Q \sum_{q=1}^Q rac{\sum_{c=1}^C h_{qc}}{C k}, \qquad
-                ext{macro} = rac1C \sum_{c=1}^C \sum_{q=1}^Q rac{h_{qc}}{k}
+        \text{micro} = \frac1Q \sum_{q=1}^Q \frac{\sum_{c=1}^C h_{qc}}{C k}, \qquad
+        \text{macro} = \frac1C \sum_{c=1}^C \sum_{q=1}^Q \frac{h_{qc}}{k}
 
     (equations 2 and 4). Since only the sums over c enter, "micro" equals
     :func:`precision_at_k`, with all levels above 0 as relevant, divided by C, if each
