@@ -25,7 +25,7 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
-	test-browser test-wheel lint-workflows check-tag bench docs dist clean
+	test-browser test-wheel lint-workflows check-tag bench coverage-intervals docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -83,6 +83,10 @@ test-browser: $(VENV)/.test $(VENV)/.browser
 bench: $(TORCH)/.test
 	$(call install,$(TORCH),--editable '.[dask-cpu]')
 	$(TORCH)/bin/python -m benchmarks
+
+# how often intervals cover on simulated tables, compared with benchmarks/coverage.json
+coverage-intervals: $(VENV)/.test
+	$(BIN)/python -m benchmarks.quality.coverage --compare
 
 docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python $(PYTEST) tests/test_docs_code.py

@@ -2,8 +2,9 @@
 
 By default all gates of speed, each in a process of its own, so that no gate changes
 the cache or the threads of another. Ends with exit code 1 if a gate was missed.
-``--page docs/performance.md`` writes that page. Benchmarks of quality (coverage of
-intervals, calibration) take hours and run by name: ``quality.decisions``.
+``--page docs/performance.md`` writes that page. Benchmarks of quality take hours and
+run by name: ``quality.decisions``; the coverage of intervals has a command of its own,
+``python -m benchmarks.quality.coverage``.
 """
 
 import argparse

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the benchmar
 from benchmarks import __main__ as command
 from benchmarks.gates import GATES, Gate, gate
 from benchmarks.page import Outcome, write_page
+from benchmarks.quality.coverage import __main__ as coverage
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -106,3 +107,17 @@ def test_every_module_can_be_imported(module):
     if "\nimport torch" in (ROOT / f"{module.replace('.', '/')}.py").read_text():
         pytest.importorskip("torch", reason="torch is not installed")
     import_module(module)
+
+
+def test_cells_of_coverage_are_measured_stored_and_compared(tmp_path, capsys):
+    stored = tmp_path / "coverage.json"
+    cells = ["--cells", "near pairs, redrawn, 0.7, 0.05 of the rows, 100 and 100"]
+    options = [*cells, "--jobs", "1", "--output", str(stored)]
+    assert coverage.main(options) == 0
+    found = json.loads(stored.read_text())
+    assert [name.rpartition(": ")[2] for name in found] == ["difference", "test"]
+    assert all(0.5 < one["coverage"] <= 1.0 for one in found.values())
+    assert coverage.main([*options, "--compare"]) == 0
+    out = capsys.readouterr().out
+    assert "+0.0  1.000x" in out
+    assert out.endswith("0 of 2 are more than one point lower\n")

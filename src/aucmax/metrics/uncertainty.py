@@ -367,7 +367,7 @@ def _bootstrap_ends(
 
 
 # Chosen by the coverage of intervals of simulated rows, the first also by their width:
-# `python -m benchmarks quality.interval_coverage` tests both on other rows.
+# `make coverage-intervals` tests both on other rows.
 FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
