@@ -14,6 +14,7 @@ from benchmarks import __main__ as command
 from benchmarks.gates import GATES, Gate, gate
 from benchmarks.page import Outcome, write_page
 from benchmarks.quality.coverage import __main__ as coverage
+from benchmarks.quality.coverage.cells import BY_NAME, CELLS
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -121,3 +122,9 @@ def test_cells_of_coverage_are_measured_stored_and_compared(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "+0.0  1.000x" in out
     assert out.endswith("0 of 2 are more than one point lower\n")
+
+
+def test_stored_figures_of_coverage_are_those_of_its_cells():
+    names = {name.partition(":")[0] for name in json.loads(coverage.STORED.read_text())}
+    by_name = {name for name in CELLS if name.startswith(BY_NAME)}
+    assert names == CELLS.keys() - by_name

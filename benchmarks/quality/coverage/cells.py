@@ -87,7 +87,7 @@ def measure(name: str) -> Figures:
         share, n = float(covers.mean()), covers.size
         figures[f"{name}: {interval}"] = {
             "coverage": round(share, 4),
-            "width": float(f"{widths.mean():.5g}"),
+            "width": float(f"{widths.mean():.4g}"),
             "draws": n,
             "standard_error": round(sqrt(share * (1.0 - share) / n), 4),
         }
@@ -841,19 +841,28 @@ for _sizes, _gain, _average in (
     add(f"nominal, {_sizes}, {_gain:g}, {_average}", nominal, **_cell)
 
 
-def levels(rng: Any, sizes: Any, gap: float) -> Drawn:
-    """Compare two models of rows of several levels by the share of ordered pairs."""
+def levels(rng: Any, sizes: Any, gap: float, share: float = 1.0) -> Drawn:
+    """Compare two models of several levels, which differ in a share of the rows."""
     y = np.repeat(np.arange(len(sizes)), sizes)
     while True:
         a, b = (
             0.7 * rng.normal(size=y.size) + 0.7 * rng.normal(size=(2, y.size)) + gap * y
         )
+        if share < 1.0:
+            b = np.where(rng.random(y.size) < share, b, a)
         test = compare_auc(y, a, b, metric="ordinal_auc")
         yield {"difference": covers(test, 0.0), "test": accepts(test)}
 
 
 for _sizes in ((30, 30, 30), (200, 40, 10)):
     add(f"levels, {_sizes}", levels, sizes=_sizes, gap=0.8)
+add(
+    "levels, near pairs, (200, 40, 10)",
+    levels,
+    sizes=(200, 40, 10),
+    gap=0.8,
+    share=0.02,
+)
 
 
 def draw_times(rng: Any, x: Any, strength: float, rate: float) -> Any:
@@ -909,11 +918,14 @@ for _strength, _censored, _n in (
     _cell = {"strength": _strength, "censored": _censored, "n_rows": _n}
     _name = f"concordance, strength {_strength:g}, {_censored:.0%} censored, {_n} rows"
     add(_name, concordance, **_cell)
-for _strength, _marker, _n in (
-    (0.0, 0.03, 150), (1.0, 0.03, 150), (1.0, 0.1, 60), (0.0, 0.03, 600)
+for _strength, _marker, _n, _c in (
+    (0.0, 0.03, 150, 0.3), (1.0, 0.03, 150, 0.3), (1.0, 0.1, 60, 0.3),
+    (0.0, 0.03, 600, 0.3), (1.0, 0.03, 150, 0.8), (2.0, 0.03, 150, 0.8),
+    (1.0, 0.03, 600, 0.8),
 ):  # fmt: skip
-    _cell = {"strength": _strength, "censored": 0.3, "n_rows": _n, "marker": _marker}
+    _cell = {"strength": _strength, "censored": _c, "n_rows": _n, "marker": _marker}
     _name = f"concordance, marker in {_marker:.0%} of {_n}, strength {_strength:g}"
+    _name += f", {_c:.0%} censored"
     add(_name, concordance, **_cell)
 
 
