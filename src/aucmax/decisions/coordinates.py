@@ -68,7 +68,7 @@ def sensitivity_at_specificity(
     """
     check_interval("specificity", specificity, 1.0, zero=True)
     metric = f"recall@fpr={round(1.0 - specificity, _DECIMALS)!r}"
-    found = metric_interval(
+    recall = metric_interval(
         y_true,
         y_score,
         metric,
@@ -79,7 +79,7 @@ def sensitivity_at_specificity(
         groups=groups,
         pos_label=pos_label,
     )
-    return replace(found, metric="sensitivity")
+    return replace(recall, metric="sensitivity")
 
 
 @documented
