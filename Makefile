@@ -27,8 +27,8 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all test-changed lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
-	test-browser test-wheel lint-workflows check-tag bench bench-compare bench-baseline docs \
-	dist clean
+	test-browser test-wheel lint-workflows check-tag bench bench-compare bench-baseline \
+	coverage-intervals docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -105,6 +105,10 @@ bench-compare:
 # on an idle machine: stores the medians of three runs
 bench-baseline:
 	$(MAKE) bench BENCH='--baseline 3'
+
+# how often intervals cover on simulated tables, compared with benchmarks/coverage.json
+coverage-intervals: $(VENV)/.test
+	$(BIN)/python -m benchmarks.quality.coverage --compare
 
 docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python $(PYTEST) tests/test_docs_code.py

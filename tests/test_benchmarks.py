@@ -14,6 +14,8 @@ from benchmarks import __main__ as command
 from benchmarks import baseline
 from benchmarks.gates import GATES, Gate, gate
 from benchmarks.page import Outcome, write_page
+from benchmarks.quality.coverage import __main__ as coverage
+from benchmarks.quality.coverage.cells import BY_NAME, CELLS
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -125,3 +127,23 @@ def test_gates_that_were_not_measured_keep_their_baseline(tmp_path):
     baseline.write({"a.one": {"median": 1.0, "spread": 1.0}}, path)
     baseline.write({"b.two": {"median": 2.0, "spread": 1.5}}, path)
     assert list(baseline.read(path)) == ["a.one", "b.two"]
+
+
+def test_cells_of_coverage_are_measured_stored_and_compared(tmp_path, capsys):
+    stored = tmp_path / "coverage.json"
+    cells = ["--cells", "near pairs, redrawn, 0.7, 0.05 of the rows, 100 and 100"]
+    options = [*cells, "--jobs", "1", "--output", str(stored)]
+    assert coverage.main(options) == 0
+    found = json.loads(stored.read_text())
+    assert [name.rpartition(": ")[2] for name in found] == ["difference", "test"]
+    assert all(0.5 < one["coverage"] <= 1.0 for one in found.values())
+    assert coverage.main([*options, "--compare"]) == 0
+    out = capsys.readouterr().out
+    assert "+0.0  1.000x" in out
+    assert out.endswith("0 of 2 are more than one point lower\n")
+
+
+def test_stored_figures_of_coverage_are_those_of_its_cells():
+    names = {name.partition(":")[0] for name in json.loads(coverage.STORED.read_text())}
+    by_name = {name for name in CELLS if name.startswith(BY_NAME)}
+    assert names == CELLS.keys() - by_name

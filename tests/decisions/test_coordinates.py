@@ -8,11 +8,17 @@ from aucmax.decisions import (
     sensitivity_at_specificity,
     specificity_at_sensitivity,
 )
-from aucmax.metrics import binormal_curve, roc_auc_score, roc_points
+from aucmax.metrics import (
+    binormal_curve,
+    metric_interval,
+    roc_auc_score,
+    roc_points,
+)
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 2 == 0
 SCORES = RNG.normal(size=120) + Y
+GROUPS = np.arange(120) // 4
 
 
 def test_a_rate_at_another_is_read_off_the_curve_from_both_sides():
@@ -41,6 +47,27 @@ def test_the_interval_does_not_collapse_at_the_corner():
     assert clustered.low < 0.8
 
 
+def test_the_sensitivity_at_a_rate_has_one_interval():
+    weights = np.random.default_rng(5).random(120) + 0.5
+    for options in (
+        {},
+        {"sample_weight": weights, "confidence": 0.9},
+        {"groups": GROUPS},
+    ):
+        for rate in (0.0, 0.1, 0.2, 1 / 3, 1.0):
+            found = sensitivity_at_specificity(Y, SCORES, 1.0 - rate, **options)
+            named = metric_interval(Y, SCORES, f"recall@fpr={rate!r}", **options)
+            assert (found.value, found.low, found.high) == pytest.approx(
+                (named.value, named.low, named.high)
+            )
+    # a fixed threshold is less uncertain than a rate
+    point = operating_point(Y, SCORES, fpr=0.1)
+    found = sensitivity_at_specificity(Y, SCORES, 0.9)
+    assert found.value == point.recall
+    assert found.low < point.intervals["recall"][0]
+    assert found.high > point.intervals["recall"][1]
+
+
 def test_rates_are_covered():
     rng = np.random.default_rng(1)
     truth = 0.5  # scores are shifted by the quantile
@@ -48,7 +75,7 @@ def test_rates_are_covered():
     y = np.arange(80) < 40
     for _ in range(150):
         scores = rng.normal(size=80) + y * ndtri(0.8)
-        found = sensitivity_at_specificity(y, scores, 0.8, n_resamples=200)
+        found = sensitivity_at_specificity(y, scores, 0.8)
         covered += found.low <= truth <= found.high
     assert covered / 150 >= 0.9
 

@@ -58,7 +58,7 @@ def test_without_alerts_the_benefit_is_0_and_the_interval_is_not_empty():
 
 
 def test_intervals_cover_with_30_positives():
-    # in full: python -m benchmarks quality.decision_coverage
+    # in full: make coverage-intervals
     rng = np.random.default_rng(5)
     x = rng.normal(size=(400, 100))
     chances = expit(1.5 * x - 1.1)

@@ -183,7 +183,7 @@ def test_it_says_what_happens_and_can_be_written_as_json():
     assert str(point) == (
         "Reviewing 60 of 1,000 rows finds 51 of 100 positives (41 to 61) and misses "
         "49, with 9 false alarms (5 to 17): sensitivity 51.0%, specificity 99.0%, "
-        "precision 85.0%."
+        "precision 85.0%; intervals for this fixed threshold."
     )
     plain = json.loads(json.dumps(point.as_dict(), allow_nan=False))
     assert plain["rule"] == "at most 60 alerts"

@@ -47,9 +47,16 @@ def test_the_covariance_is_that_of_the_definition(sample, other):
             auc = roc_auc_score(y, s, sample_weight=weight)
             assert one.value == pytest.approx(auc, abs=1e-12)
         parts = [units for units, _ in rows.parts]
-        products = effect_products([one.effects for one in found].__getitem__, 3, parts)
+        column = [one.effects for one in found].__getitem__
+        products, moments = effect_products(column, 3, parts, parts)
         expected = np.array([[a @ b for b in effects] for a in effects])
         assert products.sum(axis=0) == pytest.approx(expected, abs=1e-12)
+        # columns of differences to the first model
+        gap = effects[1] - effects[2]
+        assert moments[:, :, 1, 2].sum(axis=1) == pytest.approx(
+            [(gap**2).sum(), (gap**4).sum()], abs=1e-12
+        )
+        assert moments[0, :, 0, 2].sum() == pytest.approx((effects[2] ** 2).sum())
 
 
 def test_more_models_than_are_held_in_memory_have_the_same_covariance():

@@ -176,7 +176,7 @@ def test_the_estimate_of_noise_is_near_a_coin():
 
 
 def test_intervals_cover_the_truth():
-    """A small part of benchmarks/auto_ranker.py, which counts 200 tables."""
+    """A small part of the cell AutoRanker of benchmarks/quality/coverage."""
     n_covered = 0
     for seed in range(12):
         models = ["logistic", "additive"]

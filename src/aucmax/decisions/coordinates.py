@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +11,13 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import check_binary_labels, check_scores
-from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.operating_point import operating_point
-from aucmax.metrics import MetricInterval, roc_band
-from aucmax.metrics._samples import AreaSample, check_groups
-from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import t_quantile
+from aucmax.metrics import MetricInterval, metric_interval
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ROUNDING = 1e-12  # 1 - 0.9 is below 1 / 10, where the curve may rise
+_DECIMALS = 12  # of a rate: 1 - 0.9 is below 1 / 10, where the curve may rise
 
 
 @documented
@@ -32,7 +27,7 @@ def sensitivity_at_specificity(
     specificity: float,
     *,
     confidence: float = 0.95,
-    n_resamples: int = 2000,
+    n_resamples: int = 1000,
     random_state: int | np.random.Generator | None = 0,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -40,17 +35,16 @@ def sensitivity_at_specificity(
 ) -> MetricInterval:
     """Sensitivity (recall) at a given specificity (1 - false positive rate).
 
-    The height of the ROC curve there, with the percentile interval of
-    :func:`aucmax.metrics.roc_band`, which allows for the threshold being estimated;
-    extended to Wilson's interval of the sensitivity, since percentiles collapse where
-    the curve is near 0 or 1.
+    The highest recall at a false positive rate of at most ``1 - specificity``, with the
+    interval of :func:`aucmax.metrics.metric_interval` for ``"recall@fpr=..."``, which
+    allows for the threshold being estimated.
 
     Parameters
     ----------
     specificity : float
         A share from 0 to 1.
     n_resamples : int
-        Number of bootstrap samples.
+        Number of bootstrap samples, with `groups`.
     random_state : int, numpy.random.Generator or None
         Seed of the samples.
     groups : array-like of shape (n_rows,), optional
@@ -70,22 +64,22 @@ def sensitivity_at_specificity(
     >>> from aucmax.decisions import sensitivity_at_specificity
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> sensitivity_at_specificity(y, scores, 0.8)
-    sensitivity 0.2500 (95% interval 0.0500 to 0.5500)
+    sensitivity 0.2500 (95% interval 0.0461 to 0.5822)
     """
     check_interval("specificity", specificity, 1.0, zero=True)
-    options: Any = {"sample_weight": sample_weight, "groups": groups}
-    options |= {"n_resamples": n_resamples, "random_state": random_state}
-    options |= {"pos_label": pos_label, "confidence": confidence}
-    fpr = min(1.0 - specificity + _ROUNDING, 1.0)
-    band = roc_band(y_true, y_score, fpr=[fpr], **options)
-    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    codes = check_groups(groups, task.scores.size)
-    rows = AreaSample(task.is_positive, task.sample_weight, groups=codes)
-    value, low, high = (float(one[0]) for one in (band.tpr, band.low, band.high))
-    by_share = wilson_interval(value, rows.n_units[0], confidence=confidence)
-    ends = min(low, by_share[0]), max(high, by_share[1])
-    error = (ends[1] - ends[0]) / (2.0 * t_quantile(inf, confidence))
-    return MetricInterval(value, *ends, error, confidence, None, "sensitivity")
+    metric = f"recall@fpr={round(1.0 - specificity, _DECIMALS)!r}"
+    recall = metric_interval(
+        y_true,
+        y_score,
+        metric,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        sample_weight=sample_weight,
+        groups=groups,
+        pos_label=pos_label,
+    )
+    return replace(recall, metric="sensitivity")
 
 
 @documented
@@ -114,7 +108,7 @@ def specificity_at_sensitivity(
     >>> from aucmax.decisions import specificity_at_sensitivity
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> specificity_at_sensitivity(y, scores, 0.8)
-    specificity 0.3000 (95% interval 0.0500 to 0.5500)
+    specificity 0.3000 (95% interval 0.0473 to 0.5966)
     """
     check_interval("sensitivity", sensitivity, 1.0, zero=True)
     pos_label = options.pop("pos_label", None)

@@ -31,7 +31,8 @@ class OperatingPoint(PlainRecord):
     """A threshold and its outcome: rows with scores above it are alerts.
 
     Prints as a sentence. Counts are of the given rows; with weights, they are sums of
-    weights. Intervals are those of the expected outcome on an equally large new sample.
+    weights. Intervals are those of the expected outcome of this fixed threshold on an
+    equally large new sample.
 
     Attributes
     ----------
@@ -88,7 +89,8 @@ class OperatingPoint(PlainRecord):
             f"{_count(self.found)} of {_count(n_positive)} positives ({found}) and "
             f"misses {_count(self.missed)}, with {_count(self.false_alarms)} false "
             f"alarms ({alarms}): sensitivity {self.recall:.1%}, specificity "
-            f"{1 - self.fpr:.1%}, precision {self.precision:.1%}."
+            f"{1 - self.fpr:.1%}, precision {self.precision:.1%}; intervals for this "
+            "fixed threshold."
         )
 
 
@@ -131,7 +133,10 @@ def operating_point(
     between two scores; the one with all rows as alerts is just below the lowest score,
     and the one without alerts is the highest score.
 
-    Intervals are Wilson's (:func:`wilson_interval`): of the recall, over the positives;
+    Intervals are Wilson's (:func:`wilson_interval`), of the threshold as it is: on new
+    rows its false positive rate will be another one. The recall *at a rate*, whose
+    threshold is estimated, has the wider interval of ``metric_interval(y_true, y_score,
+    "recall@fpr=0.1")``. They are of the recall, over the positives;
     of the false positive rate, over the negatives; of the precision, over the alerts;
     and of the share of alerts, over all rows. The best balanced accuracy and the least
     cost look better where they were chosen, so that their lower ends of recall and
@@ -171,7 +176,7 @@ def operating_point(
     >>> y = [0, 0, 0, 0, 0, 0, 1, 0, 1, 1]
     >>> point = operating_point(y, range(10), alerts=2)
     >>> print(point)
-    Reviewing 2 of 10 rows finds 2 of 3 positives (1 to 3) and misses 1, with 0 false alarms (0 to 2): sensitivity 66.7%, specificity 100.0%, precision 100.0%.
+    Reviewing 2 of 10 rows finds 2 of 3 positives (1 to 3) and misses 1, with 0 false alarms (0 to 2): sensitivity 66.7%, specificity 100.0%, precision 100.0%; intervals for this fixed threshold.
     >>> operating_point(y, range(10), recall=1.0).threshold
     5.5
     """  # noqa: E501

@@ -16,6 +16,7 @@ from aucmax.metrics._samples import (
     FoldSample,
     Rows,
     effect_products,
+    unseen_variance,
 )
 from aucmax.metrics.results import MetricDifference
 from aucmax.metrics.uncertainty import (
@@ -26,6 +27,9 @@ from aucmax.metrics.uncertainty import (
 
 _N_DRAWS, _DRAWS_AT_ONCE = 100_000, 10_000
 _ROUNDING = 1e-12  # of a variance, by those that it is the difference of
+# Squared distance of a moved row, at least, so that models that differ in one row are
+# not more certainly equal than models that agree in all; 0.6 as in `error_with_unseen`.
+_MIN_DISTANCE = 0.36
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Estimates:
     is_relative: bool
     sizes: Sequence[tuple[Rows, float]]  # rows and degrees of freedom of each model
     has_areas: bool
+    unseen: FloatArray  # variance of each difference that rows have not shown
     splits: FloatArray | None = None  # values of test folds, by model
     sample: FoldSample | None = None
 
@@ -87,12 +92,12 @@ class Estimates:
         for (a, b), error in zip(pairs, errors, strict=True):
             rows, degrees = self._sizes_of(a, b)
             areas = self.values[[a, b]].tolist() if self.has_areas else ()
+            unseen = float(self.unseen[a, b])
             if method == "delong":
-                areas, degrees = (), self._welch_degrees(a, b)
+                areas, unseen, degrees = (), 0.0, self._welch_degrees(a, b)
             gap = float(self.values[a] - self.values[b])
-            test = two_sided_test(
-                gap, error, confidence, rows, areas, degrees=degrees, **options
-            )
+            options |= {"degrees": degrees, "unseen": unseen}
+            test = two_sided_test(gap, error, confidence, rows, areas, **options)
             tests.append(test)
         adjusted = holm([test.p_value for test in tests])
         each = zip(pairs, tests, errors, adjusted, strict=True)
@@ -133,10 +138,13 @@ class Estimates:
         few, degrees = min(min(rows) for rows, _ in self.sizes), self.part_degrees
         areas = self.values.tolist() if self.has_areas else ()
         error = error_with_unseen(1.0, few, areas)
-        if method == "auto" and error > 1.0:
-            # half of the variance of a difference for each model
-            unseen = (error**2 - 1.0) / 2.0 * contrasts @ contrasts.T
-            parts, degrees = np.concatenate((parts, unseen[None])), [*degrees, inf]
+        unseen = self.unseen
+        if error > 1.0:
+            unseen = (error**2 - 1.0) * (1.0 - np.eye(len(self.names)))
+        if method == "auto" and unseen.any():
+            # the covariance of contrasts whose differences have these variances
+            added = -0.5 * contrasts @ unseen @ contrasts.T
+            parts, degrees = np.concatenate((parts, added[None])), [*degrees, inf]
         total = parts.sum(axis=0)
         spreads, axes = np.linalg.eigh(total)
         kept = spreads > _ROUNDING * spreads.max(initial=0.0)
@@ -169,6 +177,7 @@ def on_same_rows(
 ) -> Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
+    class_parts = getattr(bound.sample, "class_parts", [])  # of areas alone
     splits: dict[int, FloatArray] = {}
     first: FloatArray | None = None
 
@@ -179,15 +188,20 @@ def on_same_rows(
         design_effects.append(found.design_effect)
         if found.splits is not None:
             splits[model] = found.splits
+        column = found.column if class_parts else found.effects
         if first is None:
-            first = found.effects
+            first = column
             return first
-        return np.subtract(found.effects, first, out=found.effects)
+        return np.subtract(column, first, out=column)
 
     parts, degrees = zip(*bound.sample.parts, strict=True)
-    products = effect_products(effects, len(names), parts)
+    units = [units for units, _ in class_parts]
+    products, moments = effect_products(effects, len(names), parts, units)
+    n_units = [n for _, n in class_parts]
+    unseen = unseen_variance(moments[0], moments[1], n_units, _MIN_DISTANCE)
     sizes = [bound.sample.sizes(max(design_effects))] * len(names)
-    found = Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
+    measured = products, degrees, True, sizes, bound.has_areas, unseen
+    found = Estimates(names, values, *measured)
     if isinstance(bound.sample, FoldSample) and target == "procedure":
         by_model = np.array([splits[k] for k in range(len(names))])
         found = replace(found, splits=by_model, sample=bound.sample)
@@ -199,6 +213,7 @@ def on_different_rows(
 ) -> Estimates:
     """Measure each model on the rows of its own sample."""
     values, sizes, degrees, products = np.empty(len(names)), [], [], []
+    unseen = np.zeros((len(names), len(names)))
     for k, (one, name, column) in enumerate(zip(bound, names, columns, strict=True)):
         found = one.measure(column, name)
         values[k] = found.value
@@ -208,9 +223,12 @@ def on_different_rows(
             product[k, k] = found.effects[units] @ found.effects[units]
             products.append(product)
             degrees.append(part_degrees)
-    return Estimates(
-        names, values, np.array(products), degrees, False, sizes, bound[0].has_areas
-    )
+        alone = found.unseen(getattr(one.sample, "class_parts", []))
+        unseen[k] += alone
+        unseen[:, k] += alone
+    np.fill_diagonal(unseen, 0.0)
+    measured = np.array(products), degrees, False, sizes, bound[0].has_areas, unseen
+    return Estimates(names, values, *measured)
 
 
 def simultaneous_quantile(

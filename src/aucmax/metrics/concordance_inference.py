@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, sqrt
 from typing import Any
@@ -103,12 +103,24 @@ def measured(
     effects = weight * found.effects
     share = (found.earlier + found.later) / found.earlier.sum()  # of pairs with the row
     of_rows = effects / np.sqrt(1.0 - share)
+    # a row's effect is divided like its pairs, in which it is the earlier or the later
+    total = found.earlier + found.later
+    as_earlier = of_rows * found.earlier / np.where(total > 0.0, total, 1.0)
+    sides = [as_earlier, of_rows - as_earlier]
     if groups is None:
-        return Measured(found.value, of_rows)
+        return Measured(found.value, of_rows, by_class=np.concatenate(sides))
     n_units = min(count_units(found, groups))
     of_groups = np.bincount(groups, effects).astype(np.float64)
     of_groups *= sqrt(n_units / (n_units - 1.0))
-    return Measured.of(found.value, of_rows, of_groups)
+    sides = [np.bincount(groups, side).astype(np.float64) for side in sides]
+    by_group = Measured.of(found.value, of_rows, of_groups)
+    return replace(by_group, by_class=np.concatenate(sides))
+
+
+def unseen_in_pairs(found: Measured, rows: Rows) -> float:
+    """Return the variance that the rows on both sides of pairs have not shown."""
+    n = found.effects.size
+    return found.unseen([(slice(n, 2 * n), rows[0]), (slice(2 * n, None), rows[1])])
 
 
 def share_interval(
@@ -126,6 +138,7 @@ def share_interval(
     spread = float(squares @ squares) - total**2 / max(squares.size, 1)
     by_tails = max(2.0 * total**2 / spread, 1.0) if spread > 0.0 else inf
     options: Any = {"degrees": min(degrees, by_tails), "few_errors": few_errors}
+    options["unseen"] = unseen_in_pairs(found, rows)
     ends = partial(area_interval, found.value, found.error, rows=rows, **options)
     return rescaled_interval(found, ends, (1.0, 0.0), confidence, rows, null, metric)
 
@@ -157,7 +170,9 @@ def concordance_interval(
     \sigma / (C (1 - C))`, mapped back. Student's t has k - 1 degrees of freedom, where
     k is the effective number of rows on the earlier or on the later side of pairs
     (the smaller one), or :math:`2 (\sum h_i^2)^2 / (\sum h_i^4 - (\sum h_i^2)^2 / m)`
-    if that is less, since few rows have most of the errors. Where all pairs are in
+    if that is less, since few rows have most of the errors. A marker in few rows has
+    the pseudo-rows of :func:`auc_interval`: the effect of a row is divided like its
+    pairs, in which it is the earlier or the later one. Where all pairs are in
     order, or all scores equal, it is the interval of :func:`auc_interval` for classes
     of these sizes. Costs O(m log m).
 
@@ -222,8 +237,8 @@ def compare_concordance(
 
     The variance of a difference is that of :func:`concordance_interval` with the
     differences of the effects of each row. Tests with Student's t, simultaneous
-    intervals and Holm's p-values are those of :func:`compare_auc`, without its term for
-    few errors. Costs O(k m log m + k^2 m) for k models.
+    intervals and Holm's p-values are those of :func:`compare_auc`, without its terms
+    for few errors and few moved rows. Costs O(k m log m + k^2 m) for k models.
 
     Parameters
     ----------

@@ -69,7 +69,9 @@ def compare_auc(
     .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
 
     Without the second term, the test would be certain that two models are equal if they
-    order a few rows in the same way. Costs O(m log m).
+    order a few rows in the same way. Otherwise, models that differ in few rows have the
+    pseudo-rows of :func:`auc_interval`, at a distance D of at least 0.6, so that they
+    are not compared more certainly than equal models. Costs O(m log m).
 
     **Several models** (a mapping, a frame or a matrix of scores) have a test that all
     are equal: with the areas a, their covariance S [1]_ and the differences L a to one

@@ -24,7 +24,12 @@ from aucmax.metrics.concordance import (
     event_weights,
     pair_shares,
 )
-from aucmax.metrics.concordance_inference import count_units, measured, share_interval
+from aucmax.metrics.concordance_inference import (
+    count_units,
+    measured,
+    share_interval,
+    unseen_in_pairs,
+)
 from aucmax.metrics.results import DynamicAUC, check_confidence
 from aucmax.metrics.uncertainty import area_interval, rescaled_interval
 
@@ -112,6 +117,7 @@ def cumulative_dynamic_auc(
         one = measured(found, rows.weight, codes)
         sizes = shrunk(count_units(found, None), units, one.design_effect)
         options: Any = {"rows": sizes, "degrees": min(units) - 1.0}
+        options["unseen"] = unseen_in_pairs(one, sizes)
         ends = partial(area_interval, found.value, one.error, **options)
         kind = (1.0, 0.0), confidence, sizes, None, "cumulative_auc"
         areas.append(rescaled_interval(one, ends, *kind))

@@ -93,6 +93,19 @@ def auc_interval(
     minus it), the exact binomial bound for k disjoint pairs without an error. Costs
     O(m log m).
 
+    Otherwise, if scores have few values, such as a flag on 2% of the rows, a class may
+    by chance show none or few of the rows that :math:`\sigma` depends on. With the
+    deviations d (:math:`V_i - A`, :math:`U_j - A`, each times :math:`\sqrt{n_c / (n_c -
+    1)}`) of both classes, :math:`D^2 = \sum d^4 / \sum d^2` is the squared distance of
+    the rows that are apart from most others;
+    with :math:`D_c^2`, the same of class c but at least :math:`D^2 / 36`, the class has
+    :math:`m_c = \sum_{i \in c} d_i^2 / D_c^2` of them. Two pseudo-rows at the distance
+    D, as Agresti and Coull [8]_ add for a share, fewer with larger :math:`m_c` and none
+    from 10 on, add to :math:`\sigma^2`
+
+    .. math:: \sum_c \max\Big(0, \, 1 - \frac{m_c}{\min(10, n_c / 4)}\Big)
+        \frac{2 D^2}{n_c (n_c + 4)} .
+
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
     over the box (:func:`partial_auc_score`). V and U are then the effects of each row
     on that mean: a row outside of the box counts as the nearest point of the curve
@@ -155,6 +168,8 @@ def auc_interval(
        Medicine 25(4), 2006.
     .. [7] N. A. Obuchowski. Nonparametric analysis of clustered ROC curve data.
        Biometrics 53(2), 1997.
+    .. [8] A. Agresti, B. A. Coull. Approximate is better than "exact" for interval
+       estimation of binomial proportions. The American Statistician 52(2), 1998.
 
     Examples
     --------
@@ -176,7 +191,10 @@ def auc_interval(
     rows, degrees = sample.sizes(found.design_effect)
     warn_of_few_rows(rows)
     rule = area_interval if method == "auto" else partial(_textbook_ends, method)
-    ends: Ends = partial(rule, found.value, found.error, rows=rows, degrees=degrees)
+    options: Any = {"rows": rows, "degrees": degrees}
+    if method == "auto":
+        options["unseen"] = found.unseen(sample.class_parts)
+    ends: Ends = partial(rule, found.value, found.error, **options)
     if method == "bootstrap":
         ends = _bootstrap_ends(task, box, codes, null)
     return rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
@@ -367,7 +385,7 @@ def _bootstrap_ends(
 
 
 # Chosen by the coverage of intervals of simulated rows, the first also by their width:
-# `python -m benchmarks quality.interval_coverage` tests both on other rows.
+# `make coverage-intervals` tests both on other rows.
 FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
@@ -393,9 +411,13 @@ def area_interval(
     rows: Rows,
     degrees: Any = None,
     few_errors: float = FEW_ERRORS,
+    unseen: float = 0.0,
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
+    is_few = error == 0.0 or few * min(auc, 1.0 - auc) < few_errors
+    if not is_few:
+        error = sqrt(error**2 + unseen)
     if auc in (0.0, 1.0):
         bound = ((1.0 - confidence) / 2.0) ** (1.0 / few)
         return (bound, 1.0) if auc else (0.0, 1.0 - bound)
@@ -403,7 +425,7 @@ def area_interval(
     if error > 0.0:
         quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
         low, high = logit_ends(auc, error, quantile)
-    if error == 0.0 or few * min(auc, 1.0 - auc) < few_errors:
+    if is_few:
         many = max(*rows, 1.0)
         quantile = t_quantile(few + many - 2.0, confidence)
         score = _score_ends(auc, quantile, few * many, few, many)
@@ -499,11 +521,12 @@ def two_sided_test(
     quantile: float | None = None,
     null: float = 0.0,
     margin: float | None = None,
+    unseen: float = 0.0,
 ) -> TwoSidedTest:
     """Test a difference of two areas; without, there is no rule for few errors."""
     few = max(min(rows), 1.0)
     degrees = few - 1.0 if degrees is None else degrees
-    error = error_with_unseen(error, few, areas)
+    error = error_with_unseen(error, few, areas, unseen)
     if quantile is None:
         quantile = t_quantile(degrees, confidence)
     low = max(difference - quantile * error, -1.0)
@@ -514,8 +537,10 @@ def two_sided_test(
     return TwoSidedTest(difference, low, high, z, p_value)
 
 
-def error_with_unseen(error: float, few: float, areas: Sequence[float]) -> float:
+def error_with_unseen(
+    error: float, few: float, areas: Sequence[float], unseen: float = 0.0
+) -> float:
     """Add what few rows have not shown; see :func:`compare_auc`."""
     n_errors = few * min((min(area, 1.0 - area) for area in areas), default=inf)
     is_small = error == 0.0 or n_errors < FEW_ERRORS
-    return hypot(error, _UNSEEN / few) if is_small else error
+    return hypot(error, _UNSEEN / few if is_small else sqrt(unseen))
