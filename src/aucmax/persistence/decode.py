@@ -16,6 +16,7 @@ from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import (
     DEFAULTS,
     FIT_ONLY,
+    RENAMED,
     find_class,
     find_scorer,
     saved_fields,
@@ -210,7 +211,9 @@ class Decoder:
             if group.items() <= trees.items():
                 trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
-        for name, tree in trees.items():
+        renamed = RENAMED.get(cls.__name__, {})
+        for old_name, tree in trees.items():
+            name = renamed.get(old_name, old_name)
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
                 continue

@@ -270,6 +270,8 @@ class LearningCurveDisplay(ScoredDisplay):
 
         from aucmax._core.features import check_row_count
 
+        if pos_label is None:
+            pos_label = getattr(estimator, "pos_label", None)
         check_binary_labels(y, "y", pos_label)
         labels = np.asarray(y)
         reject_unreadable(X, "X")
