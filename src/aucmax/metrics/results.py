@@ -10,12 +10,7 @@ import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.validation import (
-    FloatArray,
-    TooManyClassesError,
-    check_binary_labels,
-    positive_class_note,
-)
+from aucmax._core.validation import FloatArray, positive_class_note
 
 T = TypeVar("T", bound=Any)
 
@@ -55,14 +50,11 @@ def with_note(found: T, y_true: Any, pos_label: Any) -> T:
     if pos_label is not None or is_dask(y_true) or np.ndim(y_true) != 1:
         return found
     labels = np.asarray(y_true)
-    if not isinstance(labels[0], str):
+    classes = sorted({*labels.tolist()}) if isinstance(labels[0], str) else []
+    if len(classes) != 2:
         return found
-    try:
-        (other, first), is_first = check_binary_labels(labels, pos_label=labels[0])
-    except TooManyClassesError:
-        return found
-    share = float(is_first.mean() if first > other else 1.0 - is_first.mean())
-    return replace(found, note=positive_class_note(max(first, other), share))
+    share = float(np.mean(labels == classes[1]))
+    return replace(found, note=positive_class_note(classes[1], share))
 
 
 class _Result:

@@ -33,10 +33,11 @@ def to_onnx(model: Any) -> onnx.ModelProto:
 
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
     (rows, columns). Models of tables have one named input of shape (rows, 1) per column
-    in use: numbers (NaN is missing), or strings without surrounding blanks (the empty
-    string is missing; booleans are "true" and "false"). The output "score" has one
-    number per row, equal to `decision_function`; calibrated models of tables and
-    AutoRanker also have "probability", that of the positive class.
+    in use: numbers (NaN is missing), or strings, of which blanks at the ends, missing
+    values such as "" or "NA", "True" and "1.0" mean the same as in Python. The output
+    "score" has one number per row, equal to `decision_function`, but NaN where a string
+    starts or ends with other white space, such as a tab; calibrated models of tables
+    and AutoRanker also have "probability", that of the positive class.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ SoftRankBoost, LambdaMART, TableModel or AutoRanker
     Returns
     -------
     onnx.ModelProto
-        For onnxruntime 1.20 or later, and other readers of opset 18 and ai.onnx.ml 5.
+        For onnxruntime 1.20 or later, and other readers of opset 20 and ai.onnx.ml 5.
 
     Examples
     --------

@@ -86,9 +86,9 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive, or had an event.
     threshold_ : float
-        `predict` returns the positive class above it: the threshold of the best
-        balanced accuracy, on held-out rows for AutoRanker and with `calibrate`,
-        otherwise on the training rows. NaN for levels.
+        `predict` returns the positive class above it, unless a threshold is stored: the
+        threshold of the best balanced accuracy, on held-out rows for AutoRanker and
+        with `calibrate`, otherwise on the training rows. NaN for levels.
     calibration_ : ndarray of shape (2, n_knots)
         Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
