@@ -93,25 +93,24 @@ def reads_like_event(label: Any) -> bool:
 
 def warn_of_positive_class(negative: Any, positive: Any, share: float) -> None:
     """Warn if a default is the frequent class of strings and the other the event."""
-    if share <= 0.5 or not isinstance(positive, str) or reads_like_event(positive):
-        return
-    if reads_like_event(negative):
-        other = repr(str(negative))
-        warnings.warn(
-            f"the positive class is {str(positive)!r}, the second label in sorted "
-            f"order and the more frequent one, but {other} reads like the event; pass "
-            f"pos_label={other} to rank {other} first, or confirm {str(positive)!r}.",
-            PositiveClassWarning,
-            stacklevel=4,
+    is_odd = reads_like_event(negative) and not reads_like_event(positive)
+    if is_odd and share > 0.5 and isinstance(positive, str):
+        chosen, other = str(positive), str(negative)
+        message = (
+            f"the positive class is {chosen!r}, the second label in sorted order, but "
+            f"{other!r} is rarer and reads like the event; pass pos_label={other!r} to "
+            f"rank {other!r} first, or pos_label={chosen!r} to confirm."
         )
+        warnings.warn(message, PositiveClassWarning, stacklevel=4)
 
 
-def positive_class_note(positive: Any, share: float) -> str | None:
-    """State the positive class of strings and its share of the rows; else None."""
-    if not isinstance(positive, str):
-        return None
-    shown = f"{str(positive)!r} ({100.0 * share:.3g}%)"
-    return f"positive class: {shown}; pass pos_label to change it"
+def positive_class_notes(positive: Any, share: float, pos_label: Any) -> list[str]:
+    """State the positive class of strings, and its share, if it is the default."""
+    if pos_label is not None or not isinstance(positive, str):
+        return []
+    name = str(positive)  # not of numpy's type, which repr would show
+    percent = f"{100.0 * share:.3g}%"
+    return [f"positive class: {name!r} ({percent}); pass pos_label to change it"]
 
 
 def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:

@@ -312,9 +312,10 @@ def _is_reversed(target: Any) -> bool:
     positive = target.grading.positive
     if not isinstance(positive, str):
         return False
-    known = reads_like_event(positive), reads_like_event(target.grading.negatives[0])
-    is_rarer = bool(target.n_negative < target.n_positive)
-    return known[1] if known[0] != known[1] else is_rarer
+    is_event = reads_like_event(target.grading.negatives[0])
+    if is_event != reads_like_event(positive):
+        return is_event
+    return bool(target.n_negative < target.n_positive)
 
 
 def _as_written(labels: Any) -> Any:

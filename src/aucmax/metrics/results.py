@@ -10,7 +10,7 @@ import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.validation import FloatArray, positive_class_note
+from aucmax._core.validation import FloatArray, positive_class_notes
 
 T = TypeVar("T", bound=Any)
 
@@ -47,14 +47,15 @@ def p_value_text(p_value: float) -> str:
 
 def with_note(found: T, y_true: Any, pos_label: Any) -> T:
     """Return a result that states which of two strings is positive by default."""
-    if pos_label is not None or is_dask(y_true) or np.ndim(y_true) != 1:
+    if is_dask(y_true) or np.ndim(y_true) != 1:
         return found
     labels = np.asarray(y_true)
     classes = sorted({*labels.tolist()}) if isinstance(labels[0], str) else []
     if len(classes) != 2:
         return found
     share = float(np.mean(labels == classes[1]))
-    return replace(found, note=positive_class_note(classes[1], share))
+    notes = positive_class_notes(classes[1], share, pos_label)
+    return replace(found, note=notes[0]) if notes else found
 
 
 class _Result:

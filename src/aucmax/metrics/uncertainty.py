@@ -179,8 +179,7 @@ def auc_interval(
     ends: Ends = partial(rule, found.value, found.error, rows=rows, degrees=degrees)
     if method == "bootstrap":
         ends = _bootstrap_ends(task, box, codes, null)
-    options = confidence, rows, null, area_name(box)
-    area = rescaled_interval(found, ends, scale, *options)
+    area = rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
     return with_note(area, y_true, pos_label)
 
 

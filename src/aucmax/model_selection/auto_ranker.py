@@ -19,7 +19,7 @@ from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import is_usable, plan_folds
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, positive_class_note
+from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
@@ -367,10 +367,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             if done is not None and not search.is_stopped:
                 done.finish()
             kind = {"levels_" if is_graded else "classes_": given.classes}
-            positive = None
-            if self.pos_label is None:
-                share = given.target.n_positive / given.n_rows
-                positive = positive_class_note(given.classes[-1], share)
+            positive = given.classes[-1], float(given.labels.mean()), self.pos_label
             cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
@@ -384,7 +381,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "estimate_": self._estimate(ranked, ensemble.honest_scores),
                     "board_": board(search.fitted, ranked, ensemble),
                     "notices_": [
-                        *([] if positive is None else [positive]),
+                        *positive_class_notes(*positive),
                         *plan.notices,
                         *map(str, hidden),
                         *members.encoders[0].notices_,

@@ -54,7 +54,7 @@ from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
-from aucmax._core.validation import positive_class_note
+from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
     Comparison,
@@ -224,12 +224,12 @@ def compare_models(
         time_limit=time_limit,
     )
     comparison = planned.run(progress)
-    if pos_label is not None or isinstance(y, Target):
+    if isinstance(y, Target):
         return comparison
     share = target.n_positive / target.labels.size
-    note = positive_class_note(target.grading.positive, share)
-    own = [] if note is None else [TableNotice("positive class", note)]
-    return replace(comparison, notices=(*own, *comparison.notices))
+    notes = positive_class_notes(target.grading.positive, share, pos_label)
+    notices = [TableNotice("positive class", note) for note in notes]
+    return replace(comparison, notices=(*notices, *comparison.notices))
 
 
 @dataclass(frozen=True)

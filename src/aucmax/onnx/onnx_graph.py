@@ -18,7 +18,7 @@ class OnnxGraph:
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
         self._inputs: list[onnx.ValueInfoProto] = []
-        self._rejected: list[str] = []  # columns of booleans: rows without a score
+        self.unscored: list[str] = []  # columns that are true where outputs are NaN
         self.words: dict[str, str] = {}  # inputs of strings, in one spelling
 
     def input(self, name: str, width: int, *, is_text: bool = False) -> str:
@@ -54,10 +54,6 @@ class OnnxGraph:
         )
         return name
 
-    def reject(self, rows: str) -> None:
-        """Return NaN for the rows where a column of booleans is true."""
-        self._rejected.append(rows)
-
     def clipped(self, values: str, low: float, high: float) -> str:
         """Clip numbers; NaN stays."""
         lower, upper = self.number(low), self.number(high)
@@ -73,7 +69,7 @@ class OnnxGraph:
         outputs = []
         for name, column in columns.items():
             if column is not None:
-                for rows in self._rejected:
+                for rows in self.unscored:
                     column = self.add("Where", rows, self.number(np.nan), column)
                 self._nodes.append(helper.make_node("Squeeze", [column, axis], [name]))
                 kind = TensorProto.DOUBLE

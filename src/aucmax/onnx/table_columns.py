@@ -1,6 +1,5 @@
 """The columns of a table as a graph: raw cells in, the matrix of a model out."""
 
-import warnings
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -9,7 +8,6 @@ import onnx
 import polars as pl
 
 from aucmax.datasets import MISSING
-from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
 from aucmax.tables._column_types import restore
@@ -21,12 +19,8 @@ Column: TypeAlias = dict[str, Any]  # the fitted state of one column
 _SPACE = r"[\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}"
 _SPACE += r"\x{205F}\x{3000}]"
 # true and false in any case, and the bits that stand for them
-_BOOLEANS = [
-    "".join(letters)
-    for word in ("true", "false")
-    for letters in product(*zip(word, word.upper(), strict=True))
-]
-_BOOLEANS += ["1", "0"]
+_BOOLEANS = ["1", "0", *map("".join, product("tT", "rR", "uU", "eE"))]
+_BOOLEANS += map("".join, product("fF", "aA", "lL", "sS", "eE"))
 
 
 def add_table(
@@ -53,9 +47,7 @@ def add_table(
         else:
             place = encoder.feature_names_in_.tolist().index(name)
             cells = graph.add("Gather", array, graph.constant([place]), axis=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownCategoriesWarning)
-            blocks += _ADD[kind, view](graph, cells, column)
+        blocks += _ADD[kind, view](graph, cells, column)
     return graph.add("Concat", *blocks, axis=1)
 
 
@@ -96,32 +88,26 @@ def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[st
     n_words = len(column["categories"]) + column["has_other"]
     width = n_words + column["has_missing"]
     places = graph.constant(np.arange(width, dtype=np.int64)[None, :])
-    words = _spellings(column["categories"])
-    codes = _numbered(graph, cells, words, restore(column).codes(words))
+    words, learned = _spellings(column)
+    codes = _numbered(graph, cells, words, learned.codes(words))
     is_at = graph.add("Equal", codes, places)
     return [graph.add("Cast", is_at, to=onnx.TensorProto.DOUBLE)]
 
 
-def _category_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
-    return _looked_up(graph, cells, _spellings(column["categories"]), column)
-
-
-def _target_mean(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
-    return _looked_up(graph, cells, _spellings(column["words"]), column)
-
-
-def _looked_up(
-    graph: OnnxGraph, cells: str, words: pl.Series, column: Column
-) -> list[str]:
-    (numbers,) = restore(column).trees(words)
+def _looked_up(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
+    words, learned = _spellings(column)
+    (numbers,) = learned.trees(words)
     places = _numbered(graph, cells, words, np.arange(len(words)))
     return [graph.add("Gather", graph.constant(numbers), places, axis=0)]
 
 
-def _spellings(words: list[str]) -> pl.Series:
-    """Return words, all spellings of missing values and booleans, and a new word."""
-    spellings = dict.fromkeys([*words, *MISSING, *_BOOLEANS])
-    return pl.Series([*spellings, max(spellings) + "x"])
+def _spellings(column: Column) -> tuple[pl.Series, Any]:
+    """Return known words, missing values, booleans and a new word; and the column."""
+    if column["kind"] == "category":
+        column = column | {"share_other": 1.0}  # so that new words cause no warning
+    known: list[str] = column.get("words") or column["categories"]
+    spellings = dict.fromkeys([*known, *MISSING, *_BOOLEANS])
+    return pl.Series([*spellings, max(spellings) + "x"]), restore(column)
 
 
 def _numbered(graph: OnnxGraph, cells: str, words: pl.Series, numbers: Any) -> str:
@@ -153,7 +139,7 @@ def _in_one_spelling(graph: OnnxGraph, cells: str) -> str:
     ends = (graph.constant(np.array([end])) for end in (0, -1, 0))
     words = graph.add("Slice", graph.add("Where", is_whole, digits, bare), *ends)
     pattern = f"(?s){_SPACE}.*|.*{_SPACE}"
-    graph.reject(graph.add("RegexFullMatch", words, pattern=pattern))
+    graph.unscored.append(graph.add("RegexFullMatch", words, pattern=pattern))
     graph.words[cells] = words
     return words
 
@@ -167,9 +153,9 @@ _ADD = {
     ("number", "linear"): _number_for_lines,
     ("number", "trees"): _number_for_trees,
     ("category", "linear"): _category_for_lines,
-    ("category", "trees"): _category_for_trees,
-    ("target mean", "linear"): _target_mean,
-    ("target mean", "trees"): _target_mean,
+    ("category", "trees"): _looked_up,
+    ("target mean", "linear"): _looked_up,
+    ("target mean", "trees"): _looked_up,
 }
 #: The views of a table that can be exported.
 ENCODED = {view for _, view in _ADD}

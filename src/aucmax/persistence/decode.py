@@ -211,9 +211,8 @@ class Decoder:
             if group.items() <= trees.items():
                 trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
-        renamed = RENAMED.get(cls.__name__, {})
-        for old_name, tree in trees.items():
-            name = renamed.get(old_name, old_name)
+        for name, tree in trees.items():
+            name = RENAMED.get((cls.__name__, name), name)
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
                 continue

@@ -55,7 +55,7 @@ DEFAULTS: dict[str, list[dict[str, Any]]] = {
 }
 
 #: parameters that had another name in an earlier version
-RENAMED: dict[str, dict[str, str]] = {"TableModel": {"positive": "pos_label"}}
+RENAMED = {("TableModel", "positive"): "pos_label"}
 
 #: parameters that some versions of scikit-learn lack, and that no score depends on
 FIT_ONLY: dict[str, set[str]] = {

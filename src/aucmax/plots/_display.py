@@ -150,8 +150,8 @@ class ScoredDisplay(Display):
         display
             The drawing.
         """
-        if pos_label is None:
-            pos_label = getattr(estimator, "pos_label", None)
+        own = getattr(estimator, "pos_label", None)
+        pos_label = own if pos_label is None else pos_label
         return cls.from_predictions(
             y,
             cls._read(estimator, X, pos_label),

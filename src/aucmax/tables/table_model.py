@@ -251,8 +251,7 @@ def check_rows(table: Any, target: Target) -> None:
     """Reject a target of another length, and infinite numbers: folds renumber rows."""
     if not table.shape[1]:  # has no rows either in polars 1
         raise ValueError(
-            f"the table has 0 feature(s) (shape={table.shape}) while a minimum of 1 is "
-            "required."
+            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required."
         )
     if table.shape[0] != target.labels.size:
         raise ValueError(
