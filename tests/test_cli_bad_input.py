@@ -216,7 +216,7 @@ def test_dropping_the_target(command):
 @LEARNING
 def test_a_table_with_nothing_but_the_target(command):
     table().select("sick").write_csv("bare.csv")
-    assert "it needs at least one" in on(command, "bare.csv")
+    assert "a minimum of 1 is required" in on(command, "bare.csv")
 
 
 @LEARNING

@@ -173,8 +173,16 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     assert model.alert_threshold_ == expected.threshold
     assert model.alert_point_ == expected.as_dict()
     after = read_json("score", "alerts.aucmax", "new.csv")
-    assert sum(after.pop("alert")) == expected.n_alerts
-    assert after == before  # scores and predictions stay
+    assert sum(after["alert"]) == expected.n_alerts
+    assert after["score"] == before["score"]
+    assert after["prediction"] != before["prediction"]
+    # one decision: in the file, in Python, and with another threshold
+    other = read_json("score", "alerts.aucmax", "new.csv", "--threshold", 0.5)
+    for record in (after, other):
+        assert record["prediction"] == [["no", "yes"][k] for k in record["alert"]]
+    assert sum(other["alert"]) == sum(score > 0.5 for score in before["score"])
+    new = visits(1).drop("cost", "sick")
+    assert model.predict(new).tolist() == after["prediction"]
     assert "has a column 'alert' of its own" in run(
         "score", "alerts.aucmax", "new.csv", "--keep", "alert", exit_code=2
     ).stderr  # fmt: skip

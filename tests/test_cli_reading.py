@@ -53,8 +53,11 @@ def test_kept_columns_are_copied_as_they_are_written():
     rows = [f"{key},{k},3" for k, key in enumerate(KEYS)]
     Path("new.csv").write_text(lines("key,dose,age", *rows))
     for where in ("--in-memory", "--on-disk"):
-        said = run("score", "m.aucmax", "new.csv", "--keep", "key", where).stdout
-        assert [line.split(",")[0] for line in said.splitlines()] == ["key", *KEYS]
+        ran = run("score", "m.aucmax", "new.csv", "--keep", "key", where)
+        lines_out = ran.stdout.splitlines()
+        assert [line.split(",")[0] for line in lines_out] == ["key", *KEYS]
+        assert "1 column that training did not have is ignored: 'key'" in ran.stderr
+        assert "as written" not in ran.output
 
 
 def test_a_column_of_the_model_is_kept_as_it_is_written_and_scored_as_before():

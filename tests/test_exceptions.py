@@ -12,11 +12,11 @@ from aucmax.exceptions import ModelFileError, TooManyValuesError
     [
         (
             TooManyValuesError("y has 3 values", False),
-            "y has 3 values. Pass positive= to rank one value above all others.",
+            "y has 3 values. Pass pos_label= to rank one value above all others.",
         ),
         (
             TooManyValuesError("y has 3 values", True),
-            "y has 3 values. Pass positive= to rank one value above all others; if "
+            "y has 3 values. Pass pos_label= to rank one value above all others; if "
             "they are levels of relevance, use a model that learns levels.",
         ),
         (ModelFileError("it is cut short"), "it is cut short"),

@@ -46,7 +46,15 @@ MAY_IMPORT = {
     },
     "torch": {"binary_ranker", "risks", "metrics"},
     "onnx": {
-        *("hypotheses", "linear", "trees", "tables", "decisions", "model_selection"),
+        *(
+            "datasets",
+            "hypotheses",
+            "linear",
+            "trees",
+            "tables",
+            "decisions",
+            "model_selection",
+        ),
     },
     "dask": {"metrics", "risks", "hypotheses", "trees"},
     "plots": {"metrics", "margin", "decisions", "inspection"},

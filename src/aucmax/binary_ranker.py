@@ -50,15 +50,18 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
 
     @map_over_partitions
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the positive class where the score is above 0.
+        """Predict the positive class where the score is above the threshold.
+
+        The threshold is 0, or `alert_threshold_` if a model has stored one.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Labels.
         """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
+        cut = getattr(self, "alert_threshold_", None) or 0.0
+        is_positive = self.decision_function(X) > cut
+        return np.asarray(self.classes_[is_positive.astype(np.intp)])
 
     def score(
         self,

@@ -16,6 +16,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughClassesError",
     "OneClassQueryWarning",
+    "PositiveClassWarning",
     "RoundedScoresWarning",
     "TooManyValuesError",
     "UnknownCategoriesWarning",
@@ -44,7 +45,7 @@ class TooManyValuesError(ValueError):
     def __str__(self) -> str:
         levels = "; if they are levels of relevance, use a model that learns levels"
         return (
-            f"{self.problem}. Pass positive= to rank one value above all others"
+            f"{self.problem}. Pass pos_label= to rank one value above all others"
             f"{levels if self.may_be_levels else ''}."
         )
 
@@ -114,6 +115,10 @@ class MarginWarning(UserWarning):
 
 class OneClassQueryWarning(UserWarning):
     """Some queries have rows of one class only, and so no pairs to learn from."""
+
+
+class PositiveClassWarning(UserWarning):
+    """By default the positive class is the frequent one, and the other an event."""
 
 
 class RoundedScoresWarning(UserWarning):

@@ -157,7 +157,7 @@ def test_models_of_tables_are_explained_by_raw_columns(name):
 
 def test_the_positive_class_is_that_of_the_model():
     labels = np.where(Y, "bad", "good")
-    model = TableModel(LogisticRegression(), positive="bad").fit(TABLE, labels)
+    model = TableModel(LogisticRegression(), pos_label="bad").fit(TABLE, labels)
     assert permutation_importance(model, TABLE, labels, n_repeats=1).value > 0.8
 
 

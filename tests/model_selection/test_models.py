@@ -19,7 +19,7 @@ ROWS = 160
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(ROWS, 3))
 WORDS = np.where(X[:, 1] > 0, "round", "square")
-LABELS = np.where(X[:, 0] + 0.6 * RNG.normal(size=ROWS) > 0.7, "sick", "well")
+LABELS = np.where(X[:, 0] + 0.6 * RNG.normal(size=ROWS) > 0.7, "sick", "healthy")
 TABLE = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "word": WORDS})
 
 

@@ -95,18 +95,20 @@ def test_trees_score_the_same_whatever_is_missing(objective, gaps):
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-def test_category_codes_go_where_they_went(gaps):
+@pytest.mark.parametrize("rest", [0, 1])
+def test_category_codes_go_where_they_went(gaps, rest):
     generator = np.random.default_rng(0)
     X = np.column_stack(
         [generator.integers(0, 40, 600), generator.normal(size=600)]
     ).astype(float)
-    y = ((X[:, 0] % 3 == 0) ^ (X[:, 1] > 1)).astype(int)
+    y = ((X[:, 0] % 3 == rest) ^ (X[:, 1] > 1)).astype(int)
     train = X.copy()
     if gaps:
         train[::9, 0] = np.nan
     model = LambdaMART(n_estimators=20, categorical_features=[0]).fit(train, y)
     assert "num_cat=0" not in model.model_text_.split("Tree=1")[0]
-    new = np.vstack([X, [[77.0, 0.0]], [[np.nan, 0.5]]])  # an unknown one, and a gap
+    new = np.vstack([X, X, [[77.0, 0.0]]])  # the last one is unknown
+    new[: len(X), 0] = np.nan
     found = run(to_onnx(model), {"X": new})
     np.testing.assert_allclose(found, model.decision_function(new), atol=1e-12)
 

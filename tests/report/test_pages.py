@@ -25,7 +25,7 @@ def table(n_rows=400, n_columns=3, seed=0):
     frame = pl.DataFrame(X, schema=names)
     odds = 2.0 * X[:, 0] + X[:, 1] + rng.normal(size=n_rows)
     kind = np.where(rng.random(n_rows) < 0.5, "a", "b")
-    return frame.with_columns(kind=kind), np.where(odds > 1.5, "sick", "well")
+    return frame.with_columns(kind=kind), np.where(odds > 1.5, "sick", "healthy")
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_constant_scores_are_reported():
 
 def test_two_rows_of_a_class_are_enough():
     X, y = table(60)
-    y = np.array(["well"] * 56 + ["sick"] * 4)
+    y = np.array(["healthy"] * 56 + ["sick"] * 4)
     found = compare_models(X, y, [("lr", LogisticRegression())], n_folds=2)
     assert "4 positives" in found.report().html()
 
@@ -174,7 +174,7 @@ def test_two_rows_of_a_class_are_enough():
 def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
-    model = TableModel(GaussianNB(), positive="sick").fit(X, y)
+    model = TableModel(GaussianNB(), pos_label="sick").fit(X, y)
     found = importance_of(model, X, target, choose_goal(target), "rows")
     assert len(found.found.column) == 40
     assert {"age", SCRIPT, "kind"} <= set(found.found.column)

@@ -41,13 +41,13 @@ def visits(seed: int = 0) -> tuple[pl.DataFrame, list[str]]:
             "day": [f"2024-0{1 + i % 9}-15" for i in range(ROWS)],
         }
     )
-    return table, ["ill" if r > 0.7 else "well" for r in risk]
+    return table, ["ill" if r > 0.7 else "healthy" for r in risk]
 
 
 def quick(name: str, **settings: object) -> TableModel:
     """A model of few rounds, if it has rounds, or of few models."""
     if MODELS[name].learns_survival:
-        settings.pop("positive", None)
+        settings.pop("pos_label", None)
     model = table_model(name, **settings)
     if name == "auto":
         models = ["logistic", "lightgbm-small"]
@@ -61,13 +61,13 @@ def learnable(name: str, is_positive: np.ndarray) -> dict[str, object]:
     """Labels, or for a model of censored times events before all other rows."""
     if MODELS[name].learns_survival:
         return {"y": survival_target(is_positive, np.where(is_positive, 1.0, 2.0))}
-    return {"y": np.where(is_positive, "ill", "well")}
+    return {"y": np.where(is_positive, "ill", "healthy")}
 
 
 @cache
 def fitted(name: str) -> TableModel:
     table, outcome = visits()
-    model = quick(name, positive="ill", target="outcome")
+    model = quick(name, target="outcome")
     return model.fit(table, **learnable(name, np.array(outcome) == "ill"))
 
 
@@ -80,13 +80,13 @@ def test_every_model_learns_from_raw_rows(name):
     # full trees fit the noise of a small table
     enough = 0.75 if name == "extra-trees" else 0.8
     assert roc_auc_score(np.array(truth) == "ill", scores) > enough
-    assert model.classes_.tolist() == ["well", "ill"]
+    assert model.classes_.tolist() == ["healthy", "ill"]
     assert (model.n_rows_, model.n_positive_) == (ROWS, visits()[1].count("ill"))
     assert model.has_threshold_
-    assert set(model.predict(new)) == {"ill", "well"}
+    assert set(model.predict(new)) == {"ill", "healthy"}
     assert (
         scores[model.predict(new) == "ill"].min()
-        > scores[model.predict(new) == "well"].max()
+        > scores[model.predict(new) == "healthy"].max()
     )
 
 
@@ -112,7 +112,7 @@ def test_sparse_rows_work_and_save(name, tmp_path):
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.4)
     labels = dense[:, 0] + dense[:, 1] + rng.normal(size=300) * 0.3 > 0
-    model = quick(name, positive="ill")
+    model = quick(name, pos_label="ill")
     model.fit(sparse.csr_matrix(dense), **learnable(name, labels))
     aucmax.save(model, tmp_path / "m.aucmax")
     scores = aucmax.load(tmp_path / "m.aucmax").decision_function(
@@ -131,7 +131,7 @@ def test_the_unit_of_a_column_does_not_change_the_ranking(name, scale):
     table, outcome = visits()
     other = table.with_columns(pl.col("size") * scale)
     given = learnable(name, np.array(outcome) == "ill")
-    model = quick(name, positive="ill").fit(other, **given)
+    model = quick(name, pos_label="ill").fit(other, **given)
     expected = fitted(name).score(table, **given)
     assert model.score(other, **given) == pytest.approx(expected, abs=1e-6)
 
@@ -197,7 +197,7 @@ def test_models_of_two_classes_take_levels_only_if_told():
 
 def test_one_of_many_values_is_predicted_or_not():
     table, levels, _ = graded(20)
-    model = table_model("logistic", positive=2).fit(table, levels)
+    model = table_model("logistic", pos_label=2).fit(table, levels)
     assert set(model.predict(table)) == {"2", "not 2"}
 
 
@@ -255,14 +255,14 @@ def test_probabilities_serve_as_scores():
     table, outcome = visits()
     model = TableModel(GaussianNB()).fit(table, outcome)
     assert model.score(table, outcome) > 0.7
-    assert set(model.predict(table)) == {"ill", "well"}
+    assert set(model.predict(table)) == {"ill", "healthy"}
 
 
 def test_a_target_brings_its_own_queries_and_positive_value():
     table, outcome = visits()
-    target = encode_target(outcome, "well")
-    model = table_model("logistic", positive="ill").fit(table, target)
-    assert model.classes_.tolist() == ["ill", "well"]
+    target = encode_target(outcome, "healthy")
+    model = table_model("logistic", pos_label="ill").fit(table, target)
+    assert model.classes_.tolist() == ["ill", "healthy"]
     with pytest.raises(ValueError, match="already encoded"):
         model.fit(table, target, qid=outcome)
 
@@ -308,7 +308,7 @@ def test_one_rule_cuts_all_models_where_the_balanced_accuracy_is_best(name):
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_come_from_rows_that_no_model_has_seen(name, kind):
     table, outcome = visits()
-    model = quick(name, positive="ill", calibrate=kind).fit(table, outcome)
+    model = quick(name, pos_label="ill", calibrate=kind).fit(table, outcome)
     new, truth = visits(1)
     is_ill = np.array(truth) == "ill"
     chances = model.predict_proba(new)[:, 1]
@@ -331,7 +331,7 @@ def test_there_are_no_probabilities_without_calibration():
 def test_calibration_is_left_to_an_estimator_that_has_one():
     table, outcome = visits()
     auto = aucmax.AutoRanker(models=["logistic"], folds=3)
-    model = TableModel(auto, view="raw", positive="ill", calibrate="sigmoid")
+    model = TableModel(auto, view="raw", pos_label="ill", calibrate="sigmoid")
     model.fit(table, outcome)
     assert model.estimator_.calibrate == "sigmoid"
     np.testing.assert_array_equal(
@@ -353,7 +353,7 @@ def test_levels_have_no_probabilities():
 
 def test_calibrated_models_are_saved(tmp_path):
     table, outcome = visits()
-    model = quick("logistic", positive="ill", calibrate="isotonic").fit(table, outcome)
+    model = quick("logistic", pos_label="ill", calibrate="isotonic").fit(table, outcome)
     aucmax.save(model, tmp_path / "m.aucmax")
     loaded = aucmax.load(tmp_path / "m.aucmax")
     np.testing.assert_array_equal(

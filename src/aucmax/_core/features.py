@@ -78,7 +78,8 @@ def check_two_labels(
     """
     if is_survival_target(y):
         return None, *_check_times(estimator, y, sample_weight, n_rows)
-    classes, labels = validation.check_binary_labels(_required(estimator, y), name="y")
+    y, pos_label = _required(estimator, y), getattr(estimator, "pos_label", None)
+    classes, labels = validation.check_binary_labels(y, "y", pos_label)
     check_row_count(labels, n_rows)
     weight = validation.check_sample_weight(sample_weight, n_rows)
     validation.check_class_weights(classes, labels, weight)

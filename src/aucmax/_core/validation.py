@@ -6,6 +6,7 @@ type. Rows in messages are counted from 0.
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,7 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.dask_dispatch import dask_version, is_dask
-from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
+from aucmax.exceptions import (
+    NotEnoughClassesError,
+    PositiveClassWarning,
+    RoundedScoresWarning,
+)
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -33,6 +38,12 @@ _LABEL_KINDS = "biufUSOT"
 _USUAL_EXPONENT = 200  # of two: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
+# labels that read like the event to predict: whole words, and how others begin
+_EVENT = re.compile(
+    r"(?:\+?1|\+|t|true|y|yes|pos|case|event|ill|sick|bad|dead|died|death)$|abnormal|"
+    "anomal|attack|cancer|churn|default|defect|disease|fail|fault|fraud|infect|"
+    "malignant|positiv|recur|relaps|spam|tumou?r"
+)
 
 
 def check_binary_labels(
@@ -73,9 +84,39 @@ def check_binary_labels(
                 f"{_shown(second)}, got {_shown(pos_label)}."
             )
     # indexing keeps the dtype of the labels: '<U6' stays '<U6', object stays object
+    classes, is_positive = array[[other, 0]], is_first
     if second_is_positive:
-        return array[[0, other]], is_second
-    return array[[other, 0]], is_first
+        classes, is_positive = array[[0, other]], is_second
+    if pos_label is None and isinstance(first, str):
+        warn_of_positive_class(classes[0], classes[1], float(is_positive.mean()))
+    return classes, is_positive
+
+
+def reads_like_event(label: Any) -> bool:
+    """Return whether a label reads like the event to predict: yes, disease, fraud."""
+    return _EVENT.match(str(label).strip().lower()) is not None
+
+
+def warn_of_positive_class(negative: Any, positive: Any, share: float) -> None:
+    """Warn if a default is the frequent class of strings and the other the event."""
+    is_odd = reads_like_event(negative) and not reads_like_event(positive)
+    if is_odd and share > 0.5 and isinstance(positive, str):
+        chosen, other = str(positive), str(negative)
+        message = (
+            f"the positive class is {chosen!r}, the second label in sorted order, but "
+            f"{other!r} is rarer and reads like the event; pass pos_label={other!r} to "
+            f"rank {other!r} first, or pos_label={chosen!r} to confirm."
+        )
+        warnings.warn(message, PositiveClassWarning, stacklevel=4)
+
+
+def positive_class_notes(positive: Any, share: float, pos_label: Any) -> list[str]:
+    """State the positive class of strings, and its share, if it is the default."""
+    if pos_label is not None or not isinstance(positive, str):
+        return []
+    name = str(positive)  # not of numpy's type, which repr would show
+    percent = f"{100.0 * share:.3g}%"
+    return [f"positive class: {name!r} ({percent}); pass pos_label to change it"]
 
 
 def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:

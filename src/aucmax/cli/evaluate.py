@@ -261,8 +261,7 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
                 f"threshold; leave out {flag(next(iter(cut)))}."
             )
         return None
-    stored = model.alert_threshold_
-    options = cut or {"threshold": model.threshold_ if stored is None else stored}
+    options = cut or {"threshold": model.decision_threshold_}
     weight = truth.weights
     return operating_point(truth.relevant, scores, sample_weight=weight, **options)
 

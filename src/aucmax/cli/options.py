@@ -178,8 +178,8 @@ target_options = _together(
         "--positive",
         metavar="VALUE",
         help="Value of the target that is positive [default: the larger of two "
-        "numbers; of two strings the one that means yes (yes, true, positive, ...), "
-        "else the rarer].",
+        "numbers; of two strings the one that reads like an event (yes, positive, "
+        "fraud, failed, ...), else the rarer].",
     ),
     click.option(
         "--drop",

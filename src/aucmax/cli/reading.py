@@ -1,15 +1,18 @@
 """Read the rows that the user names: a table or an svmlight file."""
 
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from aucmax._core.validation import reads_like_event
 from aucmax.cli.output import Console
-from aucmax.exceptions import TooManyValuesError
+from aucmax.exceptions import PositiveClassWarning, TooManyValuesError
 
 
 class KnownColumns(NamedTuple):
@@ -104,16 +107,21 @@ class Data:
 
         if self.durations is not None:
             require_survival(models)
-            return self._encode_survival(positive=positive)
+            return self._encode_survival(pos_label=positive)
+        encode = partial(
+            encode_target,
+            self.labels,
+            name=self.target_name,
+            allow_levels=learns_levels(models, self.queries is not None),
+            qid=self.queries,
+            qid_name=self.query_name,
+        )
         try:
-            target = encode_target(
-                self.labels,
-                positive,
-                name=self.target_name,
-                allow_levels=learns_levels(models, self.queries is not None),
-                qid=self.queries,
-                qid_name=self.query_name,
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PositiveClassWarning)
+                target = encode(positive)
+            if positive is None and _is_reversed(target):
+                target = encode(target.grading.negatives[0])
         except TooManyValuesError as error:
             advice = "Use --positive VALUE to rank one value above all others"
             if error.may_be_levels:
@@ -297,6 +305,17 @@ class Source(NamedTuple):
             return Data(rows, _as_written(labels), queries=queries)
         frame = datasets.load_table(files[0], format=kind, **reading)
         return Data(frame, decimals=decimals.marks)
+
+
+def _is_reversed(target: Any) -> bool:
+    """Guess whether the negative of two strings is the event: by name, or rarer."""
+    positive = target.grading.positive
+    if not isinstance(positive, str):
+        return False
+    is_event = reads_like_event(target.grading.negatives[0])
+    if is_event != reads_like_event(positive):
+        return is_event
+    return bool(target.n_negative < target.n_positive)
 
 
 def _as_written(labels: Any) -> Any:

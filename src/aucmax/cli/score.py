@@ -109,8 +109,9 @@ def score(
     Columns are found by name; others, such as the target and the queries, are ignored.
     Prints one line per row, in the order of DATA: the score, and the predicted class
     unless the model ranks by more than two levels. The model's own threshold has the
-    best balanced accuracy in training. If 'aucmax evaluate --save-threshold' has stored
-    a threshold, a column alert is 1 for rows above it, else 0. Scores of a model with
+    best balanced accuracy in training. A threshold that 'aucmax evaluate
+    --save-threshold' has stored replaces it, and a column alert is 1 where the
+    prediction is positive, else 0. Scores of a model with
     queries compare rows of the same query only; copy the column of the queries (qid in
     svmlight files) with --keep.
     """
@@ -218,17 +219,20 @@ def _score(
     columns, names = new.named_columns(), new.column_names
     copies = {name: name + AS_WRITTEN for name in keep}
     kept = {n: columns[copy if copy in names else n] for n, copy in copies.items()}
-    scored: dict[str, Any] = {"score": model.decision_function(new.rows)}
+    written = [copy for copy in copies.values() if copy in names]
+    rows = new.rows.drop(written) if written else new.rows
+    scored: dict[str, Any] = {"score": model.decision_function(rows)}
     if proba:
-        chances = model.predict_proba(new.rows, prevalence=prevalence)
+        chances = model.predict_proba(rows, prevalence=prevalence)
         scored["probability"] = chances[:, 1]
     if horizon is not None:
-        scored["probability"] = model.predict_event_probability(new.rows, horizon)
+        scored["probability"] = model.predict_event_probability(rows, horizon)
+    cut = model.decision_threshold_ if threshold is None else threshold
+    is_positive = (scored["score"] > cut) * 1
     if model.has_threshold_:
-        cut = model.threshold_ if threshold is None else threshold
-        scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
+        scored["prediction"] = model.classes_[is_positive]
     if model.alert_threshold_ is not None:
-        scored["alert"] = (scored["score"] > model.alert_threshold_) * 1
+        scored["alert"] = is_positive
     return pl.DataFrame({**kept, **scored})
 
 

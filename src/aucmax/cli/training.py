@@ -43,6 +43,7 @@ def fit_model(
         query_column=training.query_column,
         duration_column=training.row_columns.duration,
         encoder=TableEncoder(decimals=dict(training.decimals)),
+        pos_label=None if labels.is_graded else labels.grading.positive,
         calibrate=calibrate if is_binary and calibrate != "none" else None,
     )
     if name == "auto":

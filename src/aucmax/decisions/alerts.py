@@ -28,7 +28,8 @@ class AlertMixin:
     def store_threshold(self, point: OperatingPoint) -> Self:
         """Store a threshold in the model, with its rule, counts and intervals.
 
-        ``aucmax score`` then adds a column ``alert``. A new fit deletes it.
+        ``predict`` then uses it, and ``aucmax score`` adds a column ``alert``. A new
+        fit deletes it.
 
         Parameters
         ----------

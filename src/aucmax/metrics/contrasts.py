@@ -16,7 +16,12 @@ from aucmax._core.parameters import check_choice, check_number
 from aucmax.metrics._bound_metrics import BoundMetric, ComparedRows
 from aucmax.metrics._estimates import Estimates, on_different_rows, on_same_rows
 from aucmax.metrics._steps import WHOLE_SQUARE, check_box
-from aucmax.metrics.results import MetricComparison, MetricDifference, check_confidence
+from aucmax.metrics.results import (
+    MetricComparison,
+    MetricDifference,
+    check_confidence,
+    with_note,
+)
 from aucmax.metrics.uncertainty import (
     TARGETS,
     area_scale,
@@ -190,7 +195,8 @@ def compare_auc(
     title = metric if box == WHOLE_SQUARE else "partial_auc"
     options = method, scale, title
     several = compare_estimates(found, pairs, *tests, confidence, *options)
-    return several if y_score_b is None else without_names(several)
+    compared = several if y_score_b is None else without_names(several)
+    return with_note(compared, y_true, pos_label) if paired else compared
 
 
 def without_names(found: MetricComparison) -> MetricDifference:

@@ -16,7 +16,7 @@ from aucmax.metrics._samples import AreaSample, QuerySample, Rows
 from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics.bootstrap import bootstrap_interval, percentiles
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.metrics.results import MetricInterval, check_confidence
+from aucmax.metrics.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics.top_of_list import Thresholds
 from aucmax.metrics.uncertainty import (
     FEW_ERRORS,
@@ -142,7 +142,7 @@ def metric_interval(
         sample = check_rows(y_true, sample_weight, groups, pos_label)
         scores = check_scores(y_score, sample.is_positive.size)
         found = _of_two_classes(named, sample, scores, confidence, draws)
-    return replace(found, metric=metric)
+    return with_note(replace(found, metric=metric), y_true, pos_label)
 
 
 def _over_queries(

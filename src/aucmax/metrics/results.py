@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+
+from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, positive_class_notes
+
+T = TypeVar("T", bound=Any)
 
 _TARGETS = {
     None: "",
@@ -40,8 +45,26 @@ def p_value_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
+def with_note(found: T, y_true: Any, pos_label: Any) -> T:
+    """Return a result that states which of two strings is positive by default."""
+    if is_dask(y_true) or np.ndim(y_true) != 1:
+        return found
+    labels = np.asarray(y_true)
+    classes = sorted({*labels.tolist()}) if isinstance(labels[0], str) else []
+    if len(classes) != 2:
+        return found
+    share = float(np.mean(labels == classes[1]))
+    notes = positive_class_notes(classes[1], share, pos_label)
+    return replace(found, note=notes[0]) if notes else found
+
+
 class _Result:
     """A result that prints as a sentence and converts to a frame."""
+
+    note: str | None
+
+    def _with_note(self, text: str) -> str:
+        return text if self.note is None else f"{text}; {self.note}"
 
     def _records(self) -> Any:
         return [_record(self)]
@@ -94,6 +117,8 @@ class MetricInterval(_Result):
     target : str or None
         The target of an interval from cross-validation: ``"models"``, those fitted, or
         ``"procedure"``, models that it fits to other rows.
+    note : str or None
+        Which of two strings is positive, if `pos_label` is not given.
     """
 
     value: float
@@ -106,6 +131,7 @@ class MetricInterval(_Result):
     p_value: float | None = None
     null: float | None = None
     target: str | None = None
+    note: str | None = None
 
     def __getattr__(self, name: str) -> float:
         metric = self.__dict__.get("metric", "")
@@ -118,7 +144,7 @@ class MetricInterval(_Result):
         text = f"{title} {with_interval(self.value, self)}".lstrip()
         if self.p_value is not None:
             text += f", {p_value_text(self.p_value)} for {title} {self.null:g}"
-        return text + _TARGETS[self.target]
+        return self._with_note(text + _TARGETS[self.target])
 
 
 @documented
@@ -151,6 +177,8 @@ class MetricDifference(_Result):
         The smallest loss that counts as inferior.
     unadjusted_p_value : float or None
         The p-value before Holm's adjustment.
+    note : str or None
+        Which of two strings is positive, if `pos_label` is not given.
     """
 
     value_a: float
@@ -168,6 +196,7 @@ class MetricDifference(_Result):
     null: float = 0.0
     margin: float | None = None
     unadjusted_p_value: float | None = None
+    note: str | None = None
 
     auc_a = property(lambda self: self.value_a, doc="Area of the first model.")
     auc_b = property(lambda self: self.value_b, doc="Area of the second model.")
@@ -180,7 +209,7 @@ class MetricDifference(_Result):
             p += f" that it is worse by {self.margin:g} or more"
         elif self.null:
             p += f" for a difference of {self.null:g}"
-        return (
+        return self._with_note(
             f"{metric_title(self.metric)} {name_a}{self.value_a:.4f} against {name_b}"
             f"{self.value_b:.4f}: difference "
             f"{with_interval(self.difference, self, kind)}, {p}"
@@ -210,6 +239,8 @@ class MetricComparison(_Result):
         Probability that all intervals are meant to cover at once.
     metric : str
         Name of the metric.
+    note : str or None
+        Which of two strings is positive, if `pos_label` is not given.
     """
 
     names: tuple[str, ...]
@@ -221,6 +252,7 @@ class MetricComparison(_Result):
     differences: tuple[MetricDifference, ...]
     confidence: float
     metric: str = "auc"
+    note: str | None = None
 
     def _records(self) -> list[dict[str, Any]]:
         return [_record(one) for one in self.differences]
@@ -230,7 +262,7 @@ class MetricComparison(_Result):
         shown = ", ".join(f"{name} {value:.4f}" for name, value in models)
         title = f"{metric_title(self.metric)} of {len(self.names)} models: {shown}"
         equal = f"{title}; all equal: {p_value_text(self.p_value)}"
-        return "\n".join([equal, *map(repr, self.differences)])
+        return "\n".join([self._with_note(equal), *map(repr, self.differences)])
 
 
 @documented

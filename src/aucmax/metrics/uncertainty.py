@@ -41,7 +41,7 @@ from aucmax.metrics._steps import (
     check_two_classes,
 )
 from aucmax.metrics.bootstrap import bootstrap_interval
-from aucmax.metrics.results import MetricInterval, check_confidence
+from aucmax.metrics.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 
@@ -197,7 +197,8 @@ def auc_interval(
     ends: Ends = partial(rule, found.value, found.error, **options)
     if method == "bootstrap":
         ends = _bootstrap_ends(task, box, codes, null)
-    return rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
+    area = rescaled_interval(found, ends, scale, confidence, rows, null, area_name(box))
+    return with_note(area, y_true, pos_label)
 
 
 @documented
@@ -287,9 +288,9 @@ def cv_auc_interval(
     sizes, degrees = sample.sizes(1.0)
     warn_of_few_rows(sizes)
     ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
-    return rescaled_interval(
-        found, ends, scale, confidence, sizes, null, area_name(box), target
-    )
+    options = confidence, sizes, null, area_name(box), target
+    area = rescaled_interval(found, ends, scale, *options)
+    return with_note(area, y_true, pos_label)
 
 
 TARGETS = ("models", "procedure")

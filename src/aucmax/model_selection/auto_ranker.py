@@ -19,7 +19,7 @@ from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import is_usable, plan_folds
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
@@ -84,8 +84,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     The estimate is not the out-of-fold value of the winner, which is too high: each
     fold is scored by a combination that was selected and weighted on the other folds.
 
-    The second of the two labels in sorted order is the positive class. With `qid`, more
-    than two labels are levels of relevance: whole numbers from 0. For levels, and for
+    The positive class is `pos_label`, or the second of two labels in sorted order;
+    `notices_` states the choice among strings. With `qid`, more than two labels are
+    levels of relevance: whole numbers from 0. For levels, and for
     metrics of the top of queries, the candidates learn to rank within queries, and the
     weights maximise the metric itself on held-out queries.
 
@@ -136,6 +137,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Whether to keep only the models with the largest weights, the fewest that have
         95% of the weight together, so that scoring is faster and the model smaller.
         `estimate_` is that of the smaller combination.
+    pos_label : label, default=None
+        The positive class. scikit-learn's ``scoring="roc_auc"`` always takes the second
+        label in sorted order; with another one, use
+        ``aucmax.metrics.roc_auc_scorer(pos_label=...)``.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search, an exception the fit.
@@ -243,6 +248,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         n_jobs: int = 1,
         calibrate: str | None = "auto",
         compact: bool = False,
+        pos_label: Any = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int | None = None,
     ) -> None:
@@ -258,6 +264,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         self.n_jobs = n_jobs
         self.calibrate = calibrate
         self.compact = compact
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -360,6 +367,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             if done is not None and not search.is_stopped:
                 done.finish()
             kind = {"levels_" if is_graded else "classes_": given.classes}
+            positive = given.classes[-1], float(given.labels.mean()), self.pos_label
             cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
@@ -373,6 +381,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "estimate_": self._estimate(ranked, ensemble.honest_scores),
                     "board_": board(search.fitted, ranked, ensemble),
                     "notices_": [
+                        *positive_class_notes(*positive),
                         *plan.notices,
                         *map(str, hidden),
                         *members.encoders[0].notices_,

@@ -54,6 +54,7 @@ from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
+from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
     Comparison,
@@ -113,6 +114,7 @@ def compare_models(
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
+    pos_label: Any = None,
     random_state: int = 0,
     time_limit: float | None = 60.0,
     progress: Callable[[str], None] | None = None,
@@ -133,8 +135,7 @@ def compare_models(
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target and the column of the queries.
     y : array-like of shape (rows,), or Target
-        Labels, or a target of :func:`aucmax.tables.encode_target`, which states the
-        positive value. Events and times, as
+        Labels, or a target of :func:`aucmax.tables.encode_target`. Events and times, as
         :func:`aucmax.metrics.survival_target` makes them, are compared by Harrell's C,
         and `qid` gives strata. More than two values are levels of relevance if one of
         the models learns levels.
@@ -175,6 +176,8 @@ def compare_models(
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts. Without one, the partial AUC of
         false positive rates up to 0.1 is shown beside the AUC.
+    pos_label : optional
+        The positive value, as in :func:`aucmax.tables.encode_target`.
     random_state : int, default=0
         Seed of the folds.
     time_limit : float or None, default=60.0
@@ -204,7 +207,7 @@ def compare_models(
         models = compared_models(metric == "partial_auc" or has_range, has_queries)
         models = SURVIVAL_CANDIDATES if is_survival else models
     may_be_levels = learns_levels(models, has_queries)
-    target = encode_target(y, allow_levels=may_be_levels, qid=qid)
+    target = encode_target(y, pos_label, allow_levels=may_be_levels, qid=qid)
     target = describe_rows(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
@@ -220,7 +223,13 @@ def compare_models(
         random_state=random_state,
         time_limit=time_limit,
     )
-    return planned.run(progress)
+    comparison = planned.run(progress)
+    if isinstance(y, Target):
+        return comparison
+    share = target.n_positive / target.labels.size
+    notes = positive_class_notes(target.grading.positive, share, pos_label)
+    notices = [TableNotice("positive class", note) for note in notes]
+    return replace(comparison, notices=(*notices, *comparison.notices))
 
 
 @dataclass(frozen=True)

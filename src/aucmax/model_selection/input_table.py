@@ -71,7 +71,7 @@ def read_rows(
     durations = None
     try:
         if is_survival_target(y):
-            known = encode_target(y)
+            known = encode_target(y, estimator.pos_label)
             labels, durations, classes = known.labels, known.durations, np.array([0, 1])
             check_row_count(labels, n_rows)
             weight = check_sample_weight(sample_weight, n_rows)
@@ -80,10 +80,10 @@ def read_rows(
                 estimator, y, sample_weight, n_rows
             )
     except TooManyClassesError as error:
-        if qid is None and not may_be_levels:
+        if estimator.pos_label is not None or (qid is None and not may_be_levels):
             raise ValueError(
                 f"{error} Levels of relevance need qid, or a metric of levels such as "
-                "'mauc'."
+                "'mauc', and no pos_label."
             ) from None
         labels = check_relevance_levels(estimator, y)
         check_row_count(labels, n_rows)

@@ -101,7 +101,7 @@ def report_model(
             raise ValueError(f"X has no column {by!r} to group rows by.")
         values = table[by] if isinstance(by, str) else by
         has_threshold = getattr(model, "has_threshold_", False)
-        threshold = model.threshold_ if has_threshold else None
+        threshold = model.decision_threshold_ if has_threshold else None
         groups = column, group_rows(target, scores, values, threshold)
     return report_scores(
         replace(result, folds=()),

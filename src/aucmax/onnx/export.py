@@ -33,10 +33,11 @@ def to_onnx(model: Any) -> onnx.ModelProto:
 
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
     (rows, columns). Models of tables have one named input of shape (rows, 1) per column
-    in use: numbers (NaN is missing), or strings without surrounding blanks (the empty
-    string is missing; booleans are "true" and "false"). The output "score" has one
-    number per row, equal to `decision_function`; calibrated models of tables and
-    AutoRanker also have "probability", that of the positive class.
+    in use: numbers (NaN is missing), or strings, of which blanks at the ends, missing
+    values such as "" or "NA", "True" and "1.0" mean the same as in Python. The output
+    "score" has one number per row, equal to `decision_function`, but NaN where a string
+    starts or ends with other white space, such as a tab; calibrated models of tables
+    and AutoRanker also have "probability", that of the positive class.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ SoftRankBoost, LambdaMART, TableModel or AutoRanker
     Returns
     -------
     onnx.ModelProto
-        For onnxruntime 1.20 or later, and other readers of opset 18 and ai.onnx.ml 5.
+        For onnxruntime 1.20 or later, and other readers of opset 20 and ai.onnx.ml 5.
 
     Examples
     --------
@@ -70,7 +71,8 @@ SoftRankBoost, LambdaMART, TableModel or AutoRanker
     elif hasattr(model, "categories_"):
         raise _cannot(model, "its categories come from the types of a data frame")
     else:
-        scores = _add_scores(graph, _add_array(graph, model), model)
+        array = graph.input("X", int(model.n_features_in_))
+        scores = _add_scores(graph, array, model)
     probability = None
     if isinstance(model, TableModel | AutoRanker) and hasattr(model, "calibration_"):
         probability = add_probability(graph, scores, model.calibration_)
@@ -102,10 +104,6 @@ def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     raise _cannot(model, "it is neither linear nor made of trees")
 
 
-def _add_array(graph: OnnxGraph, model: Any) -> str:
-    return graph.input("X", int(model.n_features_in_))
-
-
 def _add_table_scores(graph: OnnxGraph, model: TableModel) -> str:
     if isinstance(model.estimator_, AutoRanker):
         return _add_combination(graph, model.estimator_)
@@ -117,14 +115,16 @@ def _add_table_scores(graph: OnnxGraph, model: TableModel) -> str:
 
 def _add_combination(graph: OnnxGraph, model: AutoRanker) -> str:
     """Add all members on their scales, and the weighted sum of their logits."""
-    is_array = not hasattr(model, "feature_names_in_")
-    array = _add_array(graph, model) if is_array else None
+    array = None
+    if not hasattr(model, "feature_names_in_"):
+        array = graph.input("X", int(model.n_features_in_))
     parts = []
     for k, encoder in enumerate(model.encoders_):
         matrices: dict[str, str] = {}
         for member in model.members_:
             one, view = member["models"][k], member["view"]
-            if view not in ENCODED or not _can_score(one):
+            can_score = any(is_kind(one) for is_kind, _ in _SCORES)
+            if view not in ENCODED or not can_score:
                 reason = f"its member {member['name']!r} is a {type(one).__name__}"
                 raise _cannot(model, f"{reason}, which is not supported")
             if view not in matrices:
@@ -183,10 +183,6 @@ _SCORES: tuple[tuple[Callable[[Any], bool], Callable[..., str]], ...] = (
     (lambda model: hasattr(model, "coef_"), _add_line),
     (lambda m: hasattr(m, "columns_") and hasattr(m, "weights_"), _add_hypotheses),
 )
-
-
-def _can_score(model: Any) -> bool:
-    return any(is_kind(model) for is_kind, _ in _SCORES)
 
 
 def _cannot(model: Any, reason: str) -> TypeError:

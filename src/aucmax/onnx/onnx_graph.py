@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
 TREES = "ai.onnx.ml"  # the domain of trees and dictionaries
-_VERSION, _TREES_VERSION, _FILE_VERSION = 18, 5, 10  # supported by onnxruntime 1.20
+_VERSION, _TREES_VERSION, _FILE_VERSION = 20, 5, 10  # supported by onnxruntime 1.20
 
 
 class OnnxGraph:
@@ -18,6 +18,8 @@ class OnnxGraph:
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
         self._inputs: list[onnx.ValueInfoProto] = []
+        self.unscored: list[str] = []  # columns that are true where outputs are NaN
+        self.words: dict[str, str] = {}  # inputs of strings, in one spelling
 
     def input(self, name: str, width: int, *, is_text: bool = False) -> str:
         """Declare an input, once: double numbers, or strings."""
@@ -44,10 +46,11 @@ class OnnxGraph:
         return self.constant(np.array([float(value)]))
 
     def add(self, operator: str, *inputs: str, domain: str = "", **options: Any) -> str:
-        """Add a node of one output; return the output's name."""
+        """Add a node; return the name of its first output."""
         name = f"value {len(self._nodes)}"
+        outputs = [name, *[f"{name}, counts"] * (operator == "StringSplit")]
         self._nodes.append(
-            helper.make_node(operator, inputs, [name], domain=domain, **options)
+            helper.make_node(operator, inputs, outputs, domain=domain, **options)
         )
         return name
 
@@ -66,6 +69,8 @@ class OnnxGraph:
         outputs = []
         for name, column in columns.items():
             if column is not None:
+                for rows in self.unscored:
+                    column = self.add("Where", rows, self.number(np.nan), column)
                 self._nodes.append(helper.make_node("Squeeze", [column, axis], [name]))
                 kind = TensorProto.DOUBLE
                 outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))

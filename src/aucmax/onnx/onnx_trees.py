@@ -1,8 +1,9 @@
 """Trees as one node of a graph, in double precision.
 
 A split of LightGBM sends x to the left if ``x <= threshold``, or if x, cut to a whole
-number, is in the set of a categorical split. NaN counts as 0 where training saw none,
-else it goes to the side that training chose, or to the right of a set.
+number, is in the set of a categorical split. NaN goes to the right of a set. At a
+threshold it counts as 0 where training saw none, else it goes to the side that training
+chose.
 """
 
 from collections import defaultdict
@@ -152,11 +153,9 @@ def _splits(fields: dict[str, str]) -> Iterator[tuple[Any, ...]]:
             raise ValueError("trees that treat zeros as missing cannot be exported.")
         threshold = 0.0 if is_set else float(text)
         members = sets[int(text)] if is_set else None
-        if missing == _NAN_IS_MISSING:
-            nan_is_left = not is_set and bool(kind & _NAN_GOES_LEFT)
-        else:
-            nan_is_left = 0 in members if members is not None else threshold >= 0.0
-        yield feature, threshold, members, nan_is_left, *children
+        knows_nan = missing == _NAN_IS_MISSING
+        is_left = bool(kind & _NAN_GOES_LEFT) if knows_nan else threshold >= 0.0
+        yield feature, threshold, members, is_left and not is_set, *children
 
 
 def _category_sets(fields: dict[str, str]) -> list[list[int]]:

@@ -1,15 +1,26 @@
 """The columns of a table as a graph: raw cells in, the matrix of a model out."""
 
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
+import polars as pl
 
+from aucmax.datasets import MISSING
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
+from aucmax.tables._column_types import restore
 from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 
 Column: TypeAlias = dict[str, Any]  # the fitted state of one column
+
+# white space at the ends of a cell, which polars strips; StringSplit only blanks
+_SPACE = r"[\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}"
+_SPACE += r"\x{205F}\x{3000}]"
+# true and false in any case, and the bits that stand for them
+_BOOLEANS = ["1", "0", *map("".join, product("tT", "rR", "uU", "eE"))]
+_BOOLEANS += map("".join, product("fF", "aA", "lL", "sS", "eE"))
 
 
 def add_table(
@@ -32,6 +43,7 @@ def add_table(
             )
         if array is None:
             cells = graph.input(name, 1, is_text=kind != "number")
+            cells = cells if kind == "number" else _in_one_spelling(graph, cells)
         else:
             place = encoder.feature_names_in_.tolist().index(name)
             cells = graph.add("Gather", array, graph.constant([place]), axis=1)
@@ -76,57 +88,74 @@ def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[st
     n_words = len(column["categories"]) + column["has_other"]
     width = n_words + column["has_missing"]
     places = graph.constant(np.arange(width, dtype=np.int64)[None, :])
-    is_at = graph.add("Equal", _codes(graph, cells, column), places)
+    words, learned = _spellings(column)
+    codes = _numbered(graph, cells, words, learned.codes(words))
+    is_at = graph.add("Equal", codes, places)
     return [graph.add("Cast", is_at, to=onnx.TensorProto.DOUBLE)]
 
 
-def _category_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
-    n_words = len(column["categories"]) + column["has_other"]
-    # one place further for each code: the first is for -1, the last for missing values
-    numbers = np.array([np.nan, *range(n_words), np.nan])
-    codes = _codes(graph, cells, column)
-    places = graph.add("Add", codes, graph.constant(np.array([1])))
-    return [_looked_up(graph, places, numbers)]
+def _looked_up(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
+    words, learned = _spellings(column)
+    (numbers,) = learned.trees(words)
+    places = _numbered(graph, cells, words, np.arange(len(words)))
+    return [graph.add("Gather", graph.constant(numbers), places, axis=0)]
 
 
-def _codes(graph: OnnxGraph, cells: str, column: Column) -> str:
-    """Map words to numbers: categories, then other, then missing; -1 for none."""
-    n, has_other = len(column["categories"]), bool(column["has_other"])
-    words = {word: k for k, word in enumerate(column["categories"])}
-    words.setdefault("", n + has_other if column["has_missing"] else -1)
-    return _numbered(graph, cells, words, n if has_other else -1)
+def _spellings(column: Column) -> tuple[pl.Series, Any]:
+    """Return known words, missing values, booleans and a new word; and the column."""
+    if column["kind"] == "category":
+        column = column | {"share_other": 1.0}  # so that new words cause no warning
+    known: list[str] = column.get("words") or column["categories"]
+    spellings = dict.fromkeys([*known, *MISSING, *_BOOLEANS])
+    return pl.Series([*spellings, max(spellings) + "x"]), restore(column)
 
 
-def _target_mean(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
-    shares = np.array([*column["shares"], column["overall"]])
-    words = {word: k for k, word in enumerate(column["words"])}
-    places = _numbered(graph, cells, words, len(words))
-    scaled = (shares - column["overall"]) / column["deviation"]
-    return [_looked_up(graph, places, scaled)]
-
-
-def _numbered(graph: OnnxGraph, cells: str, words: dict[str, int], default: int) -> str:
+def _numbered(graph: OnnxGraph, cells: str, words: pl.Series, numbers: Any) -> str:
+    """Replace words by numbers, and others by the number of the last word."""
     return graph.add(
         "LabelEncoder",
         cells,
         domain=TREES,
-        keys_strings=list(words),
-        values_int64s=list(words.values()),
-        default_int64=default,
+        keys_strings=words[:-1].to_list(),
+        values_int64s=numbers[:-1].tolist(),
+        default_int64=int(numbers[-1]),
     )
 
 
-def _looked_up(graph: OnnxGraph, places: str, numbers: Any) -> str:
-    return graph.add("Gather", graph.constant(numbers), places, axis=0)
+def _in_one_spelling(graph: OnnxGraph, cells: str) -> str:
+    """Strip blanks, and write 10.0 as "10", as `category_words` does.
+
+    Other white space at the ends of a cell, such as a tab, cannot be stripped: the
+    scores of these rows are NaN.
+    """
+    if cells in graph.words:
+        return graph.words[cells]
+    # StringSplit returns no column if no row has a word, so one more row has
+    row = graph.constant(np.array([["-"]], dtype=object))
+    padded = graph.add("Concat", cells, row, axis=0)
+    bare = _first_part(graph, padded, delimiter="", maxsplit=0)
+    digits = _first_part(graph, bare, delimiter=".")
+    is_whole = graph.add("RegexFullMatch", bare, pattern=r"[+-]?[0-9]+\.0+")
+    ends = (graph.constant(np.array([end])) for end in (0, -1, 0))
+    words = graph.add("Slice", graph.add("Where", is_whole, digits, bare), *ends)
+    pattern = f"(?s){_SPACE}.*|.*{_SPACE}"
+    graph.unscored.append(graph.add("RegexFullMatch", words, pattern=pattern))
+    graph.words[cells] = words
+    return words
+
+
+def _first_part(graph: OnnxGraph, cells: str, **options: Any) -> str:
+    parts = graph.add("StringSplit", cells, **options)
+    return graph.add("Gather", parts, graph.constant(np.array(0)), axis=-1)
 
 
 _ADD = {
     ("number", "linear"): _number_for_lines,
     ("number", "trees"): _number_for_trees,
     ("category", "linear"): _category_for_lines,
-    ("category", "trees"): _category_for_trees,
-    ("target mean", "linear"): _target_mean,
-    ("target mean", "trees"): _target_mean,
+    ("category", "trees"): _looked_up,
+    ("target mean", "linear"): _looked_up,
+    ("target mean", "trees"): _looked_up,
 }
 #: The views of a table that can be exported.
 ENCODED = {view for _, view in _ADD}

@@ -16,6 +16,7 @@ from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import (
     DEFAULTS,
     FIT_ONLY,
+    RENAMED,
     find_class,
     find_scorer,
     saved_fields,
@@ -211,6 +212,7 @@ class Decoder:
                 trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
         for name, tree in trees.items():
+            name = RENAMED.get((cls.__name__, name), name)
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
                 continue

@@ -54,6 +54,9 @@ DEFAULTS: dict[str, list[dict[str, Any]]] = {
     ]
 }
 
+#: parameters that had another name in an earlier version
+RENAMED = {("TableModel", "positive"): "pos_label"}
+
 #: parameters that some versions of scikit-learn lack, and that no score depends on
 FIT_ONLY: dict[str, set[str]] = {
     "LogisticRegression": {"n_jobs", "penalty", "l1_ratio"}

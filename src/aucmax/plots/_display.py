@@ -136,6 +136,8 @@ class ScoredDisplay(Display):
     ) -> Self:
         """Draw the scores of a fitted model for rows that it was not fitted to.
 
+        The default of `pos_label` is the model's parameter of this name.
+
         Parameters
         ----------
         name : str, default=None
@@ -148,6 +150,8 @@ class ScoredDisplay(Display):
         display
             The drawing.
         """
+        own = getattr(estimator, "pos_label", None)
+        pos_label = own if pos_label is None else pos_label
         return cls.from_predictions(
             y,
             cls._read(estimator, X, pos_label),

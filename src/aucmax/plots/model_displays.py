@@ -270,6 +270,8 @@ class LearningCurveDisplay(ScoredDisplay):
 
         from aucmax._core.features import check_row_count
 
+        own = getattr(estimator, "pos_label", None)
+        pos_label = own if pos_label is None else pos_label
         check_binary_labels(y, "y", pos_label)
         labels = np.asarray(y)
         reject_unreadable(X, "X")

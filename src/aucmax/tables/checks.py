@@ -61,7 +61,8 @@ class TableNotice:
     Attributes
     ----------
     kind : str
-        "leak", "identifier", "copies", "few positives" or "constant".
+        "leak", "identifier", "copies", "few positives", "constant"; of a comparison
+        also "positive class" or "model".
     text : str
         One line, with the number of columns or rows.
     columns : tuple of str

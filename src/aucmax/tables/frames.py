@@ -44,11 +44,11 @@ def as_table(table: Any) -> Any:
     array = np.asarray(table)
     if array.ndim != 2:
         raise ValueError(
-            f"a table needs rows and columns, got an array of shape {array.shape}."
+            f"Reshape your data: a table has rows and columns, not shape {array.shape}."
         )
     if np.iscomplexobj(array):
         raise ValueError(
-            "the table holds complex numbers, which have no order; give real columns."
+            "Complex data not supported, as it has no order; give real columns."
         )
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")  # of any unit, which polars has not

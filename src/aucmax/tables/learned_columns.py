@@ -231,8 +231,8 @@ class LearnedColumns:
             )
         if not hasattr(X, "columns") and table.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"the table has {table.shape[1]} columns without names, but the "
-                f"encoder was fitted on {self.n_features_in_} columns."
+                f"X has {table.shape[1]} features, but {type(self).__name__} is "
+                f"expecting {self.n_features_in_} features as input."
             )
         # a text column may be in use twice
         names = dict.fromkeys(column["name"] for column in self.columns_)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
@@ -49,9 +50,11 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
         that selects columns by name: of pandas if `X` is, otherwise of polars. An
         estimator with a parameter ``categorical_features`` gets the columns of "trees"
         that hold categories.
-    positive : optional
-        The positive value of the target; the default is that of
-        :func:`aucmax.tables.encode_target`.
+    pos_label : optional
+        The positive value of the target, the last of `classes_`. By default the second
+        of two values in sorted order. scikit-learn's ``scoring="roc_auc"`` always takes
+        that one: with another `pos_label`, use
+        ``aucmax.metrics.roc_auc_scorer(pos_label=...)``.
     levels : {None, "learn", "relevant"}, default=None
         Treatment of a target with more than two levels of relevance: raise an error,
         learn them, or learn which rows are above the lowest.
@@ -83,9 +86,9 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive, or had an event.
     threshold_ : float
-        `predict` returns the positive class above it: the threshold of the best
-        balanced accuracy, on held-out rows for AutoRanker and with `calibrate`,
-        otherwise on the training rows. NaN for levels.
+        `predict` returns the positive class above it, unless a threshold is stored: the
+        threshold of the best balanced accuracy, on held-out rows for AutoRanker and
+        with `calibrate`, otherwise on the training rows. NaN for levels.
     calibration_ : ndarray of shape (2, n_knots)
         Increasing scores and their log-odds, interpolated; only with `calibrate`.
     base_rate_ : float
@@ -119,7 +122,7 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     encoder: TableEncoder | None = None
     per_row: dict[str, float] | None = None
     view: str = "linear"
-    positive: Any = None
+    pos_label: Any = None
     levels: str | None = None
     name: str | None = None
     target: str | None = None
@@ -145,10 +148,14 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
         check_calibrate(self.calibrate)
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
         table = as_table(X)
+        if getattr(y, "shape", ())[1:] == (1,):
+            y = column_or_1d(y, warn=True)
         target = encode_target(
             y,
-            None if isinstance(y, Target) else self.positive,
+            None if isinstance(y, Target) else self.pos_label,
             name="the target" if self.target is None else f"column {self.target!r}",
             allow_levels=self.levels is not None,
             qid=qid,
@@ -205,6 +212,11 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
             **learn_calibration(self.calibrate, scores, labels, weights),
         }
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns at training."""
+        return int(self.encoder_.n_features_in_)
+
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Return the AUC; the MAUC of more than two levels; Harrell's C of times."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
@@ -238,7 +250,9 @@ def warn_of_constant_scores(estimator: Any) -> None:
 def check_rows(table: Any, target: Target) -> None:
     """Reject a target of another length, and infinite numbers: folds renumber rows."""
     if not table.shape[1]:  # has no rows either in polars 1
-        raise ValueError("the table has no columns; it needs at least one.")
+        raise ValueError(
+            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required."
+        )
     if table.shape[0] != target.labels.size:
         raise ValueError(
             f"the table has {table.shape[0]} rows, but the target has "

@@ -82,6 +82,12 @@ class TableScores(AlertMixin, CalibratedMixin):
         """Whether it can predict a class: not if it ranks by levels or times."""
         return not (self.grading_.is_graded or hasattr(self, "is_survival_"))
 
+    @property
+    def decision_threshold_(self) -> float:
+        """The threshold of `predict`: the stored one, else `threshold_`."""
+        stored = self.alert_threshold_
+        return self.threshold_ if stored is None else stored
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of raw rows; a higher score ranks higher."""
         require_fitted(self, "encoder_")
@@ -92,7 +98,7 @@ class TableScores(AlertMixin, CalibratedMixin):
         return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of raw rows: positive if the score is above `threshold_`.
+        """Return the class of raw rows: positive above `decision_threshold_`.
 
         Raises
         ------
@@ -104,7 +110,7 @@ class TableScores(AlertMixin, CalibratedMixin):
                 "the model ranks by levels of relevance or by censored times and has "
                 "no threshold between them; use decision_function."
             )
-        is_positive = self.decision_function(X) > self.threshold_
+        is_positive = self.decision_function(X) > self.decision_threshold_
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
 
     def share_of_known_rows(self, X: Any, y: Any) -> float:

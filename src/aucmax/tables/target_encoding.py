@@ -16,6 +16,7 @@ from aucmax._core.censored_times import (
 )
 from aucmax._core.docstrings import documented
 from aucmax._core.threads import require_polars_threads
+from aucmax._core.validation import warn_of_positive_class
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import _cell_values
@@ -23,15 +24,11 @@ from aucmax.tables._cell_values import one_spelling
 from aucmax.tables._column_choice import regional_format
 from aucmax.tables.target import Grading, Target, as_text
 
-_POSITIVE_WORDS = frozenset(
-    {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
-)
-
 
 @documented
 def encode_target(
     values: Any,
-    positive: Any = None,
+    pos_label: Any = None,
     *,
     name: str = "target",
     allow_levels: bool = False,
@@ -46,11 +43,9 @@ def encode_target(
     ----------
     values : polars.Series or array-like of shape (rows,), or Target
         Numbers, booleans or strings. A target is returned unchanged.
-    positive : optional
+    pos_label : optional
         The positive value, as in the table or as text; all others are negative. By
-        default the larger of two numbers, the one of two strings that means yes (yes,
-        true, positive, ...), else the rarer. Estimators of matrices instead take the
-        second label in sorted order.
+        default the second of two values in sorted order.
     name : str, default="target"
         Name of the column, for messages.
     allow_levels : bool, default=False
@@ -67,7 +62,13 @@ def encode_target(
     TooManyValuesError
         There are more than two values, and they are not levels.
     ValueError
-        A value or query is missing, or `positive` does not occur.
+        A value or query is missing, or `pos_label` does not occur.
+
+    Warns
+    -----
+    PositiveClassWarning
+        By default the more frequent of two strings is positive, and the other one reads
+        like an event: disease, fraud, failure, yes.
 
     Examples
     --------
@@ -76,13 +77,14 @@ def encode_target(
     [0, 1, 0]
     """
     if isinstance(values, Target):
-        if qid is not None or positive is not None:
+        if qid is not None or pos_label is not None:
             raise ValueError(
-                "the target is already encoded; pass qid and positive to encode_target."
+                "the target is already encoded; pass qid and pos_label to "
+                "encode_target."
             )
         return values
     if is_survival_target(values):
-        return encode_survival(*split_target(values), positive, qid=qid)
+        return encode_survival(*split_target(values), pos_label, qid=qid)
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
     if series.dtype.is_temporal():
@@ -98,13 +100,18 @@ def encode_target(
     counted = _counts(series)
     if len(counted) == 1:
         raise NotEnoughClassesError(
-            f"all {len(series)} rows have {name} = {counted[0][0]!r}: there is nothing "
-            "to rank. Two different values are needed."
+            f"all {len(series)} rows have {name} = {counted[0][0]!r}, which is one "
+            "class; rows of two classes are needed to rank one above the other."
         )
-    if positive is None and len(counted) > 2:
+    if pos_label is None and len(counted) > 2:
         grading = _levels(counted, name, allow_levels)
     else:
-        top = _positive(counted, positive, name)
+        top = 1
+        if pos_label is None:
+            (negative, _), (positive, count) = counted
+            warn_of_positive_class(negative, positive, count / len(series))
+        else:
+            top = _find_value(counted, pos_label, name)
         negatives = [value for k, (value, _) in enumerate(counted) if k != top]
         grading = Grading.two_classes(negatives, counted[top][0])
     return _target(series, grading, name, qid, qid_name)
@@ -113,15 +120,15 @@ def encode_target(
 def encode_survival(
     event: Any,
     time: Any,
-    positive: Any = None,
+    pos_label: Any = None,
     *,
     grading: Grading | None = None,
     names: tuple[str, str] = ("event", "time"),
-    option: str = "positive",
+    option: str = "pos_label",
     qid: Any = None,
     qid_name: str = "qid",
 ) -> Target:
-    """Encode events and times; the code of an event is 1, or `positive`.
+    """Encode events and times; the code of an event is 1, or `pos_label`.
 
     With the `grading` of training, the codes mean the same, and unknown ones are
     errors.
@@ -134,16 +141,16 @@ def encode_survival(
     counted = _counts(codes)
     if grading is None:
         by_text = {as_text(value): value for value, _ in counted}
-        if positive is None and not by_text.keys() <= {"0", "1", "true", "false"}:
+        if pos_label is None and not by_text.keys() <= {"0", "1", "true", "false"}:
             raise ValueError(
                 f"{name} has the codes {_list_counts(counted)}: which is the event? "
                 f"Name it with {option}; all other codes then count as censored. "
                 "Competing risks are not supported."
             )
-        if positive is None:
+        if pos_label is None:
             high = by_text.get("1", by_text.get("true", True))
         else:
-            high = counted[_positive(counted, positive, name)][0]
+            high = counted[_find_value(counted, pos_label, name)][0]
         negatives = [value for value, _ in counted if value != high]
         grading = Grading.two_classes(negatives or [type(high)(0)], high)
     _reject_unknown(counted, grading, name)
@@ -347,15 +354,14 @@ def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading
     if allowed and may_be_levels:
         levels = tuple(int(value) for value, _ in counted)
         return Grading(levels, levels)
-    raise TooManyValuesError(
-        f"{name} has {len(counted)} different values ({_list_counts(counted)}), but "
-        + (
-            "levels of relevance must be whole numbers, 0 or above"
-            if allowed
-            else "a ranking needs two"
-        ),
-        may_be_levels,
-    )
+    found = f"{name} has {len(counted)} different values ({_list_counts(counted)})"
+    if allowed:
+        rule = "levels of relevance must be whole numbers, 0 or above"
+        raise TooManyValuesError(f"{found}, but {rule}", may_be_levels)
+    if any(isinstance(v, float) and not v.is_integer() for v, _ in counted):
+        found += ", which look continuous"
+    rule = "Only binary classification is supported"
+    raise TooManyValuesError(f"{rule}, but {found}", may_be_levels)
 
 
 def _are_levels(counted: list[tuple[Any, int]]) -> bool:
@@ -375,25 +381,17 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
-    """Index of the positive value; without a choice there are two."""
+def _find_value(counted: list[tuple[Any, int]], wanted: Any, name: str) -> int:
+    """Return the index of a value that may have another spelling."""
     words = [as_text(value) for value, _ in counted]
-    if positive is not None:
-        wanted = as_text(positive)
-        for spell in (str, str.lower, _number):
-            candidates, key = [spell(word) for word in words], spell(wanted)
-            if key is not None and candidates.count(key) == 1:
-                return candidates.index(key)
-        raise ValueError(
-            f"the positive value {positive!r} does not occur in {name}, which has "
-            f"{_list_counts(counted)}."
-        )
-    if not isinstance(counted[0][0], str):
-        return 1
-    speaks = [word.lower() in _POSITIVE_WORDS for word in words]
-    if sum(speaks) == 1:
-        return speaks.index(True)
-    return 0 if counted[0][1] < counted[1][1] else 1
+    for spell in (str, str.lower, _number):
+        candidates, key = [spell(word) for word in words], spell(as_text(wanted))
+        if key is not None and candidates.count(key) == 1:
+            return candidates.index(key)
+    raise ValueError(
+        f"the positive value {wanted!r} does not occur in {name}, which has "
+        f"{_list_counts(counted)}."
+    )
 
 
 def _as_series(values: Any, name: str) -> pl.Series:
