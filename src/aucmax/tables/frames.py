@@ -1,12 +1,15 @@
 """Tables of any kind: frames and arrays become polars frames, sparse matrices CSR."""
 
+import datetime as dt
 import warnings
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.digest import digest_rows
@@ -54,11 +57,66 @@ def as_table(table: Any) -> Any:
         array = array.astype("datetime64[us]")  # of any unit, which polars has not
     names = [f"x{i}" for i in range(array.shape[1])]
     if array.dtype == object:
-        columns = [
-            pl.Series(n, list(array[:, i]), strict=False) for i, n in enumerate(names)
-        ]
+        columns = [series_of_cells(n, [*array[:, i]]) for i, n in enumerate(names)]
         return _checked(pl.DataFrame(columns))
-    return pl.DataFrame(array, schema=names, orient="row")
+    return pl.DataFrame(_as_double(array), schema=names, orient="row")
+
+
+def _as_double(array: NDArray[Any]) -> NDArray[Any]:
+    """Return long floats, which polars has not, as float64."""
+    is_long = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return array.astype(np.float64) if is_long else array
+
+
+# types of cells that fit into one column
+_FAMILIES: dict[str, Any] = {
+    "missing values": type(None),
+    "strings": str,
+    "numbers": (bool, int, float, complex),
+    "dates": dt.date,
+    "durations": dt.timedelta,
+    "times of day": dt.time,
+}
+
+
+def series_of_cells(name: str, cells: Sequence[Any]) -> pl.Series:
+    """Return Python objects as a column, scalars of NumPy as those of Python."""
+    # polars gives all cells the type of the first, if that is a scalar of NumPy
+    kinds = {kind: _converter(kind) for kind in set(map(type, cells))}
+    if any(kinds.values()):
+        cells = [to(cell) if (to := kinds[type(cell)]) else cell for cell in cells]
+    families = {kind: _family(kind) for kind in set(map(type, cells))}
+    rows: dict[str, int] = {}
+    for row, cell in enumerate(cells):
+        rows.setdefault(families[type(cell)], row)
+    first, *others = [one for one in rows if one != "missing values"] or ["strings"]
+    if others and "strings" in rows and rows.keys() <= _FAMILIES.keys():
+        # all become text, of which NaN is missing
+        cells = [None if c is None or c != c else str(c) for c in cells]
+    elif others:
+        raise ValueError(
+            f"column {name!r} has {first} in row {rows[first] + 1} and {others[0]} in "
+            f"row {rows[others[0]] + 1}; convert its cells to one type."
+        )
+    return pl.Series(name, cells, strict=False)
+
+
+def _converter(kind: type[Any]) -> Callable[[Any], Any] | None:
+    """Return a function that makes a scalar of Python of cells of a type, if needed."""
+    if issubclass(kind, np.datetime64 | np.timedelta64):
+        return lambda cell: cell.astype(f"{cell.dtype.kind}8[us]").item()
+    if issubclass(kind, np.longdouble | Decimal):
+        return float
+    if issubclass(kind, np.generic):
+        return np.generic.item
+    if kind.__name__ == "Timedelta":  # pandas is not imported for this
+        return lambda cell: cell.to_pytimedelta()
+    return (lambda _: None) if kind.__name__ in ("NAType", "NaTType") else None
+
+
+def _family(kind: type[Any]) -> str:
+    known = (name for name, types in _FAMILIES.items() if issubclass(kind, types))
+    return next(known, f"cells of type {kind.__name__}")
 
 
 def digest_table(X: Any, target: Target) -> str:
@@ -90,7 +148,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _from_pandas(name: str, column: Any) -> pl.Series:
     if column.dtype.kind in "biufmM" and isinstance(column.dtype, np.dtype):
-        values = column.to_numpy()
+        values = _as_double(column.to_numpy())
         if column.dtype in ("m8[s]", "M8[s]"):  # polars has no unit of seconds
             values = values.astype(f"{column.dtype.kind}8[ms]")
         return pl.Series(name, values)
@@ -100,7 +158,7 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
     values = [
         None if gap else cell for cell, gap in zip(cells.tolist(), gaps, strict=True)
     ]
-    return pl.Series(name, values, strict=False)
+    return series_of_cells(name, values)
 
 
 def pick_columns(frame: Any, names: Sequence[str]) -> Any:
