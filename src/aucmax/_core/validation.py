@@ -483,15 +483,10 @@ def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
 
 
 def _reject_new_ties(values: NDArray[Any], numbers: FloatArray, name: str) -> None:
-    """Reject values of more digits than float64 has, if rounding makes some equal."""
-    order = np.argsort(numbers, kind="stable")
-    ties = (np.diff(numbers[order]) == 0.0) & (values[order][1:] != values[order][:-1])
-    if ties.any():
-        row, other = order[1:][ties][0], order[:-1][ties][0]
+    if np.unique(values).size > np.unique(numbers).size:
         raise ValueError(
-            f"{name} holds different {type(values[row]).__name__} values that float64 "
-            f"makes equal, such as {values[other]} in row {other} and {values[row]} in "
-            f"row {row}. Round them, or rank scores, for example with "
+            f"{name} holds different values of type {type(values[0]).__name__} that "
+            "float64 rounds to one. Round them, or rank scores first, for example with "
             "scipy.stats.rankdata."
         )
 

@@ -136,6 +136,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Whether to keep only the models with the largest weights, the fewest that have
         95% of the weight together, so that scoring is faster and the model smaller.
         `estimate_` is that of the smaller combination.
+    absolute_dates : bool, default=None
+        As in :class:`~aucmax.tables.TableEncoder`: by default dates are numbers if
+        there are `times`.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search, an exception the fit.
@@ -243,6 +246,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         n_jobs: int = 1,
         calibrate: str | None = "auto",
         compact: bool = False,
+        absolute_dates: bool | None = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int | None = None,
     ) -> None:
@@ -258,6 +262,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         self.n_jobs = n_jobs
         self.calibrate = calibrate
         self.compact = compact
+        self.absolute_dates = absolute_dates
         self.callback = callback
         self.verbose = verbose
 
@@ -329,7 +334,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 usable=None if units is None else is_usable(given.target),
             )
             hidden = check_table(given.table, given.target, plan.folds)
-            rows = SearchRows(given, plan)
+            encoder = TableEncoder(absolute_dates=self.absolute_dates)
+            rows = SearchRows(given, plan, encoder)
             setting = self._setting(given.table, goal, given.target)
             candidates = [
                 one._replace(model=for_frame(one.model, X))
@@ -384,6 +390,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "n_folds_": len(plan.folds),
                 },
             )
+            if {one["view"] for one in members.records} != {"frame"}:
+                members.encoders[0].warn_of_dropped()
             # the first rows are enough unless all of their scores are equal
             for n_rows in (min(given.n_rows, 1000), given.n_rows):
                 scores = self._combined([given.table[:n_rows]] * len(self.encoders_))

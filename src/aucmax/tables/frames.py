@@ -3,7 +3,7 @@
 import datetime as dt
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -68,55 +68,42 @@ def _as_double(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.float64) if is_long else array
 
 
-# types of cells that fit into one column
-_FAMILIES: dict[str, Any] = {
-    "missing values": type(None),
-    "strings": str,
-    "numbers": (bool, int, float, complex),
-    "dates": dt.date,
-    "durations": dt.timedelta,
-    "times of day": dt.time,
-}
+# types of cells that fit into one column, and into a column of text
+_FAMILIES: list[Any] = [(bool, int, float, complex), dt.date, dt.timedelta, dt.time]
+_AS_TEXT = str | int | float | dt.date | dt.timedelta | dt.time
+_PLAIN = {bool, int, float, str, dt.date, dt.datetime, type(None)}
 
 
 def series_of_cells(name: str, cells: Sequence[Any]) -> pl.Series:
     """Return Python objects as a column, scalars of NumPy as those of Python."""
     # polars gives all cells the type of the first, if that is a scalar of NumPy
-    kinds = {kind: _converter(kind) for kind in set(map(type, cells))}
-    if any(kinds.values()):
-        cells = [to(cell) if (to := kinds[type(cell)]) else cell for cell in cells]
-    families = {kind: _family(kind) for kind in set(map(type, cells))}
-    rows: dict[str, int] = {}
-    for row, cell in enumerate(cells):
-        rows.setdefault(families[type(cell)], row)
-    first, *others = [one for one in rows if one != "missing values"] or ["strings"]
-    if others and "strings" in rows and rows.keys() <= _FAMILIES.keys():
-        # all become text, of which NaN is missing
-        cells = [None if c is None or c != c else str(c) for c in cells]
-    elif others:
+    if set(map(type, cells)) - _PLAIN:
+        cells = [_as_python(cell) for cell in cells]
+    rows = {type(cell): row for row, cell in reversed([*enumerate(cells, 1)])}
+    rows.pop(type(None), None)
+    if str in rows and all(issubclass(kind, _AS_TEXT) for kind in rows):
+        if len(rows) > 1:  # NaN is missing
+            cells = [None if c is None or c != c else str(c) for c in cells]
+    elif len(rows) > 1 and not any(
+        all(issubclass(kind, family) for kind in rows) for family in _FAMILIES
+    ):
+        types = ", ".join(f"{kind.__name__} in row {row}" for kind, row in rows.items())
         raise ValueError(
-            f"column {name!r} has {first} in row {rows[first] + 1} and {others[0]} in "
-            f"row {rows[others[0]] + 1}; convert its cells to one type."
+            f"column {name!r} mixes types of cells ({types}); convert them to one type."
         )
     return pl.Series(name, cells, strict=False)
 
 
-def _converter(kind: type[Any]) -> Callable[[Any], Any] | None:
-    """Return a function that makes a scalar of Python of cells of a type, if needed."""
-    if issubclass(kind, np.datetime64 | np.timedelta64):
-        return lambda cell: cell.astype(f"{cell.dtype.kind}8[us]").item()
-    if issubclass(kind, np.longdouble | Decimal):
-        return float
-    if issubclass(kind, np.generic):
-        return np.generic.item
-    if kind.__name__ == "Timedelta":  # pandas is not imported for this
-        return lambda cell: cell.to_pytimedelta()
-    return (lambda _: None) if kind.__name__ in ("NAType", "NaTType") else None
-
-
-def _family(kind: type[Any]) -> str:
-    known = (name for name, types in _FAMILIES.items() if issubclass(kind, types))
-    return next(known, f"cells of type {kind.__name__}")
+def _as_python(cell: Any) -> Any:
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        cell = cell.astype(f"{cell.dtype.kind}8[us]")
+    if isinstance(cell, np.longdouble | Decimal):
+        return float(cell)
+    if isinstance(cell, np.generic):
+        return cell.item()
+    if isinstance(cell, dt.timedelta):  # or its subclass of pandas
+        return dt.timedelta(cell.days, cell.seconds, cell.microseconds)
+    return None if type(cell).__name__ in ("NAType", "NaTType") else cell
 
 
 def digest_table(X: Any, target: Target) -> str:
@@ -152,13 +139,16 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
         if column.dtype in ("m8[s]", "M8[s]"):  # polars has no unit of seconds
             values = values.astype(f"{column.dtype.kind}8[ms]")
         return pl.Series(name, values)
+    if hasattr(column, "cat") and column.cat.categories.dtype.kind == "O":
+        words = [str(category) for category in column.cat.categories]
+        cells = np.array([*words, None], dtype=object)[column.cat.codes]
+        dtype: Any = pl.Enum(words) if column.cat.ordered else pl.String
+        return pl.Series(name, cells.tolist(), dtype=dtype)
     # everything else (strings, nullable types, categories, mixed objects) cell by cell
     gaps = column.isna().to_numpy()
-    cells = column.to_numpy(dtype=object)
-    values = [
-        None if gap else cell for cell, gap in zip(cells.tolist(), gaps, strict=True)
-    ]
-    return series_of_cells(name, values)
+    values = column.to_numpy(dtype=object).tolist()
+    pairs = zip(values, gaps, strict=True)
+    return series_of_cells(name, [None if gap else cell for cell, gap in pairs])
 
 
 def pick_columns(frame: Any, names: Sequence[str]) -> Any:

@@ -165,7 +165,9 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
                 f"the target has {'censored times' if target.is_survival else kind}, "
                 "but probabilities need two classes; use calibrate=None."
             )
-        encoder = cross_fit.learn_encoder(self.encoder, table, target.high)
+        encoder = cross_fit.learn_encoder(self.encoder, table, target)
+        if self.view != "frame":  # of which the estimator sees all columns
+            encoder.warn_of_dropped()
         matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
         model = for_frame(self, X)
         estimator = cross_fit.fit_estimator(
