@@ -363,3 +363,20 @@ def test_groups_of_people_are_compared_by_a_column():
     ran = run(*EVALUATE, "--by", "dose", exit_code=2)
     assert "by has 400 different values" in ran.stderr
     assert "no column 'wart'" in run(*EVALUATE, "--by", "wart", exit_code=2).stderr
+
+
+def test_rows_unlike_those_of_training_are_noted():
+    visits(1).with_columns(pl.col("dose") * 1000).write_csv("unit.csv")
+    shutil.copy("plain.aucmax", "drift.aucmax")
+    rule = ["--alert-rate", 0.1, "--save-threshold"]
+    run("evaluate", "drift.aucmax", "new.csv", *rule)
+    for command in ("score", "evaluate"):
+        assert "of the values are" not in run(command, "drift.aucmax", "new.csv").stderr
+        notes = run(command, "drift.aucmax", "unit.csv").stderr
+        assert re.search(r"note: column 'dose': 9\d% of the values are missing", notes)
+        assert re.search(r"4\d\.\d% of the rows are alerts, but 10\.0% of", notes)
+    run("score", "drift.aucmax", "unit.csv", "new.csv", exit_code=2)
+    visits(1).write_csv("day-1.csv")
+    shutil.copy("unit.csv", "day-2.csv")
+    notes = run("score", "drift.aucmax", "day-*.csv", "-o", "of days").stderr
+    assert re.search(r"column 'dose': [45]\d% of the values are missing", notes)

@@ -86,7 +86,7 @@ class ModelFileError(ValueError):
 
 
 class ColumnsWarning(UserWarning):
-    """Columns are new, or in another order than in training; the names decide."""
+    """Columns are left out, new, or in another order than in training."""
 
 
 class ConstantScoresWarning(UserWarning):

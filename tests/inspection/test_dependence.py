@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.inspection import rank_dependence
-from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder, TableModel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3))
@@ -57,7 +57,8 @@ def test_dates_are_ordered_and_can_be_written_as_json():
     start = datetime.date(2024, 1, 1)
     days = [start + datetime.timedelta(days=int(k)) for k in range(300)]
     table = pl.DataFrame({"day": days, "size": X[:, 0]})
-    model = TableModel(LogisticRegression()).fit(table, np.arange(300) > 150)
+    model = TableModel(LogisticRegression(), TableEncoder(absolute_dates=True))
+    model.fit(table, np.arange(300) > 150)
     found = rank_dependence(model, table, "day", n_values=5)
     assert found.is_ordered
     assert found.rank[0] < 0.3 < 0.7 < found.rank[-1]

@@ -18,6 +18,8 @@ from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
 from aucmax.tables import TableModel
 from aucmax.trees import LightGBMBaseline
 
+pytestmark = pytest.mark.filterwarnings("ignore:column 'same' is left out")
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))
 Y = 2 * X[:, 2] + X[:, 0] + RNG.normal(size=600) > 1

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 
 import numpy as np
+import polars as pl
 import pytest
 
 from aucmax.exceptions import ModelFileError
@@ -108,9 +109,15 @@ def test_a_number_in_a_file_takes_no_memory(word):
 
 
 def test_a_number_in_a_part_of_a_date_takes_no_memory():
-    days = np.array(["2024-01-31", "2024-02-29"], dtype="datetime64[us]")
-    plain = as_plain(Date.learn("day", days, None))
+    strings = pl.DataFrame(
+        {"day": ["2024-01-31", "2024-02-29"], "to": ["2024-03-01"] * 2}
+    )
+    dates = strings.select(pl.all().str.to_datetime(time_unit="us"))
+    plain = as_plain(Date("day", None).learn(dates, ["to"], False))
     check_plain(plain)
+    for since in (["to", "to"], [1], {"to": None}):
+        with pytest.raises(ValueError, match="since of column 'day'"):
+            check_plain({**plain, "since": since})
     plain["parts"]["month"]["has_missing"] = 10**9
     with pytest.raises(ValueError, match="has_missing of column 'day:month'"):
         check_plain(plain)

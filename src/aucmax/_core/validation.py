@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Rational
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +39,7 @@ _SHAPE_HINTS = {
 _LABEL_KINDS = "biufUSOT"
 _USUAL_EXPONENT = 200  # of two: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
+_MAX_QUERY = 1000  # rows that are one query without doubt
 _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 # labels that read like the event to predict: whole words, and how others begin
 _EVENT = re.compile(
@@ -355,6 +358,17 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     return Queries(np.array(numbers, dtype=np.int64), list(seen))
 
 
+def warn_of_one_query(qid: ArrayLike | None, n_rows: int, measure: str) -> None:
+    """Warn if a measure of queries takes very many rows for one."""
+    if qid is None and n_rows > _MAX_QUERY:
+        warnings.warn(
+            f"{measure} takes all {n_rows} rows for one query; pass qid, the query of "
+            "each row (zeros if they are one).",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> None:
     """Reject floats that may be different ids which were rounded to one."""
     wrong = (array % 1.0 != 0.0) | (np.abs(array) > _EXACT_INTEGER)
@@ -485,7 +499,10 @@ def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
     kind = array.dtype.kind
     if kind in "fb":
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(array, dtype=np.float64)
+            numbers = np.ascontiguousarray(array, dtype=np.float64)
+        if array.dtype.itemsize > numbers.itemsize:
+            _reject_new_ties(array, numbers, name)
+        return numbers
     if kind in "iu":
         numbers = np.ascontiguousarray(array, dtype=np.float64)
         if np.abs(numbers).max() >= _EXACT_INTEGER:
@@ -507,7 +524,18 @@ def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
                 f"{name} must hold real numbers, but row {row} is {_shown(value)}."
             ) from None
     _reject_rounded(array.tolist(), numbers, name)
+    if any(isinstance(value, Rational | Decimal | np.longdouble) for value in array):
+        _reject_new_ties(array, numbers, name)
     return numbers
+
+
+def _reject_new_ties(values: NDArray[Any], numbers: FloatArray, name: str) -> None:
+    if np.unique(values).size > np.unique(numbers).size:
+        raise ValueError(
+            f"{name} holds different values of type {type(values[0]).__name__} that "
+            "float64 rounds to one. Round them, or rank scores first, for example with "
+            "scipy.stats.rankdata."
+        )
 
 
 def _reject_rounded(values: list[Any], numbers: FloatArray, name: str) -> None:

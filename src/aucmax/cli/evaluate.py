@@ -118,6 +118,7 @@ def evaluate(
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
+    from aucmax.tables.row_drift import count_unlike, describe_unlike
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
@@ -132,6 +133,8 @@ def evaluate(
     _check_survival_options(truth, [*cut.values(), by, figure, prevalence, in_parts])
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
+    counts = count_unlike(fitted, test.rows, scores)
+    console.notes(describe_unlike(fitted, [counts]))
     summary = summarise_scores(truth, scores, goal)
     if summary.problem is not None:
         raise NothingRankedError(

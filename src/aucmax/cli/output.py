@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 import tempfile
 import warnings
@@ -19,12 +18,6 @@ from aucmax.cli.entry_point import echo, output_error, printable, remember_debug
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
-_VARIABLE = re.compile(r"'.*?'|\d+")
-
-
-def without_values(line: str) -> str:
-    """Remove quoted names and numbers, in which notes of one kind differ."""
-    return _VARIABLE.sub("", line)
 
 
 class Console:
@@ -77,6 +70,8 @@ class Console:
 
     def notes(self, lines: Iterable[str]) -> None:
         """Print one note per kind with the number of others, or all if verbose."""
+        from aucmax.datasets.column_names import without_values
+
         kinds: dict[str, list[str]] = {}
         for line in lines:
             kind = str(len(kinds)) if self.is_verbose else without_values(line)

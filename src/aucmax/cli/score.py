@@ -119,6 +119,8 @@ def score(
     outputs = _part_names(output, data) if output and is_folder else []
     if not is_folder:
         check_ending(output, TABLES)
+    from aucmax.tables.row_drift import describe_unlike
+
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model, to_score=horizon is None)
@@ -148,8 +150,9 @@ def score(
     for name in keep:
         names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
         require_column(name, names, data.path)
+    counts: list[Any] = []
     frames: Iterator[Any] = (
-        _score(part, fitted, keep, proba, prevalence, threshold, horizon)
+        _score(part, fitted, keep, proba, prevalence, threshold, horizon, counts)
         for part in (new.parts() if in_parts else [new])
     )
     if safe_csv:
@@ -161,6 +164,7 @@ def score(
         if len(outputs) > 1:
             console.say(f"Wrote {n_rows} scores to {len(outputs)} files in {output}.")
         console.give({"rows": n_rows, "output": str(output) if is_folder else place})
+    console.notes(describe_unlike(fitted, counts))
 
 
 def _check_horizon(horizon: float | None, model: Any, path: Path) -> None:
@@ -212,9 +216,12 @@ def _score(
     prevalence: float | None,
     threshold: float | None,
     horizon: float | None,
+    counts: list[Any],
 ) -> Any:
     """Return a frame of the scores, after the columns to keep as they are written."""
     import polars as pl
+
+    from aucmax.tables.row_drift import count_unlike
 
     columns, names = new.named_columns(), new.column_names
     copies = {name: name + AS_WRITTEN for name in keep}
@@ -222,6 +229,7 @@ def _score(
     written = [copy for copy in copies.values() if copy in names]
     rows = new.rows.drop(written) if written else new.rows
     scored: dict[str, Any] = {"score": model.decision_function(rows)}
+    counts.append(count_unlike(model, rows, scored["score"]))
     if proba:
         chances = model.predict_proba(rows, prevalence=prevalence)
         scored["probability"] = chances[:, 1]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aucmax.cli.entry_point import NothingRankedError
-from aucmax.cli.output import Console, without_values
+from aucmax.cli.output import Console
 from aucmax.cli.reading import Data
 from aucmax.cli.row_storage import ProgressLine
 from aucmax.model_selection import MODELS
@@ -24,7 +24,11 @@ def fit_model(
     checkpoint: Path | None = None,
 ) -> Any:
     """Fit a model by name, or raise an error if it ranks nothing."""
-    from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
+    from aucmax.exceptions import (
+        ColumnsWarning,
+        ConstantScoresWarning,
+        OneClassQueryWarning,
+    )
     from aucmax.model_selection import table_model
     from aucmax.model_selection.models import aim_auto
     from aucmax.tables import TableEncoder
@@ -42,8 +46,11 @@ def fit_model(
         target=training.target,
         query_column=training.query_column,
         duration_column=training.row_columns.duration,
-        encoder=TableEncoder(decimals=dict(training.decimals)),
         pos_label=None if labels.is_graded else labels.grading.positive,
+        encoder=TableEncoder(
+            decimals=dict(training.decimals),
+            absolute_dates=(parameters or {}).get("absolute_dates"),
+        ),
         calibrate=calibrate if is_binary and calibrate != "none" else None,
     )
     if name == "auto":
@@ -58,6 +65,8 @@ def fit_model(
     ):
         # the number of queries with both classes is printed
         warnings.simplefilter("ignore", OneClassQueryWarning)
+        # columns that are left out are listed afterwards
+        warnings.simplefilter("ignore", ColumnsWarning)
         # raised as an error below
         warnings.simplefilter("ignore", ConstantScoresWarning)
         model.fit(training.rows, labels, checkpoint=checkpoint)
@@ -122,22 +131,6 @@ def _advice(name: str) -> str:
 
 def describe_columns(encoder: Any, console: Console) -> None:
     """Print notes on columns that are left out or read in a special way."""
-    from aucmax.datasets.column_names import list_names
-
-    kinds: dict[str, dict[str, str]] = {}
-    for name, reason in encoder.dropped_.items():
-        kind = name if console.is_verbose else without_values(reason)
-        kinds.setdefault(kind, {})[name] = reason
-    for reasons in kinds.values():
-        first, reason = next(iter(reasons.items()))
-        if len(reasons) == 1:
-            console.note(f"column {first!r} is left out: {reason}")
-            continue
-        example = f" for {first!r}" if len({*reasons.values()}) > 1 else ""
-        console.note(
-            f"{len(reasons)} columns are left out: {list_names(reasons)} "
-            f"(reason{example}: {reason})"
-        )
     console.notes(encoder.column_notes_ if console.is_verbose else encoder.notices_)
 
 

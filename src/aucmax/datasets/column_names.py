@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 _MAX_LISTED = 12
 # what fastexcel and pandas make of an empty name
 _MADE_UP = re.compile(r"__UNNAMED__\d+|Unnamed: \d+")
+_VARIABLE = re.compile(r"'.*?'|\d+")
+
+
+def without_values(line: str) -> str:
+    """Remove quoted names and numbers, in which notes of one kind differ."""
+    return _VARIABLE.sub("", line)
 
 
 def list_names(names: Collection[str], most: int = 5) -> str:

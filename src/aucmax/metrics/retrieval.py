@@ -22,6 +22,7 @@ from aucmax._core.validation import (
     check_relevance,
     check_sample_weight,
     check_scores,
+    warn_of_one_query,
 )
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import (
@@ -284,6 +285,7 @@ def normalized_gains(
 ) -> QueryValues:
     """Return the NDCG of each query, NaN without any gain."""
     rows = _check_rows(_check_gains(y_true, gains), y_score, sample_weight, qid)
+    warn_of_one_query(qid, rows.scores.size, "NDCG")
     gain = rows.values
     dcg = _discounted(rows.scores, gain, rows.queries, k)
     best = _discounted(gain, gain, rows.queries, k)

@@ -141,6 +141,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         The positive class. scikit-learn's ``scoring="roc_auc"`` always takes the second
         label in sorted order; with another one, use
         ``aucmax.metrics.roc_auc_scorer(pos_label=...)``.
+    absolute_dates : bool, default=None
+        As in :class:`~aucmax.tables.TableEncoder`: by default dates are numbers if
+        there are `times`.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search, an exception the fit.
@@ -249,6 +252,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         calibrate: str | None = "auto",
         compact: bool = False,
         pos_label: Any = None,
+        absolute_dates: bool | None = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int | None = None,
     ) -> None:
@@ -265,6 +269,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         self.calibrate = calibrate
         self.compact = compact
         self.pos_label = pos_label
+        self.absolute_dates = absolute_dates
         self.callback = callback
         self.verbose = verbose
 
@@ -336,7 +341,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 usable=None if units is None else is_usable(given.target),
             )
             hidden = check_table(given.table, given.target, plan.folds)
-            rows = SearchRows(given, plan)
+            encoder = TableEncoder(absolute_dates=self.absolute_dates)
+            rows = SearchRows(given, plan, encoder)
             setting = self._setting(given.table, goal, given.target)
             candidates = [
                 one._replace(model=for_frame(one.model, X))
@@ -393,6 +399,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "n_folds_": len(plan.folds),
                 },
             )
+            if {one["view"] for one in members.records} != {"frame"}:
+                members.encoders[0].warn_of_dropped()
             # the first rows are enough unless all of their scores are equal
             for n_rows in (min(given.n_rows, 1000), given.n_rows):
                 scores = self._combined([given.table[:n_rows]] * len(self.encoders_))

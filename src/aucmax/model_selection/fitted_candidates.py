@@ -57,12 +57,13 @@ class SearchRows:
 
     given: GivenRows
     plan: FoldPlan
+    encoder: TableEncoder | None = None  # with the settings of all encoders
     folded: FoldedTable = field(init=False)
 
     def __post_init__(self) -> None:
         given = self.given
         self.folded = FoldedTable(
-            given.table, given.target, self.plan.folds, _MANY_CELLS
+            given.table, given.target, self.plan.folds, _MANY_CELLS, self.encoder
         )
 
     def seconds_to_refit(self, fitted: Sequence[FittedCandidate]) -> float:
@@ -163,7 +164,7 @@ def refit(
     """Fit to all rows, each model on the scale of its held-out rows."""
     given = rows.given
     everything = (np.arange(given.n_rows), np.empty(0, dtype=np.intp))
-    folded = FoldedTable(given.table, given.target, [everything])
+    folded = FoldedTable(given.table, given.target, [everything], template=rows.encoder)
     is_scoring = np.isin(rows.plan.fold_of_row, rows.plan.scoring)
     records = []
     for one, weight in weighted:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,11 @@ NOTE_SUMMARIES = {
     "month first": "dates are read with the month first in {n} columns: {names}; write "
     "them year first (2024-01-31) if that is wrong",
     "rare": "{n} columns have rare categories, which share one indicator: {names}",
+    "dates": "dates are used by their month, weekday, hour, and days since other "
+    "dates, not as numbers, which scores of later rows extrapolate: {names}; pass "
+    "times (--time) or absolute_dates=True to use these as well",
+    "absolute dates": "dates are also used as numbers, which scores of later rows "
+    "extrapolate: {names}; absolute_dates=False leaves the numbers out",
 }
 
 
@@ -68,11 +74,14 @@ def learn_column(
 ) -> ColumnDecision:
     """Learn the type of a column; `decimal_comma` is that of its file, if known."""
     if not _cell_values.is_plain(series):
-        return ColumnDecision(None, f"its cells are of type {series.dtype}")
+        kind: Any = series.dtype
+        if kind == pl.Object:
+            kind = type(next(cell for cell in series if cell is not None)).__name__
+        return ColumnDecision(None, f"its cells are of type {kind}")
     if series.null_count() == len(series):
         return ColumnDecision(None, "it is empty")
     if series.dtype in (pl.Date, pl.Datetime):
-        return _learn_date(series, _cell_values.read_dates(series, None), None)
+        return ColumnDecision(Date(series.name, None))
     if series.dtype == pl.String:
         verdict = _learn_written_values(series, bool(decimal_comma))
         if verdict is not None:
@@ -112,6 +121,9 @@ def _learn_number(
         return ColumnDecision(None, "it is empty")
     reject_infinities(series.name, values)
     if (values == values[0]).all():
+        if series.n_unique() > 1:
+            why = "as float64 all of its numbers are equal; write them as strings"
+            return ColumnDecision(None, why)
         return ColumnDecision(None, f"it is {series[0]} in every row")
     if _is_row_counter(series.name, values):
         return ColumnDecision(None, "it only counts the rows")
@@ -146,9 +158,6 @@ def regional_format(series: pl.Series) -> str | None:
 def _learn_date(
     series: pl.Series, cells: _cell_values.Cells, regional: str | None
 ) -> ColumnDecision:
-    column = Date.learn(series.name, cells.values, regional)
-    if not column.parts:
-        return _learn_category(series, 1, 1)
     strays = _cell_values.settle_strays(series, cells, "dates")
     notes = {"strays": strays} if strays else {}
     if regional is not None and _is_ambiguous(series, regional):
@@ -157,7 +166,7 @@ def _learn_date(
             "read with the month first; write them year first (2024-01-31) if that is "
             "wrong"
         )
-    return ColumnDecision(column, notes=notes)
+    return ColumnDecision(Date(series.name, regional), notes=notes)
 
 
 def _is_ambiguous(series: pl.Series, regional: str) -> bool:
@@ -184,6 +193,10 @@ def _learn_category(
             f"{len(filled)} rows)",
         )
     column = Category.learn(series.name, words, max_categories, min_frequency)
+    if isinstance(series.dtype, pl.Enum):
+        order = _cell_values.category_words(series.dtype.categories).to_list()
+        categories = sorted(column.categories, key=order.index)
+        column = replace(column, categories=categories, is_ordered=True)
     if not column.categories:
         # a handful of rows, all different: nothing repeats, so nothing can be learned
         return ColumnDecision(

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -122,6 +122,7 @@ class Category:
     has_other: bool
     has_missing: bool
     share_other: float = 0.0  # of the filled cells of training
+    is_ordered: bool = False  # by the order of categories: trees see a number
 
     @classmethod
     def learn(
@@ -193,48 +194,54 @@ class Category:
 
 @dataclass(frozen=True)
 class Date:
-    """A column of dates: days since 1970 as a number, and changing calendar parts."""
+    """A column of dates: calendar parts that repeat, and days since other dates."""
 
+    # linear and trees take the dates of :meth:`read` by the names of columns
     kind: ClassVar[str] = "date"
     name: str
     regional: str | None
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    since: list[str] = field(default_factory=list)
 
-    @classmethod
-    def learn(cls, name: str, moments: NDArray[Any], regional: str | None) -> Self:
-        """Learn each part that varies; `moments` holds at least one date."""
+    def learn(self, dates: "Dates", since: list[str], is_absolute: bool) -> Self:
+        """Learn each part that varies, and the days since other dates."""
         parts: dict[str, dict[str, Any]] = {}
-        for part, values in _date_parts(moments).items():
-            known = values.drop_nulls()
-            if known.n_unique() > 1:
-                whole = f"{name}:{part}"
-                if values.dtype == pl.String:
-                    category = Category.learn(whole, known, len(known), 1)
-                    # later rows are of other months: no reason to warn
-                    learned: Column = replace(category, share_other=1.0)
-                else:
-                    # one indicator of missing values is enough: that of the days
-                    kept = values if part == "days" else known
-                    learned = Number.learn(whole, kept.to_numpy())
-                parts[part] = as_plain(learned)
-        return cls(name=name, regional=regional, parts=parts)
+        for part, values in _date_parts(dates, self.name, since).items():
+            # one indicator of missing values is enough: that of the first part
+            kept = values.drop_nulls() if parts else values
+            if (part == "days" and not is_absolute) or kept.n_unique() < 2:
+                continue
+            whole = f"{self.name}:{part}"
+            if values.dtype == pl.String:
+                category = Category.learn(whole, kept, len(kept), 1)
+                # later rows are of other months: no reason to warn
+                learned: Column = replace(category, share_other=1.0)
+            else:
+                learned = Number.learn(whole, kept.to_numpy())
+            parts[part] = as_plain(learned)
+        since = [name for name in since if f"days since {name}" in parts]
+        return replace(self, parts=parts, since=since)
 
-    def _each(self, series: pl.Series) -> Iterator[tuple[Number | Category, pl.Series]]:
+    def read(self, series: pl.Series) -> pl.Series:
+        """Return raw cells as times in UTC."""
         cells = _cell_values.read_dates(series, self.regional)
         _cell_values.warn_of_strays(series, cells, "dates")
-        values = _date_parts(cells.values)
+        return pl.Series(self.name, cells.values, dtype=pl.Datetime("us"))
+
+    def _each(self, dates: "Dates") -> Iterator[tuple[Number | Category, pl.Series]]:
+        values = _date_parts(dates, self.name, self.since)
         for part, column in self._learned().items():
             yield column, values[part]
 
     def _learned(self) -> dict[str, Any]:
         return {part: restore(plain) for part, plain in self.parts.items()}
 
-    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
-        for column, values in self._each(series):
+    def linear(self, dates: "Dates") -> Iterator[Floats | OneHot]:
+        for column, values in self._each(dates):
             yield from column.linear(values)
 
-    def trees(self, series: pl.Series) -> Iterator[Floats]:
-        for column, values in self._each(series):
+    def trees(self, dates: "Dates") -> Iterator[Floats]:
+        for column, values in self._each(dates):
             yield from column.trees(values)
 
 
@@ -294,6 +301,7 @@ class TargetMean:
         return np.asarray((shares - self.overall) / self.deviation)
 
 
+Dates: TypeAlias = Mapping[str, pl.Series] | pl.DataFrame
 Column: TypeAlias = Number | Category | Date | TargetMean
 
 # valid values of the fields of a column, by type; model files may hold anything
@@ -361,13 +369,15 @@ def reject_infinities(name: str, values: Floats) -> None:
         )
 
 
-def _date_parts(moments: NDArray[Any]) -> dict[str, pl.Series]:
-    series = pl.Series(moments, dtype=pl.Datetime("us"))
+def _date_parts(dates: Dates, name: str, since: list[str]) -> dict[str, pl.Series]:
+    moments = dates[name].dt
+    days = {one: dates[one].dt.epoch("us") / 86_400_000_000 for one in (name, *since)}
     return {
-        "days": series.dt.epoch("us") / 86_400_000_000,
-        "month": series.dt.month().cast(pl.String),
-        "weekday": series.dt.weekday().cast(pl.String),
-        "hour": series.dt.hour() + series.dt.minute() / 60,
+        "month": moments.month().cast(pl.String),
+        "weekday": moments.weekday().cast(pl.String),
+        "hour": moments.hour() + moments.minute() / 60,
+        "days": days[name],
+        **{f"days since {other}": days[name] - days[other] for other in since},
     }
 
 

@@ -37,11 +37,13 @@ _MANY_ROWS = 20_000
 
 
 def learn_encoder(
-    template: TableEncoder | None, table: Any, labels: Any = None
+    template: TableEncoder | None, table: Any, target: Target
 ) -> TableEncoder:
     """Learn the columns of a table by the settings of an encoder, or the usual ones."""
     encoder = TableEncoder() if template is None else clone(template)
-    return encoder.fit(table, labels)
+    if encoder.absolute_dates is None:
+        encoder.absolute_dates = target.times is not None
+    return encoder.learn(table, target.high)
 
 
 def view_training_rows(
@@ -151,6 +153,7 @@ class FoldedTable:
     target: Target
     folds: Folds
     max_cells: float = np.inf
+    template: TableEncoder | None = None  # of models without an encoder
     _encoders: dict[Any, TableEncoder] = field(default_factory=dict)
     _matrices: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)
@@ -175,8 +178,8 @@ class FoldedTable:
         """Return the encoder of a fold."""
         if (fold, template) not in self._encoders:
             train, _ = self.folds[fold]
-            labels = self.target.high[train]
-            learned = learn_encoder(template, self.table[train], labels)
+            rows, known = self.table[train], self.target.take(train)
+            learned = learn_encoder(template or self.template, rows, known)
             self._encoders[fold, template] = learned
         return self._encoders[fold, template]
 

@@ -1,5 +1,6 @@
 """Encode raw tables as matrices for models."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,14 +14,19 @@ from aucmax._core.docstrings import documented
 from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.folds import divide_rows
 from aucmax._core.parameters import check_integer
-from aucmax.datasets.column_names import list_names
+from aucmax.datasets.column_names import list_names, without_values
+from aucmax.exceptions import ColumnsWarning
 from aucmax.tables import _column_types as column_types
 from aucmax.tables._cell_values import category_words
 from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
-from aucmax.tables._column_types import Category, TargetMean
+from aucmax.tables._column_types import Category, Date, TargetMean
 from aucmax.tables._scaling import learn_scales
 from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.learned_columns import LearnedColumns
+
+# columns of dates that the days of a later column are counted from
+_MAX_SINCE = 5
+_LEFT_OUT = "left out"
 
 
 @documented
@@ -35,17 +41,20 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
       three standard deviations, and standardised; missing values take the median,
       and an indicator column marks them;
     - **dates**, if that holds for dates and times (year first, or one of the usual
-      regional forms): days since 1970 as a number, month and weekday as categories,
-      the hour as a number;
+      regional forms): month and weekday as categories, the hour as a number, and the
+      days since each of the first five columns of dates before it; the date itself,
+      which scores of later rows would extrapolate, only with `absolute_dates`;
     - **categories** otherwise: one indicator column for each of the `max_categories`
       most frequent strings that occur in at least `min_frequency` rows, one for all
       others, one for missing values. A new string counts as "other", or has no
       indicator if training had no others. If more than one string has no indicator of
       its own, and :meth:`fit` gets labels, one more column has the share of positives
-      among the rows of each string.
+      among the rows of each string. For trees, categories with an order (intervals of
+      ``pandas.cut``, ordered categories of pandas, an Enum of polars) are numbers.
 
-    Empty and constant columns, strings that nearly all differ (names, keys), and
-    counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a
+    Empty and constant columns, strings that nearly all differ (names, keys), counters
+    of the rows, and cells of other types (lists, periods) are left out with a warning;
+    ``dropped_`` has the reasons. Stray words in a
     column of numbers or dates count as missing, with a note; more than a tenth of
     them, and infinite numbers, are errors that name column and row.
 
@@ -62,6 +71,9 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
     decimals : dict of str to str, optional
         The decimal mark, "," or ".", of columns from a CSV file; the command line reads
         new rows by it.
+    absolute_dates : bool, optional
+        Whether a date is also a number, the days since 1970. By default it is in a
+        model that is fitted to rows with times, and so tested on later rows.
 
     Attributes
     ----------
@@ -104,6 +116,7 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
     max_categories: int = 50
     min_frequency: int = 2
     decimals: dict[str, str] | None = None
+    absolute_dates: bool | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns of a table; with labels, shares of positives per string.
@@ -116,6 +129,12 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
         """
+        self.learn(X, y)
+        self.warn_of_dropped()
+        return self
+
+    def learn(self, X: Any, y: Any = None) -> Self:
+        """Call :meth:`fit` without warnings of columns that are left out."""
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
         table = as_table(X)
@@ -127,6 +146,11 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
         with unchanged_on_failure(self):
             self._learn(table, _two_labels(y))
         return self
+
+    def warn_of_dropped(self) -> None:
+        """Warn of columns that are left out."""
+        if lines := [line for line in self.notices_ if _LEFT_OUT in line]:
+            warnings.warn(f"{'; '.join(lines)}.", ColumnsWarning, stacklevel=3)
 
     def _learn(self, table: Any, labels: NDArray[np.int64] | None) -> None:
         self.columns_ = []
@@ -147,6 +171,7 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(frame.columns)
         marks = self.decimals or {}
         notes: dict[str, dict[str, str]] = {kind: {} for kind in NOTE_SUMMARIES}
+        dates: dict[str, Any] = {}
         for series in frame.iter_columns():
             mark = marks.get(series.name)
             column, reason, found = learn_column(
@@ -155,6 +180,18 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
                 self.min_frequency,
                 None if mark is None else mark == ",",
             )
+            if isinstance(column, Date):
+                moments, since = column.read(series), [*dates][:_MAX_SINCE]
+                column = column.learn(
+                    {**dates, series.name: moments}, since, bool(self.absolute_dates)
+                )
+                if column.parts:
+                    dates[series.name] = moments
+                    kind = "absolute dates" if self.absolute_dates else "dates"
+                    line = NOTE_SUMMARIES[kind].format(names=repr(series.name))
+                    notes[kind][series.name] = line
+                else:
+                    column, reason = None, "its month, weekday and hour never change"
             if column is None:
                 self.dropped_[series.name] = reason
             else:
@@ -165,16 +202,23 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
                     self.columns_.append(column_types.as_plain(mean))
             for kind, note in found.items():
                 notes[kind][series.name] = note
-                self.column_notes_.append(note)
+        for name, reason in self.dropped_.items():
+            lines = notes.setdefault(without_values(reason), {})
+            lines[name] = f"column {name!r} is {_LEFT_OUT}: {reason}"
         for kind, by_name in notes.items():
-            names = list_names(by_name)
-            summary = NOTE_SUMMARIES[kind].format(n=len(by_name), names=names)
-            self.notices_ += by_name.values() if len(by_name) < 2 else [summary]
+            summary = NOTE_SUMMARIES.get(
+                kind, f"{{n}} columns are {_LEFT_OUT}: {{names}}"
+            )
+            line = summary.format(n=len(by_name), names=list_names(by_name))
+            self.notices_ += by_name.values() if len(by_name) < 2 else [line]
+            self.column_notes_ += by_name.values()
         if not self.columns_:
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
             raise ValueError(f"no column can be used: {reasons[:500]}.")
         self.categorical_features_ = [
-            i for i, part in enumerate(self._parts()) if isinstance(part, Category)
+            i
+            for i, part in enumerate(self._parts())
+            if isinstance(part, Category) and not part.is_ordered
         ]
 
     def transform(self, X: Any) -> Any:

@@ -1,12 +1,15 @@
 """Tables of any kind: frames and arrays become polars frames, sparse matrices CSR."""
 
+import datetime as dt
 import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.digest import digest_rows
@@ -54,11 +57,53 @@ def as_table(table: Any) -> Any:
         array = array.astype("datetime64[us]")  # of any unit, which polars has not
     names = [f"x{i}" for i in range(array.shape[1])]
     if array.dtype == object:
-        columns = [
-            pl.Series(n, list(array[:, i]), strict=False) for i, n in enumerate(names)
-        ]
+        columns = [series_of_cells(n, [*array[:, i]]) for i, n in enumerate(names)]
         return _checked(pl.DataFrame(columns))
-    return pl.DataFrame(array, schema=names, orient="row")
+    return pl.DataFrame(_as_double(array), schema=names, orient="row")
+
+
+def _as_double(array: NDArray[Any]) -> NDArray[Any]:
+    """Return long floats, which polars has not, as float64."""
+    is_long = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return array.astype(np.float64) if is_long else array
+
+
+# types of cells that fit into one column, and into a column of text
+_FAMILIES: list[Any] = [(bool, int, float, complex), dt.date, dt.timedelta, dt.time]
+_AS_TEXT = str | int | float | dt.date | dt.timedelta | dt.time
+_PLAIN = {bool, int, float, str, dt.date, dt.datetime, type(None)}
+
+
+def series_of_cells(name: str, cells: Sequence[Any]) -> pl.Series:
+    """Return Python objects as a column, scalars of NumPy as those of Python."""
+    # polars gives all cells the type of the first, if that is a scalar of NumPy
+    if set(map(type, cells)) - _PLAIN:
+        cells = [_as_python(cell) for cell in cells]
+    rows = {type(cell): row for row, cell in reversed([*enumerate(cells, 1)])}
+    rows.pop(type(None), None)
+    if str in rows and all(issubclass(kind, _AS_TEXT) for kind in rows):
+        if len(rows) > 1:  # NaN is missing
+            cells = [None if c is None or c != c else str(c) for c in cells]
+    elif len(rows) > 1 and not any(
+        all(issubclass(kind, family) for kind in rows) for family in _FAMILIES
+    ):
+        types = ", ".join(f"{kind.__name__} in row {row}" for kind, row in rows.items())
+        raise ValueError(
+            f"column {name!r} mixes types of cells ({types}); convert them to one type."
+        )
+    return pl.Series(name, cells, strict=False)
+
+
+def _as_python(cell: Any) -> Any:
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        cell = cell.astype(f"{cell.dtype.kind}8[us]")
+    if isinstance(cell, np.longdouble | Decimal):
+        return float(cell)
+    if isinstance(cell, np.generic):
+        return cell.item()
+    if isinstance(cell, dt.timedelta):  # or its subclass of pandas
+        return dt.timedelta(cell.days, cell.seconds, cell.microseconds)
+    return None if type(cell).__name__ in ("NAType", "NaTType") else cell
 
 
 def digest_table(X: Any, target: Target) -> str:
@@ -90,17 +135,20 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _from_pandas(name: str, column: Any) -> pl.Series:
     if column.dtype.kind in "biufmM" and isinstance(column.dtype, np.dtype):
-        values = column.to_numpy()
+        values = _as_double(column.to_numpy())
         if column.dtype in ("m8[s]", "M8[s]"):  # polars has no unit of seconds
             values = values.astype(f"{column.dtype.kind}8[ms]")
         return pl.Series(name, values)
+    if hasattr(column, "cat") and column.cat.categories.dtype.kind == "O":
+        words = [str(category) for category in column.cat.categories]
+        cells = np.array([*words, None], dtype=object)[column.cat.codes]
+        dtype: Any = pl.Enum(words) if column.cat.ordered else pl.String
+        return pl.Series(name, cells.tolist(), dtype=dtype)
     # everything else (strings, nullable types, categories, mixed objects) cell by cell
     gaps = column.isna().to_numpy()
-    cells = column.to_numpy(dtype=object)
-    values = [
-        None if gap else cell for cell, gap in zip(cells.tolist(), gaps, strict=True)
-    ]
-    return pl.Series(name, values, strict=False)
+    values = column.to_numpy(dtype=object).tolist()
+    pairs = zip(values, gaps, strict=True)
+    return series_of_cells(name, [None if gap else cell for cell, gap in pairs])
 
 
 def pick_columns(frame: Any, names: Sequence[str]) -> Any:

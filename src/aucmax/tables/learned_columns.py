@@ -15,7 +15,7 @@ from aucmax._core.folds import Folds
 from aucmax._core.mapped import is_on_disk
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _column_types as column_types
-from aucmax.tables._column_types import Category, Column, Number, TargetMean
+from aucmax.tables._column_types import Category, Column, Date, Number, TargetMean
 from aucmax.tables._matrices import (
     assemble_dense,
     assemble_sparse,
@@ -134,13 +134,20 @@ class LearnedColumns:
         self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
     ) -> NDArray[np.float64] | sparse.csr_array:
         """Put the parts of all columns side by side; `crossed` has target means."""
+        frame = frame.with_columns(
+            column.read(frame[column.name])
+            for column in self._learned()
+            if isinstance(column, Date)
+        )
         parts = (
             part
             for column in self._learned()
             for part in (
                 [crossed[column.name]]
                 if isinstance(column, TargetMean) and crossed
-                else getattr(column, view)(frame[column.name])
+                else getattr(column, view)(
+                    frame if isinstance(column, Date) else frame[column.name]
+                )
             )
         )
         if view == "trees":
@@ -219,7 +226,7 @@ class LearnedColumns:
 
     def _is_sparse(self, width: int) -> bool:
         # each column fills one cell of its indicators, at most
-        n_filled = sum(3 if c["kind"] == "date" else 1 for c in self.columns_)
+        n_filled = sum(len(c.get("parts", "1")) for c in self.columns_)
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
     def _frame(self, X: Any) -> Any:

@@ -23,6 +23,7 @@ from aucmax.tables._column_types import reject_infinities
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.pandas_frames import for_frame
+from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import sketch_rows
 from aucmax.tables.table_scores import TableScores, score_rows
 from aucmax.tables.target import Target, has_constant_scores
@@ -98,6 +99,9 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
         counts and intervals.
     row_sketch_ : ndarray of uint64
         Hashes of training rows, for :meth:`share_of_known_rows`.
+    ranges_ : ndarray of shape (3, n_columns)
+        Low and high ends of the values of each column that trees see, and the share of
+        values outside to expect of new rows; ``aucmax score`` compares new rows.
 
     Examples
     --------
@@ -172,7 +176,9 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
                 f"the target has {'censored times' if target.is_survival else kind}, "
                 "but probabilities need two classes; use calibrate=None."
             )
-        encoder = cross_fit.learn_encoder(self.encoder, table, target.high)
+        encoder = cross_fit.learn_encoder(self.encoder, table, target)
+        if self.view != "frame":  # of which the estimator sees all columns
+            encoder.warn_of_dropped()
         matrix = cross_fit.view_training_rows(self.view, encoder, table, target)
         model = for_frame(self, X)
         estimator = cross_fit.fit_estimator(
@@ -181,6 +187,7 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
         fitted = {
             **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
+            "ranges_": learn_ranges(encoder, table),
             **model._learn_cut(estimator, matrix, table, target),
         }
         replace_state(self, fitted)

@@ -56,7 +56,9 @@ class TableScores(AlertMixin, CalibratedMixin):
         levels_=saved.array("i", None),
         threshold_=saved.number,
         row_sketch_=saved.array("u", None),
-        **saved.optional(is_survival_=saved.instance_of(bool)),
+        **saved.optional(
+            is_survival_=saved.instance_of(bool), ranges_=saved.array("f", 3, None)
+        ),
     )
 
     view: str
@@ -70,6 +72,7 @@ class TableScores(AlertMixin, CalibratedMixin):
     levels_: NDArray[Any]
     threshold_: float
     row_sketch_: NDArray[np.uint64]
+    ranges_: NDArray[np.float64]  # missing in earlier model files
 
     @property
     def grading_(self) -> Grading:
@@ -134,6 +137,9 @@ class TableScores(AlertMixin, CalibratedMixin):
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
         check_categories(self.view, self.encoder_, self.estimator_)
+        n_ranges = getattr(self, "ranges_", np.empty((3, 0))).shape[1]
+        if n_ranges not in (0, len([*self.encoder_._parts()])):
+            raise ModelFileError("the ranges of columns do not fit the table")
 
     def _has_sound_grading(self) -> bool:
         try:

@@ -22,6 +22,7 @@ from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import _cell_values
 from aucmax.tables._cell_values import one_spelling
 from aucmax.tables._column_choice import regional_format
+from aucmax.tables.frames import series_of_cells
 from aucmax.tables.target import Grading, Target, as_text
 
 
@@ -408,7 +409,9 @@ def _as_series(values: Any, name: str) -> pl.Series:
             raise ValueError(
                 f"{name} must have one value per row, got the shape {array.shape}."
             )
-        series = pl.Series(name, array.tolist(), strict=False)
+        if array.dtype.kind in "mM":  # of any unit, which polars has not
+            array = array.astype(f"{array.dtype.kind}8[us]")
+        series = series_of_cells(name, array.tolist())
         if series.dtype == pl.Object or series.dtype.is_nested():
             raise TypeError(
                 f"{name} must hold numbers, booleans or strings, got {array[0]!r}."

@@ -22,6 +22,7 @@ from aucmax._core.validation import (
     IntArray,
     check_qid,
     check_sample_weight,
+    warn_of_one_query,
 )
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import IncompatibleError
@@ -171,6 +172,7 @@ def _grouped_rows(
     levels = check_relevance_levels(estimator, y)
     check_row_count(levels, X.shape[0])
     weights = check_sample_weight(sample_weight, levels.size)
+    warn_of_one_query(qid, levels.size, type(estimator).__name__)
     queries = np.zeros(levels.size, dtype=np.intp)
     if qid is not None:
         queries = check_qid(qid, levels.size).codes

@@ -23,6 +23,7 @@ from aucmax._core.validation import (
     check_qid,
     check_sample_weight,
     labels_among,
+    warn_of_one_query,
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
@@ -118,6 +119,8 @@ def check_rows(
     check = _CHECKS[objective.labels]
     known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
     queries = None if qid is None else check_qid(qid, labels.size)
+    if objective.name == "ndcg":
+        warn_of_one_query(qid, labels.size, "objective='ndcg'")
     rows = TreeRows(X, labels, weight, queries)
     if weight is not None and not weight.all():
         rows = rows.part(np.flatnonzero(weight))
