@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -12,11 +12,7 @@ from scipy.special import chdtrc, fdtrc
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._bound_metrics import BoundMetric
-from aucmax.metrics._samples import (
-    FoldSample,
-    Rows,
-    effect_products,
-)
+from aucmax.metrics._samples import Rows, effect_products, refit_factor
 from aucmax.metrics.results import MetricDifference
 from aucmax.metrics.uncertainty import (
     error_with_unseen,
@@ -41,8 +37,6 @@ class Estimates:
     is_relative: bool
     sizes: Sequence[tuple[Rows, float]]  # rows and degrees of freedom of each model
     has_areas: bool
-    splits: FloatArray | None = None  # values of test folds, by model
-    sample: FoldSample | None = None
 
     def covariance(self, contrasts: FloatArray) -> FloatArray:
         """Return the covariance of linear combinations of the values."""
@@ -56,11 +50,6 @@ class Estimates:
         spread = weights**2 @ self.products.sum(axis=0).diagonal()
         lost = found.sum(axis=0).diagonal() <= _ROUNDING * spread
         found[:, lost], found[:, :, lost] = 0.0, 0.0
-        if self.splits is not None and self.sample is not None:
-            plain = found.sum(axis=0).diagonal()
-            wider = self.sample.with_refits(plain, contrasts @ self.splits)
-            factors = np.sqrt(wider / np.where(plain > 0.0, plain, 1.0))
-            found = found * np.outer(factors, factors)
         return found
 
     def differences(
@@ -169,7 +158,6 @@ def on_same_rows(
 ) -> Estimates:
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
-    splits: dict[int, FloatArray] = {}
     first: FloatArray | None = None
 
     def effects(model: int) -> FloatArray:
@@ -177,8 +165,6 @@ def on_same_rows(
         found = bound.measure(columns[model], names[model])
         values[model] = found.value
         design_effects.append(found.design_effect)
-        if found.splits is not None:
-            splits[model] = found.splits
         if first is None:
             first = found.effects
             return first
@@ -187,11 +173,9 @@ def on_same_rows(
     parts, degrees = zip(*bound.sample.parts, strict=True)
     products = effect_products(effects, len(names), parts)
     sizes = [bound.sample.sizes(max(design_effects))] * len(names)
-    found = Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
-    if isinstance(bound.sample, FoldSample) and target == "procedure":
-        by_model = np.array([splits[k] for k in range(len(names))])
-        found = replace(found, splits=by_model, sample=bound.sample)
-    return found
+    if target == "procedure":
+        products *= refit_factor(bound.n_folds) ** 2
+    return Estimates(names, values, products, degrees, True, sizes, bound.has_areas)
 
 
 def on_different_rows(
