@@ -252,3 +252,17 @@ def test_bad_input_is_said():
         permutation_importance(LINEAR, X[0], Y)
     with pytest.raises(ValueError, match=r"has 50 rows, but the labels have 600"):
         permutation_importance(LINEAR, X[:50], Y)
+
+
+def test_a_useless_column_has_a_narrower_interval_than_a_useful_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 0.4 * rng.normal(size=200) > 1.7  # few positives, few errors
+    model = LogisticRegression().fit(X, y)
+    model.coef_[0, 1:] = 0.02, 0.0
+    found = permutation_importance(model, X, y)
+    width = dict(zip(found.column, found.high - found.low, strict=True))
+    assert found.column[0] == "x0"
+    assert found.low[0] > 0.0
+    assert width["x1"] < 0.2 * width["x0"]
+    assert width["x2"] == 0.0  # not used, so shuffling changes nothing

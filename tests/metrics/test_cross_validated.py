@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import auc_interval, compare_auc, cv_auc_interval
+from aucmax.metrics import auc_interval, compare_auc, cv_auc_interval, metric_interval
 
 
 def scores_of_folds(n_folds, seed=0):
@@ -40,14 +40,13 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
     rows = scores_of_folds(5)
     labels, a, b, folds = rows
     areas, tests, shares = by_fold(*rows)
-    for found, parts, values in (
+    for found, parts in (
         (
             [
                 cv_auc_interval(labels, a, folds, target=t)
                 for t in ("models", "procedure")
             ],
             areas,
-            [one.auc for one in areas],
         ),
         (
             [
@@ -55,15 +54,12 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
                 for t in ("models", "procedure")
             ],
             tests,
-            [one.difference for one in tests],
         ),
     ):
         variance = sum((shares * [one.standard_error for one in parts]) ** 2)
-        gaps = np.array(values) - shares @ values
-        spread = 5 / 4 * shares @ gaps**2
-        wider = max(1.25 * variance, 0.45 * spread)
         assert found[0].standard_error == pytest.approx(variance**0.5)
-        assert found[1].standard_error == pytest.approx(wider**0.5)
+        # five folds with the correlation 1/5 of Nadeau and Bengio
+        assert found[1].standard_error == pytest.approx((1.8 * variance) ** 0.5)
         assert found[1].low < found[0].low < found[0].high < found[1].high
     moved = cv_auc_interval(labels, a + 9.0 * folds, folds)
     assert moved.low == pytest.approx(cv_auc_interval(labels, a, folds).low)
@@ -140,3 +136,95 @@ def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
         cv_auc_interval(labels, np.c_[a, a], folds)
     with pytest.raises(ValueError, match="target must be"):
         cv_auc_interval(labels, a, folds, target="both")
+
+
+def test_groups_within_folds_are_the_units():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(40), 8)
+    folds = group % 5
+    labels = rng.random(40)[group] < 0.4
+    scores = labels + rng.normal(size=40)[group] + 0.3 * rng.normal(size=320)
+    alone = cv_auc_interval(labels, scores, folds)
+    found = cv_auc_interval(labels, scores, folds, groups=group)
+    assert found.auc == pytest.approx(alone.auc)
+    assert found.standard_error > 1.5 * alone.standard_error
+    # rows of their own are groups of one row
+    plain = rng.normal(size=320) + labels
+    singles = cv_auc_interval(labels, plain, folds, groups=np.arange(320))
+    alone = cv_auc_interval(labels, plain, folds)
+    assert singles.standard_error == pytest.approx(alone.standard_error, rel=0.1)
+    # one fold is plain rows
+    one = cv_auc_interval(labels, scores, np.zeros(320), groups=group)
+    plain = auc_interval(labels, scores, groups=group)
+    assert (one.low, one.high) == pytest.approx((plain.low, plain.high))
+    twice = cv_auc_interval(
+        labels, scores, np.c_[folds, folds], groups=group, fpr_range=(0, 0.5)
+    )
+    once = cv_auc_interval(labels, scores, folds, groups=group, fpr_range=(0, 0.5))
+    assert twice.standard_error == pytest.approx(once.standard_error)
+    other = scores + rng.normal(size=40)[group]
+    fixed, clustered = (
+        compare_auc(labels, scores, other, folds=folds, **known)
+        for known in ({}, {"groups": group})
+    )
+    assert fixed.difference == pytest.approx(clustered.difference)
+    assert clustered.standard_error > 1.5 * fixed.standard_error
+
+
+def test_a_fold_with_one_group_of_a_class_has_a_variance():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(200):
+        group = np.repeat(np.arange(30), 6)
+        labels = group < 5  # one group of positives in each fold
+        scores = rng.normal(size=30)[group] + 0.2 * rng.normal(size=180)
+        found = cv_auc_interval(labels, scores, group % 5, groups=group)
+        covered += found.low <= 0.5 <= found.high
+    assert 0.92 <= covered / 200 <= 1.0
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "average_precision",
+        "precision@40",
+        "recall@fpr=0.1",
+        "ks",
+        "recall@precision=0.3",
+    ],
+)
+def test_metrics_that_are_not_means_are_measured_over_all_folds(metric):
+    rng = np.random.default_rng(2)
+    folds, labels = np.arange(300) % 5, rng.random(300) < 0.15
+    scores = rng.normal(size=300) + labels
+    # ranks within folds decide, so each fold may have a scale of its own
+    moved = np.exp(scores * (1.0 + folds)) + 9.0 * folds
+    options = {"folds": folds, "n_resamples": 50}
+    found = metric_interval(labels, moved, metric, **options)
+    assert found == metric_interval(labels, scores, metric, **options)
+    places = np.empty(300)
+    for fold in range(5):
+        own = folds == fold
+        places[own] = (scores[own, None] > scores[own]).mean(axis=1)
+    plain = metric_interval(labels, places, metric, n_resamples=50)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (plain.value, plain.low, plain.high)
+    )
+    wider = metric_interval(labels, scores, metric, target="procedure", **options)
+    assert wider.value - wider.low == pytest.approx(
+        min(1.8**0.5 * (plain.value - plain.low), plain.value)
+    )
+    test = compare_auc(labels, scores, -scores, metric=metric, folds=folds)
+    assert test.value_a == pytest.approx(found.value)
+    assert test.p_value < 0.001
+
+
+def test_bad_folds_of_a_metric_are_named():
+    labels, scores = np.arange(40) % 3 == 0, np.arange(40.0)
+    folds = np.arange(40) % 2
+    with pytest.raises(ValueError, match="folds has 2 columns; only areas"):
+        metric_interval(labels, scores, "ks", folds=np.c_[folds, folds])
+    with pytest.raises(ValueError, match="folds cannot be given with qid"):
+        metric_interval(labels, scores, "ks", folds=folds, qid=folds)
+    with pytest.raises(ValueError, match="folds is not supported for metric='mauc'"):
+        metric_interval(labels, scores, "mauc", folds=folds)

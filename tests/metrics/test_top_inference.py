@@ -217,7 +217,7 @@ def test_options_that_a_metric_does_not_take_are_named():
     with pytest.raises(TypeError, match="has no option 'gains'"):
         metrics.metric_interval(y, scores, gains="linear")
     for options, words in (
-        ({"metric": "average_precision", "folds": y}, "folds is not supported"),
+        ({"metric": "ordinal_auc", "folds": y}, "folds is not supported"),
         ({"metric": "average_precision", "n_resamples": 9}, "n_resamples is not"),
         ({"metric": "recall@fpr=0.1", "fpr_range": (0, 0.1)}, "fpr_range or tpr_range"),
         ({"metric": "mauc"}, "give qid"),

@@ -1,8 +1,18 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
+from aucmax import AutoRanker
+from aucmax.metrics import cv_auc_interval, metric_interval
+from aucmax.model_selection import compare_models
+from aucmax.model_selection.comparison import VersusBaseline, adjusted_tests
 from aucmax.model_selection.fold_estimates import mean_interval, paired_test
+from aucmax.model_selection.leaderboard import estimate, estimate_combination
+from aucmax.model_selection.stacking import LogitRows, Spread, combine, scaled
+from aucmax.tables import encode_target
+from model_selection.ranked_samples import WHOLE
 
 
 def test_interval_and_test_are_students():
@@ -39,3 +49,131 @@ def test_a_single_value_has_no_interval():
     value, low, high = mean_interval(np.array([0.7]))
     assert value == 0.7
     assert np.isnan([low, high]).all()
+
+
+@pytest.mark.parametrize("metric", ["ks", "precision@20", "average_precision", "gini"])
+def test_a_metric_of_a_comparison_is_that_of_all_held_out_rows(metric):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), rng.random(200) < 0.2
+    models = [LogisticRegression(), "logistic"]
+    found = compare_models(X, y, models, metric=metric, n_folds=4)
+    folds = found.fold_numbers
+    for result in found.results:
+        scores = found.scores[result.name]
+        expected = metric_interval(
+            y, scores, metric, folds=folds, target="procedure", n_resamples=200
+        )
+        ends = (result.main, result.low, result.high)
+        assert ends == pytest.approx((expected.value, expected.low, expected.high))
+    (test,) = found.tests
+    first, second = (result.main for result in found.results)
+    assert test.difference == pytest.approx(first - second)
+    assert found.unit == "rows"
+    assert ("in one list" in str(found)) == (metric != "gini")
+
+
+def test_ks_of_noise_is_not_certain_to_be_more_than_nothing():
+    rng = np.random.default_rng(1)
+    lows = []
+    for _ in range(20):
+        X, y = rng.normal(size=(300, 5)), rng.random(300) < 0.15
+        models = [LogisticRegression()]
+        (result,) = compare_models(X, y, models, metric="ks").results
+        lows.append(result.low)
+    # the KS statistic of new rows is .01 to .05
+    assert np.mean(np.array(lows) < 0.05) >= 0.85
+
+
+def in_groups(rng):
+    """Rows of 40 groups of 8, alike within a group, whose labels are noise."""
+    group = np.repeat(np.arange(40), 8)
+    X = rng.normal(size=(40, 5))[group] + 0.1 * rng.normal(size=(320, 5))
+    return X, (rng.random(40) < 0.5)[group], group
+
+
+def test_rows_of_a_group_are_not_independent():
+    X, y, group = in_groups(np.random.default_rng(0))
+    found = compare_models(X, y, [LogisticRegression()], groups=group)
+    (result,) = found.results
+    rows = y, found.scores[result.name], found.fold_numbers
+    expected = cv_auc_interval(*rows, groups=group, target="procedure")
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
+    alone = cv_auc_interval(*rows, target="procedure")
+    assert expected.standard_error > 1.5 * alone.standard_error
+
+
+def test_intervals_of_auto_ranker_hold_one_half_for_groups_of_noise():
+    rng, covered = np.random.default_rng(1), []
+    for _ in range(15):
+        X, y, group = in_groups(rng)
+        model = AutoRanker(models=[LogisticRegression()], max_fits=5, calibrate=None)
+        found = model.fit(X, y, groups=group).estimate_
+        covered.append(found["auc_low"] <= 0.5 <= found["auc_high"])
+    assert sum(covered) >= 12  # 7 on average if rows were taken as independent
+
+
+def test_verdicts_are_adjusted_for_the_number_of_tests():
+    def test(model, baseline, p):
+        return VersusBaseline(model, baseline, 0.1, 0.0, 0.2, p)
+
+    tests = [test("a", "b", 0.02), test("b", "a", 0.02), test("c", "a", 0.03)]
+    found = adjusted_tests([*tests, test("c", "b", 0.001)])
+    # a and b have one test in two directions, so there are three
+    assert [one.p_value for one in found] == pytest.approx([0.04, 0.04, 0.04, 0.003])
+    found = adjusted_tests([*tests[:2], test("c", "a", 0.3)])
+    assert [one.p_value for one in found] == pytest.approx([0.04, 0.04, 0.3])
+    (alone,) = adjusted_tests([test("a", "b", 0.04)])
+    assert (alone.p_value, alone.verdict) == (0.04, "beats")
+    assert adjusted_tests([test("c", "b", 0.04), tests[2]])[0].verdict == (
+        "no difference"
+    )
+
+
+def test_a_comparison_states_that_its_tests_are_adjusted():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.random(120) < 0.4
+    models = [LogisticRegression(), LinearSVC(), "logistic"]
+    text = " ".join(str(compare_models(X, y, models, n_folds=2)).split())
+    assert "p-values are adjusted for all tests (Holm)" in text
+    assert "Holm" not in str(compare_models(X, y, models[1:], n_folds=2))
+
+
+def held_out(rng, n_positive, n_models):
+    """Directions of single columns of noise, each learned on the other folds."""
+    y = np.arange(300) < n_positive
+    folds = np.arange(300) % 5
+    X = rng.normal(size=(300, n_models))
+    scores = np.empty_like(X)
+    for k in range(5):
+        train, test = folds != k, folds == k
+        slopes = X[train & y].mean(axis=0) - X[train & ~y].mean(axis=0)
+        scores[test] = X[test] * slopes
+    logits = np.empty_like(X)
+    for k in range(5):
+        for j, column in enumerate(scores.T):
+            logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
+    return LogitRows(logits, encode_target(y), folds, WHOLE)
+
+
+@pytest.mark.slow
+def test_the_estimate_of_a_combination_of_noise_is_nearly_one_half():
+    rng = np.random.default_rng(3)
+    plain, corrected = [], []
+    for _ in range(150):
+        rows = held_out(rng, 10, 4)
+        blocks = [np.flatnonzero(rows.folds == k) for k in range(5)]
+        ensemble = combine(rows, blocks)
+        # single models have no bias; their mean takes the luck of the tables away
+        single = np.mean([estimate(rows, one).value for one in rows.logits.T])
+        plain.append(estimate(rows, ensemble.honest_scores).value - single)
+        corrected.append(estimate_combination(rows, ensemble).value - single)
+    assert np.mean(plain) > 0.03  # the weights have seen some labels of the fold
+    # single columns profit more from the labels than usual models
+    assert abs(np.mean(corrected)) < 0.5 * np.mean(plain)
+
+
+def test_one_model_needs_no_correction():
+    rows = held_out(np.random.default_rng(0), 40, 1)
+    ensemble = combine(rows, [np.flatnonzero(rows.folds == k) for k in range(5)])
+    found = estimate_combination(rows, ensemble)
+    assert found == pytest.approx(estimate(rows, rows.logits[:, 0]))

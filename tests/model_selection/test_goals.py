@@ -108,7 +108,7 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
     (test,) = comparison.tests
     assert test.difference == pytest.approx(np.mean([t.difference for t in tests]))
     error = np.hypot(*(t.standard_error for t in tests)) / 2
-    error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
+    error *= np.sqrt(1.5)  # two folds with the correlation 1/2
     rows = np.sum([t.rows for t in tests], axis=0)
     areas = np.mean([(t.auc_a, t.auc_b) for t in tests], axis=0)
     expected = two_sided_test(test.difference, error, 0.95, rows, areas)

@@ -227,7 +227,7 @@ def test_weights_count_in_measures_intervals_and_tests():
     (test,) = comparison.tests
     assert test.difference == pytest.approx(shares @ [k.difference for k in known])
     error = np.linalg.norm(shares * [k.standard_error for k in known])
-    error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
+    error *= np.sqrt(1.5)  # two folds with the correlation 1/2
     rows = np.sum([k.rows for k in known], axis=0)
     areas = [shares @ [k.auc_a for k in known], shares @ [k.auc_b for k in known]]
     expected = two_sided_test(test.difference, error, 0.95, rows, areas)

@@ -18,6 +18,7 @@ from aucmax.metrics._samples import (
     QuerySample,
     check_folds,
     check_groups,
+    positions_in_folds,
 )
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, check_two_classes
 from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
@@ -40,6 +41,7 @@ class BoundMetric:
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
     scale: tuple[float, float] = (1.0, 0.0)  # factor and shift of values up to 1
+    n_folds: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class ComparedRows:
         needs_queries = metric in ("ndcg", "map") or supported <= {"qid", "gains"}
         if self.qid is None and needs_queries:
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
-        if len(units) > 1:
+        if self.qid is not None and len(units) > 1:
             raise ValueError(f"{units[1]} cannot be given with {units[0]}.")
         if metric == "gini":
             return replace(self.bind("auc"), scale=(2.0, -1.0))
@@ -117,7 +119,9 @@ class ComparedRows:
         folded = FoldSample(sample, check_folds(self.folds, n_rows))
         check = partial(check_fold_scores, folds=folded.folds)
         return BoundMetric(
-            folded, lambda one, name: folded.measure(check(one, name=name))
+            folded,
+            lambda one, name: folded.measure(check(one, name=name)),
+            n_folds=folded.n_folds,
         )
 
     def ordinal_auc(self) -> BoundMetric:
@@ -143,7 +147,18 @@ class ComparedRows:
         if named is not None:
             sample = ResampledSample.of(named, rows, **self.options)
             unit = sample.unit
-        return replace(_of_scores(sample, rows.is_positive.size), scale=(unit, 0.0))
+        n_rows, scale = rows.is_positive.size, (unit, 0.0)
+        if self.folds is None:
+            return replace(_of_scores(sample, n_rows), scale=scale)
+        folds = check_folds(self.folds, n_rows)
+        return BoundMetric(
+            sample,
+            lambda one, name: sample.measure(
+                positions_in_folds(check_scores(one, n_rows, name), folds)
+            ),
+            scale=scale,
+            n_folds=float(folds.max()) + 1.0,
+        )
 
     def mean_over_queries(
         self, metric: Callable[..., Any], unit: float = 1.0
@@ -182,7 +197,7 @@ _METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
     "nominal_auc": (nominal_auc_score, {"groups", "multi_class", "average", "labels"}),
     "ndcg": (ndcg_score, {"qid", "k", "gains"}),
     "map": (mean_average_precision, {"qid"}),
-    "average_precision": (average_precision_score, {"qid", "groups"}),
+    "average_precision": (average_precision_score, {"qid", "groups", "folds"}),
     "gini": (roc_auc_score, {"qid", "groups", "folds"}),
 }
 
@@ -199,7 +214,7 @@ def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:
     if named.kind.uses_levels or named.kind.takes_range:
         options = {"gains"} if named.kind.function is ndcg_score else set()
         return named.function, {"qid", *options}
-    return named.function, {"qid", "groups", "n_resamples", "random_state"}
+    return named.function, {"qid", "groups", "folds", "n_resamples", "random_state"}
 
 
 def _of_scores(sample: Any, n_rows: int) -> BoundMetric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -13,9 +13,9 @@ from scipy.special import chdtrc, fdtrc
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._bound_metrics import BoundMetric
 from aucmax.metrics._samples import (
-    FoldSample,
     Rows,
     effect_products,
+    refit_factor,
     unseen_variance,
 )
 from aucmax.metrics.results import MetricDifference
@@ -46,8 +46,6 @@ class Estimates:
     sizes: Sequence[tuple[Rows, float]]  # rows and degrees of freedom of each model
     has_areas: bool
     unseen: FloatArray  # variance of each difference that rows have not shown
-    splits: FloatArray | None = None  # values of test folds, by model
-    sample: FoldSample | None = None
 
     def covariance(self, contrasts: FloatArray) -> FloatArray:
         """Return the covariance of linear combinations of the values."""
@@ -61,11 +59,6 @@ class Estimates:
         spread = weights**2 @ self.products.sum(axis=0).diagonal()
         lost = found.sum(axis=0).diagonal() <= _ROUNDING * spread
         found[:, lost], found[:, :, lost] = 0.0, 0.0
-        if self.splits is not None and self.sample is not None:
-            plain = found.sum(axis=0).diagonal()
-            wider = self.sample.with_refits(plain, contrasts @ self.splits)
-            factors = np.sqrt(wider / np.where(plain > 0.0, plain, 1.0))
-            found = found * np.outer(factors, factors)
         return found
 
     def differences(
@@ -178,7 +171,6 @@ def on_same_rows(
     """Measure all models on the rows of one sample."""
     values, design_effects = np.empty(len(names)), [1.0]
     class_parts = getattr(bound.sample, "class_parts", [])  # of areas alone
-    splits: dict[int, FloatArray] = {}
     first: FloatArray | None = None
 
     def effects(model: int) -> FloatArray:
@@ -186,8 +178,6 @@ def on_same_rows(
         found = bound.measure(columns[model], names[model])
         values[model] = found.value
         design_effects.append(found.design_effect)
-        if found.splits is not None:
-            splits[model] = found.splits
         column = found.column if class_parts else found.effects
         if first is None:
             first = column
@@ -200,12 +190,11 @@ def on_same_rows(
     n_units = [n for _, n in class_parts]
     unseen = unseen_variance(moments[0], moments[1], n_units, _MIN_DISTANCE)
     sizes = [bound.sample.sizes(max(design_effects))] * len(names)
+    if target == "procedure":
+        products *= refit_factor(bound.n_folds) ** 2
+        unseen *= refit_factor(bound.n_folds) ** 2
     measured = products, degrees, True, sizes, bound.has_areas, unseen
-    found = Estimates(names, values, *measured)
-    if isinstance(bound.sample, FoldSample) and target == "procedure":
-        by_model = np.array([splits[k] for k in range(len(names))])
-        found = replace(found, splits=by_model, sample=bound.sample)
-    return found
+    return Estimates(names, values, *measured)
 
 
 def on_different_rows(

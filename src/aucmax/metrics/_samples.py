@@ -42,6 +42,7 @@ from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, RankingTask, box_size
 
 _N_HELD = 5  # models whose effects are in memory at one time
+_MIN_GROUPS_PER_FOLD = 1.5  # of a class, for a variance within folds
 _MIN_REST = 1e-12  # share of the weight beside the largest row of a class
 # Pseudo-rows of a class without a moved row, as many as Agresti and Coull add; and the
 # number of moved rows from which none is needed. Chosen on scores of two values:
@@ -60,7 +61,6 @@ class Measured:
     value: float
     effects: FloatArray
     design_effect: float = 1.0  # variance, by that of independent rows
-    splits: FloatArray | None = None  # the value of each test fold
     by_class: FloatArray | None = None  # effects of groups, of each class by itself
 
     @classmethod
@@ -163,7 +163,7 @@ class AreaSample:
         return float(positive * negative)
 
     def take(self, rows: IntArray) -> AreaSample:
-        """Return some of the rows."""
+        """Return some of the rows, without groups."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         return AreaSample(self.is_positive[rows], weights, self.box)
 
@@ -311,7 +311,7 @@ class FoldSample:
                 part = self.rows.take(members)
                 if part.n_pairs == 0.0:
                     continue
-                if min(part.n_rows) <= 1.0 + _MIN_REST:
+                if self.rows.groups is None and min(part.n_rows) <= 1.0 + _MIN_REST:
                     raise ValueError(
                         "a test fold has a single row of one class; the variance "
                         "within folds needs two. Use fewer or stratified folds."
@@ -340,8 +340,15 @@ class FoldSample:
         """Rows by class with their number."""
         return [] if self.rows.groups is not None else self.rows.class_parts
 
+    @property
+    def n_folds(self) -> float:
+        """Folds with both classes, per repetition."""
+        return float(len(self._splits) / self.folds.shape[1])
+
     def sizes(self, design_effect: float) -> tuple[Rows, float]:
         """Return the rows of all folds."""
+        if self.rows.groups is not None:
+            return self.rows.sizes(design_effect)
         sizes = np.array([part.sizes(1.0)[0] for _, _, part in self._splits])
         positive, negative = (sizes.sum(axis=0) / self.folds.shape[1]).tolist()
         return (positive, negative), max(min(positive, negative) - 1.0, 1.0)
@@ -361,19 +368,74 @@ class FoldSample:
             effects[slots[members[by_class]]] += share * found.effects
         splits = np.array(areas)
         mean = splits[0] + float(self._shares @ (splits - splits[0]))
-        return Measured(mean, effects, splits=splits)
+        if self.rows.groups is None:
+            return Measured(mean, effects)
+        return Measured.of(mean, *self._effects_of_groups(columns, self.rows.groups))
 
-    def with_refits(self, variance: FloatArray, splits: FloatArray) -> FloatArray:
-        """Return variances over training sets, too, of values of all splits."""
-        n_splits = len(self._splits)
-        n_others = n_splits / self.folds.shape[1] - 1.0  # that a model learns from
-        if n_others <= 0.0:
-            return variance
-        gaps = splits - (splits @ self._shares)[:, None]
-        spread = n_splits / (n_splits - 1.0) * (gaps**2 @ self._shares)
-        by_rows = (1.0 + 1.0 / n_others) * variance
-        by_splits = (1.0 / n_splits + 1.0 / n_others) * spread
-        return np.where(variance > 0.0, np.maximum(by_rows, by_splits), variance)
+    def _effects_of_groups(
+        self, columns: FloatArray, groups: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the effects of rows and groups on the mean area within folds.
+
+        Influence values are compared with the mean of their fold, which costs a degree
+        of freedom per fold. Where few groups are left, as if each fold has one group of
+        a class, they are compared with the mean of all folds, which is cautious.
+        """
+        kept: tuple[list[Any], list[Any]] = ([], [])
+        for share, (repetition, members, part) in zip(
+            self._shares, self._splits, strict=True
+        ):
+            scores = np.ascontiguousarray(columns[members, repetition])
+            task = RankingTask(scores, part.is_positive, part.sample_weight)
+            codes = part._by_class(groups[members])
+            sides = zip(
+                kept, influences(task, part.box), part.weights, codes, strict=True
+            )
+            for side, values, weights, own in sides:
+                mass = np.ones(values.size) if weights is None else weights
+                mass = mass / mass.sum()
+                side.append((values, values - mass @ values, share * mass, own))
+        n_groups = int(groups.max()) + 1
+        of_rows, of_groups = [], np.zeros(n_groups)
+        for side in kept:
+            values, gaps, mass, own = map(np.concatenate, zip(*side, strict=True))
+            of_rows.append(residuals(values, mass)[1])
+            n_units, factor = effective_rows(mass, mass.size, own), 1.0
+            if n_units >= _MIN_GROUPS_PER_FOLD * self.n_folds:
+                values = gaps
+                factor = sqrt((n_units - 1.0) / (n_units - self.n_folds))
+            of_groups += factor * residuals(values, mass, own, n_groups)[1]
+        return np.concatenate(of_rows), of_groups
+
+
+def refit_factor(n_folds: float) -> float:
+    r"""Return the factor of a standard error that covers other training rows, too.
+
+    Test folds of models that share training rows have the correlation :math:`\rho`, so
+    the mean of K folds has :math:`1 + (K - 1) \rho` times the variance of independent
+    ones. Nadeau and Bengio suggest :math:`\rho = 1 / K`.
+    """
+    return sqrt(2.0 - 1.0 / max(n_folds, 1.0))
+
+
+def positions_in_folds(scores: FloatArray, folds: IntArray) -> FloatArray:
+    """Return the share of the rows of its fold that each row outranks; ties half.
+
+    Models of different folds rank on one scale then, for metrics of one list of rows.
+    """
+    if folds.shape[1] > 1:
+        raise ValueError(
+            f"folds has {folds.shape[1]} columns; only areas have a mean over "
+            "repetitions. Give the folds of one repetition."
+        )
+    positions = np.empty(scores.size)
+    for fold in range(int(folds.max()) + 1):
+        members = folds[:, 0] == fold
+        _, places, counts = np.unique(
+            scores[members], return_inverse=True, return_counts=True
+        )
+        positions[members] = (np.cumsum(counts) - counts / 2.0)[places] / places.size
+    return positions
 
 
 def check_folds(folds: Any, n_rows: int) -> IntArray:

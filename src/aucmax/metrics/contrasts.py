@@ -128,7 +128,8 @@ def compare_auc(
         The query of each row; queries are then the independent units.
     folds : array-like of shape (n_rows,) or (n_rows, n_repetitions), optional
         The test fold of each row, for scores from cross-validation, which are compared
-        within folds. Scores of a model may have one column per repetition.
+        within folds. Scores of a model may have one column per repetition. For metrics
+        that are not areas, as in :func:`metric_interval`.
     target : {"models", "procedure"}
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).

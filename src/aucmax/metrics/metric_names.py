@@ -137,7 +137,8 @@ class NamedMetric:
         """Return the metric of a sample of the rows: the top k shrinks with it."""
         if self.kind.parameter != "k" or not self.kind.is_top or share == 1.0:
             return self
-        return replace(self, options={"k": max(1, round(self.options["k"] * share))})
+        k = max(1, round(self.options["k"] * share))
+        return replace(self, name=f"{self.base}@{k}", options={"k": k})
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer
+from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.validation import FloatArray, check_scores
-from aucmax.metrics._samples import AreaSample, QuerySample, Rows
+from aucmax.metrics._samples import (
+    AreaSample,
+    QuerySample,
+    Rows,
+    check_folds,
+    positions_in_folds,
+    refit_factor,
+)
 from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics.bootstrap import bootstrap_interval, percentiles
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
@@ -20,7 +27,9 @@ from aucmax.metrics.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics.top_of_list import Thresholds
 from aucmax.metrics.uncertainty import (
     FEW_ERRORS,
+    TARGETS,
     auc_interval,
+    cv_auc_interval,
     logit_ends,
     t_quantile,
     wilson_ends,
@@ -44,6 +53,8 @@ def metric_interval(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
+    target: str = "models",
     pos_label: Any = None,
     **metric_options: Any,
 ) -> MetricInterval:
@@ -71,6 +82,11 @@ def metric_interval(
       groups, extended to Wilson's interval where fewer than 5 errors are expected.
       Costs `n_resamples` times the metric.
     - with `qid`, the mean over queries: Student's t over the queries.
+    - with `folds`, areas by :func:`cv_auc_interval`. Other metrics are not means over
+      folds: in a fifth of the rows chance makes them higher. Each score is replaced by
+      the share of its fold that it outranks, and all rows form one list. With
+      ``target="procedure"`` the distance of both ends from the value is multiplied by
+      :math:`\sqrt{2 - 1 / K}` for K folds, as the errors of areas are.
 
     Parameters
     ----------
@@ -85,6 +101,10 @@ def metric_interval(
         Seed of the draws.
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
+    folds : array-like of shape (n_rows,), optional
+        The test fold of each row, for scores from cross-validation.
+    target : {"models", "procedure"}
+        With `folds`, as in :func:`cv_auc_interval`.
     **metric_options
         Options of the metric, such as ``fpr_range=(0, 0.1)`` of the partial AUC.
 
@@ -114,21 +134,20 @@ def metric_interval(
     """
     check_confidence(confidence)
     check_integer("n_resamples", n_resamples, 2)
+    check_choice("target", target, TARGETS)
     named = parse_metric(metric)
-    if qid is not None and groups is not None:
-        raise ValueError("groups cannot be given with qid: queries are the units.")
-    if qid is None and named.kind.needs_queries:
-        raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
+    _check_units(named, qid, groups=groups, folds=folds)
     rows: Any = {"sample_weight": sample_weight, **metric_options}
     if pos_label is not None:
         rows["pos_label"] = pos_label
     draws: Any = {"n_resamples": n_resamples, "random_state": random_state}
+    in_folds: Any = {} if folds is None else {"folds": folds, "target": target}
     if qid is not None:
         values = named.function(y_true, y_score, qid=qid, average=None, **rows)
         found = _over_queries(values[~np.isnan(values)], named, confidence)
     elif named.base in ("auc", "partial_auc", "gini"):
-        rows |= {"groups": groups, "confidence": confidence}
-        found = auc_interval(y_true, y_score, **rows)
+        rows |= {"groups": groups, "confidence": confidence, **in_folds}
+        found = (cv_auc_interval if in_folds else auc_interval)(y_true, y_score, **rows)
         if named.base == "gini":
             names = ("value", "low", "high")
             ends = {name: 2.0 * getattr(found, name) - 1.0 for name in names}
@@ -141,8 +160,20 @@ def metric_interval(
             raise TypeError(f"metric={metric!r} has no option {name!r}.")
         sample = check_rows(y_true, sample_weight, groups, pos_label)
         scores = check_scores(y_score, sample.is_positive.size)
-        found = _of_two_classes(named, sample, scores, confidence, draws)
+        of_scores = _of_folds if in_folds else _of_two_classes
+        found = of_scores(named, sample, scores, confidence, draws, **in_folds)
     return with_note(replace(found, metric=metric), y_true, pos_label)
+
+
+def _check_units(named: NamedMetric, qid: Any, **units: Any) -> None:
+    """Reject a mean over queries without queries, or with groups or folds."""
+    for name, given in units.items():
+        if qid is not None and given is not None:
+            raise ValueError(f"{name} cannot be given with qid: queries are the units.")
+    if qid is None and named.kind.needs_queries:
+        raise ValueError(f"metric={named.name!r} is a mean over queries; give qid.")
+    if named.kind.uses_levels and units["folds"] is not None:
+        raise ValueError(f"folds is not supported for metric={named.name!r}.")
 
 
 def _over_queries(
@@ -183,6 +214,27 @@ def _of_two_classes(
     error = unit * float(drawn.std(ddof=1))
     ends = unit * low, unit * high
     return MetricInterval(unit * value, *ends, error, confidence, rows.n_units)
+
+
+def _of_folds(
+    named: NamedMetric,
+    rows: AreaSample,
+    scores: Any,
+    confidence: float,
+    draws: Any,
+    folds: Any,
+    target: str,
+) -> MetricInterval:
+    """Rank all rows by their positions in their folds; see :func:`metric_interval`."""
+    numbers = check_folds(folds, scores.size)
+    positions = positions_in_folds(scores, numbers)
+    interval = _of_two_classes(named, rows, positions, confidence, draws)
+    n_folds = numbers.max() + 1.0 if target == "procedure" else 1.0
+    factor, (least, most) = refit_factor(n_folds), named.kind.bounds
+    low = max(interval.value - factor * (interval.value - interval.low), least)
+    high = min(interval.value + factor * (interval.high - interval.value), most)
+    error = factor * interval.standard_error
+    return replace(interval, low=low, high=high, standard_error=error, target=target)
 
 
 def _of_precision(

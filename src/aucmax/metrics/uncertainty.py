@@ -30,6 +30,7 @@ from aucmax.metrics._samples import (
     Rows,
     check_folds,
     check_groups,
+    refit_factor,
 )
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
@@ -214,6 +215,7 @@ def cv_auc_interval(
     null: float | None = None,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> MetricInterval:
     r"""AUC of scores from cross-validation, with an interval.
@@ -227,15 +229,13 @@ def cv_auc_interval(
       variance V comes from the effects of rows within their folds (as in
       :func:`auc_interval`), which are summed over repetitions, since these have the
       same rows [1]_.
-    - ``"procedure"``: the mean area of models that the same procedure fits to other
-      training rows. With the variance :math:`S^2` of the areas of all J splits in K
-      folds, the variance is
+    - ``"procedure"``: the area of a model that the same procedure fits to all of these
+      rows, or to others. Models of K folds share training rows, so the areas of their
+      folds depend on each other. With the correlation 1 / K that Nadeau and Bengio [2]_
+      suggest, the variance is :math:`(2 - 1 / K) V`.
 
-      .. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
-                \Big(\frac{1}{J} + \frac{1}{K - 1}\Big) S^2 \Big\} ,
-
-      where :math:`1 / (K - 1)` is the ratio of test to training rows by which Nadeau
-      and Bengio [2]_ correct for training sets that overlap.
+    With `groups`, effects are summed within groups, as in :func:`auc_interval`; with
+    few groups of a class in a fold, they are relative to the mean of all folds.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def cv_auc_interval(
         The test fold of each row, by number or name.
     target : {"models", "procedure"}
         The fitted models, or models that the procedure fits to other rows.
-    standardize, null
+    standardize, null, groups
         As in :func:`auc_interval`.
 
     Returns
@@ -277,17 +277,23 @@ def cv_auc_interval(
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     rows = check_two_classes(y_true, sample_weight, None, pos_label)
-    areas = AreaSample(rows.is_positive, rows.sample_weight, box)
+    codes = check_groups(groups, rows.is_positive.size)
+    areas = AreaSample(rows.is_positive, rows.sample_weight, box, codes).check()
     sample = FoldSample(areas, check_folds(folds, rows.is_positive.size))
     found = sample.measure(check_fold_scores(y_score, sample.folds))
-    if target == "procedure" and found.splits is not None:
-        variance = np.array([found.error**2])
-        wider = sample.with_refits(variance, found.splits[None])
-        factor = sqrt(wider[0] / variance[0]) if variance[0] else 1.0
-        found = replace(found, effects=factor * found.effects)
-    sizes, degrees = sample.sizes(1.0)
+    if target == "procedure":
+        found = replace(found, effects=refit_factor(sample.n_folds) * found.effects)
+    sizes, degrees = sample.sizes(found.design_effect)
     warn_of_few_rows(sizes)
-    ends = partial(area_interval, found.value, found.error, rows=sizes, degrees=degrees)
+    unseen = found.unseen(sample.class_parts)
+    ends = partial(
+        area_interval,
+        found.value,
+        found.error,
+        rows=sizes,
+        degrees=degrees,
+        unseen=unseen,
+    )
     options = confidence, sizes, null, area_name(box), target
     area = rescaled_interval(found, ends, scale, *options)
     return with_note(area, y_true, pos_label)

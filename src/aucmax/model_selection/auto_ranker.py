@@ -40,7 +40,12 @@ from aucmax.model_selection.fitted_candidates import SearchRows
 from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
 from aucmax.model_selection.input_table import read_rows, read_table, read_target
-from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
+from aucmax.model_selection.leaderboard import (
+    WHOLE_CURVE,
+    board,
+    estimate_combination,
+    summarise,
+)
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
@@ -171,9 +176,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
         95% interval; NaN where there is none. For other metrics also the metric itself,
-        by Student's t over folds; for levels and the top of queries the metric and
-        others, such as "ndcg@10" and "map", by Student's t over queries; for censored
-        times "concordance".
+        of all held-out rows in one list; for levels and the top of queries the metric
+        and others, such as "ndcg@10" and "map", by Student's t over queries; for
+        censored times "concordance".
     notices_ : list of str
         Notes on the data and the search.
     members_ : list of dict
@@ -384,7 +389,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "encoders_": members.encoders,
                     "weights_": {one["name"]: one["weight"] for one in members.records},
                     "combiner_": ensemble.combiner,
-                    "estimate_": self._estimate(ranked, ensemble.honest_scores),
+                    "estimate_": self._estimate(ranked, ensemble),
                     "board_": board(search.fitted, ranked, ensemble),
                     "notices_": [
                         *positive_class_notes(*positive),
@@ -500,7 +505,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     def _time_limit(self) -> float | None:
         return None if self.max_fits is not None else self.time_limit
 
-    def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
+    def _estimate(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, float]:
         """Estimate the metric that decided, and the usual ones."""
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
         areas = {"auc": WHOLE_CURVE, "partial_auc": part}
@@ -515,7 +520,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 goal = replace(ranked, metric="partial_auc", part=areas[name])
             is_goal = (goal.metric, goal.part) == (ranked.metric, ranked.part)
             with nullcontext() if is_goal else ignore_few_rows():  # a side figure
-                found = estimate(goal, scores, goal.part)
+                found = estimate_combination(goal, ensemble)
             ends = (name, f"{name}_low", f"{name}_high")
             record |= dict(zip(ends, map(float, found), strict=True))
         return record

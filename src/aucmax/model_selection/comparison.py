@@ -1,7 +1,7 @@
 """The results of a comparison: measures, intervals and tests of each model."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
+from aucmax.metrics._estimates import holm
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableNotice, Target
 
@@ -93,7 +94,7 @@ class VersusBaseline:
     difference, low, high : float
         Main measure of the model minus that of the baseline, with its 95% interval.
     p_value : float
-        Two-sided.
+        Two-sided; in a comparison adjusted for the number of tests by Holm's method.
     """
 
     model: str
@@ -125,6 +126,14 @@ class VersusBaseline:
         """Return the outcome for a cell of a table."""
         word = "even" if self.verdict == "no difference" else self.verdict
         return f"{word} {self._p}"
+
+
+def adjusted_tests(tests: Iterable[VersusBaseline]) -> tuple[VersusBaseline, ...]:
+    """Adjust p-values by Holm's method; two models have one test in both directions."""
+    given = [(frozenset((test.model, test.baseline)), test) for test in tests]
+    p_values = {pair: test.p_value for pair, test in given}
+    adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
+    return tuple(replace(test, p_value=adjusted[pair]) for pair, test in given)
 
 
 @dataclass(frozen=True, repr=False)
@@ -327,15 +336,26 @@ class Comparison:
             if self.unit == "rows"
             else f"Means over {over}, intervals by Student's t; seconds per fit."
         ]
+        is_mean = self.goal.is_area or self.metric == "gini" or is_survival
+        is_list = self.unit == "rows" and not is_mean
+        if is_list:
+            lines.append(
+                f"{self.goal.title}: all test rows in one list, by the share of their "
+                "fold that they outrank."
+            )
         if self.metric == "partial_auc":
             part = self.goal.part_in_words
             lines.append(f"Models are chosen and tested by the mean over {part}.")
         if self.tests:
             method = "influence functions" if is_survival else "DeLong"
+            by_rows = "influence" if self.metric == "average_precision" else "bootstrap"
+            method = by_rows if is_list else method
             test = f"a paired test of the {self.goal.title} ({method})"
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")
+            if len({frozenset((t.model, t.baseline)) for t in self.tests}) > 1:
+                lines.append("p-values are adjusted for all tests (Holm).")
         lines += [f"{r.name}: {r.problem}." for r in self.results if r.problem]
         if self.target.is_graded:
             lines += [

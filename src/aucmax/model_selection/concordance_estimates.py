@@ -10,6 +10,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
+from aucmax.metrics._samples import refit_factor
 from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.concordance_inference import ConcordanceSample
 from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
@@ -46,7 +47,7 @@ def estimate_concordance(
     except ValueError:  # fewer than two comparable rows on either side
         return concordance(target, folds, scores), np.nan, np.nan
     found = sample.measure(scores)
-    error = _widened(found.error, _by_fold(target, folds, scores))
+    error = found.error * refit_factor(np.unique(folds).size)
     rows, degrees = sample.sizes(found.design_effect)
     ends = area_interval(found.value, error, _CONFIDENCE, rows, degrees)
     return found.value, *ends
@@ -56,12 +57,10 @@ def concordance_test(
     target: Target, folds: IntArray, scores: FloatArray, baseline: FloatArray
 ) -> TwoSidedTest:
     """Test on both sides whether two models have the same C within folds."""
-    sample, both = _sample(target, folds), (scores, baseline)
-    one, other = map(sample.measure, both)
-    values = [_by_fold(target, folds, part) for part in both]
-    error = _widened(
-        float(np.linalg.norm(one.effects - other.effects)), values[0] - values[1]
-    )
+    sample = _sample(target, folds)
+    one, other = map(sample.measure, (scores, baseline))
+    error = float(np.linalg.norm(one.effects - other.effects))
+    error *= refit_factor(np.unique(folds).size)
     rows, degrees = sample.sizes(max(one.design_effect, other.design_effect))
     areas = one.value, other.value
     return two_sided_test(
@@ -82,25 +81,6 @@ def _sample(target: Target, folds: IntArray) -> ConcordanceSample:
             horizon=None,
             censoring=None,
         )
-
-
-def _by_fold(target: Target, folds: IntArray, scores: FloatArray) -> FloatArray:
-    parts = (np.flatnonzero(folds == fold) for fold in np.unique(folds))
-    found = [
-        concordance(target.take(rows), folds[rows], scores[rows]) for rows in parts
-    ]
-    return np.array(found)
-
-
-def _widened(error: float, values: FloatArray) -> float:
-    """Widen a standard error for other training rows, as `cross_validation` does."""
-    n_folds = values.size
-    if n_folds < 2:
-        return error
-    share = 1.0 / (n_folds - 1.0)
-    spread = float(values.var(ddof=1))
-    variance = max((1.0 + share) * error**2, (1.0 / n_folds + share) * spread)
-    return float(np.sqrt(variance))
 
 
 def likelihood_weights(

@@ -12,20 +12,19 @@ fold [1]_, as in the estimator of LeDell, Petersen and van der Laan [2]_. The pa
 AUC and the paired difference of two models are pooled the same way, with the variances
 of :func:`aucmax.metrics.auc_interval` and :func:`aucmax.metrics.compare_auc`.
 
+Other metrics of two classes in one ranking are not means over folds. For these each
+score is replaced by the share of its fold that it outranks, and all rows are measured
+together (:func:`aucmax.metrics.metric_interval`).
+
 With queries, which no fold divides, the estimate is the mean over the queries that have
 rows of both classes, with Student's t for its interval and for paired differences. The
 same holds for more than two levels, where each fold counts as a query without queries.
 
-These variances describe the test rows, given the fitted models. They are too small for
-models that vary with their training rows, such as trees, so the variance V of two
-classes in one ranking is replaced by
-
-.. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
-          \Big(\frac{1}{K} + \frac{1}{K - 1}\Big) S^2 \Big\}
-
-for K folds, with the variance :math:`S^2` of their values: the factor of Nadeau and
-Bengio [3]_, where :math:`1 / (K - 1)` is the ratio of test to training rows. Each
-p-value stands alone; there is no correction for many tests.
+These variances describe the test rows, given the fitted models. Models of K folds share
+training rows, so the variance of one ranking is multiplied by :math:`2 - 1 / K`, which
+is that of K values with the correlation 1 / K, as Nadeau and Bengio [3]_ suggest. Rows
+of one group may depend on each other. P-values are adjusted for the number of tests by
+Holm's method.
 
 References
 ----------
@@ -60,6 +59,7 @@ from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
     VersusBaseline,
+    adjusted_tests,
 )
 from aucmax.model_selection.fold_estimates import (
     FoldScores,
@@ -324,19 +324,18 @@ class PlannedComparison:
         ]
         sound = [result for result in results if result.problem is None]
         ranked = [result.name for result in sound]
-        tests = []
-        for name in ranked:
-            for baseline in self.baselines:
-                if baseline in ranked and baseline != name:
-                    difference, low, high, _, p = compare_folds(folds, name, baseline)
-                    test = VersusBaseline(name, baseline, difference, low, high, p)
-                    tests.append(test)
+        tests = adjusted_tests(
+            VersusBaseline(name, baseline, *compare_folds(folds, name, baseline))
+            for name in ranked
+            for baseline in self.baselines
+            if baseline in ranked and baseline != name
+        )
         rows = np.concatenate([fold.rows for fold in folds])
         order = np.argsort(rows)
         best = max(sound, key=lambda result: result.main).name if sound else None
         return Comparison(
             results=tuple(results),
-            tests=tuple(tests),
+            tests=tests,
             best=best,
             target=self.splits.target.take(rows[order]),
             unit=folds[0].unit,

@@ -78,7 +78,7 @@ class SearchRows:
         """Return the test rows with their logits, one column per model."""
         tested = self.given.target.take(self.plan.rows)
         folds, part = self.plan.fold_of_row, setting.part
-        n_rows = logits.shape[0]
+        n_rows = self.given.n_rows
         return LogitRows(logits, tested, folds, part, setting.metric, n_rows=n_rows)
 
 

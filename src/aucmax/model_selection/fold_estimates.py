@@ -5,16 +5,19 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from aucmax._core.validation import IntArray
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import compare_auc, cv_auc_interval, metric_interval
+from aucmax.metrics import compare_auc, metric_interval
+from aucmax.metrics._samples import refit_factor
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
@@ -22,14 +25,14 @@ from aucmax.model_selection.concordance_estimates import (
     concordance_test,
     estimate_concordance,
 )
-from aucmax.model_selection.goals import Goal, choose_goal, measure
+from aucmax.model_selection.goals import Goal, by_query, choose_goal, measure
 from aucmax.tables import Target
 from aucmax.tables.target import has_constant_scores
 
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
-_MIN_FOLDS = 3
+_N_DRAWS = 200  # of rows for a metric by resampling: each model has its interval
 
 
 class Estimate(NamedTuple):
@@ -45,8 +48,10 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
-def mean_interval(values: Floats, bounds: tuple[float, float] = (0, 1)) -> Estimate:
-    """Return the mean of independent values, within bounds, with its interval.
+def mean_interval(
+    values: Floats, bounds: tuple[float, float] = (0, 1), factor: float = 1.0
+) -> Estimate:
+    """Return the mean of values, within bounds, with its interval times a factor.
 
     If all are 0 or all are 1, the interval is the exact binomial one; a single value
     has none.
@@ -58,29 +63,80 @@ def mean_interval(values: Floats, bounds: tuple[float, float] = (0, 1)) -> Estim
         bound = ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / values.size)
         ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
         return Estimate(mean, *ends.get(mean, (mean, mean)))
-    margin = _quantile(values.size) * error
+    margin = factor * _quantile(values.size) * error
     low, high = bounds
     return Estimate(mean, max(mean - margin, low), min(mean + margin, high))
 
 
-def estimate_metric(
-    values: Floats, metric: str, target: Target, scores: Floats
+def estimate_scores(
+    target: Target, folds: IntArray, scores: Floats, goal: Goal
 ) -> Estimate:
-    """Return the mean of a metric over queries or folds, with its interval.
+    """Return the metric of held-out rows, with its 95% interval if there is one.
 
-    Too few folds for Student's t have the interval of all their rows together.
+    Two classes are one list of all folds. Queries, or the folds of levels, have a mean.
     """
-    has_units = target.queries is not None or target.is_graded
-    if values.size < _MIN_FOLDS and not has_units:
-        weights = target.weights
-        found = metric_interval(target.relevant, scores, metric, sample_weight=weights)
-        return Estimate(float(values.mean()), found.low, found.high)
-    return mean_interval(values, parse_metric(metric).kind.bounds)
+    if target.is_survival:
+        return Estimate(*estimate_concordance(target, folds, scores))
+    name = parse_metric(goal.metric).of_share(goal.share).name
+    if target.queries is None and not target.is_graded:
+        options = {"n_resamples": _N_DRAWS, **_known(target, folds, goal)}
+        try:
+            result = metric_interval(target.labels, scores, name, **options)
+            return Estimate(result.value, result.low, result.high)
+        except ValueError:  # a class has fewer than two rows in a fold, or groups
+            values = unit_values(target, folds, scores, goal)
+            return Estimate(float(values.mean()) if values.size else 0.5, nan, nan)
+    values, factor = unit_values(target, folds, scores, goal), _refit_factor(folds)
+    return mean_interval(values, parse_metric(name).kind.bounds, factor)
 
 
-def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
+def compare_scores(
+    target: Target, folds: IntArray, scores: Floats, baseline: Floats, goal: Goal
+) -> TwoSidedTest:
+    """Test on both sides whether two models have the same metric on held-out rows."""
+    if target.is_survival:
+        return concordance_test(target, folds, scores, baseline)
+    if target.queries is not None or target.is_graded:
+        one, other = (unit_values(target, folds, s, goal) for s in (scores, baseline))
+        return paired_test(one, other, _refit_factor(folds))
+    name = parse_metric(goal.metric).of_share(goal.share).name
+    options = _known(target, folds, goal)
+    if name not in ("auc", "partial_auc", "gini", "average_precision"):
+        options["n_resamples"] = _N_DRAWS
+    result = compare_auc(target.labels, scores, baseline, metric=name, **options)
+    return TwoSidedTest(
+        result.difference, result.low, result.high, result.z, result.p_value
+    )
+
+
+def unit_values(target: Target, folds: IntArray, scores: Floats, goal: Goal) -> Floats:
+    """Return the metric of each query, or fold, that has one."""
+    if target.queries is None:
+        target = replace(target, queries=folds)
+        goal = replace(goal, share=goal.share / np.unique(folds).size)
+    values = by_query(goal.metric, target, scores, goal)
+    return values[~np.isnan(values)]
+
+
+def _known(target: Target, folds: IntArray, goal: Goal) -> dict[str, Any]:
+    """Return the options of an interval or a test of held-out rows of two classes."""
+    return {
+        "folds": folds,
+        "target": "procedure",
+        "groups": target.groups,
+        "sample_weight": target.weights,
+        **goal.ranges,
+    }
+
+
+def _refit_factor(folds: IntArray) -> float:
+    return refit_factor(np.unique(folds).size)
+
+
+def paired_test(values: Floats, baseline: Floats, factor: float = 1.0) -> TwoSidedTest:
     """Test on both sides whether the mean difference of paired values is zero."""
     difference, error = _mean_and_error(values - baseline)
+    error *= factor
     areas = () if error else (values.mean(), baseline.mean())
     return two_sided_test(difference, error, CONFIDENCE, (values.size,) * 2, areas)
 
@@ -125,8 +181,7 @@ class FoldScores:
             return "rows"
         if self.target.queries is not None:
             return "queries"
-        is_area = self.goal.is_area and not self.target.is_graded
-        return "rows" if is_area else "folds"
+        return "folds" if self.target.is_graded else "rows"
 
 
 def summarise_folds(
@@ -139,25 +194,16 @@ def summarise_folds(
     problem = None
     if n_constant := int(np.isnan(of_folds).sum()):
         problem = f"constant scores on {n_constant} of {len(folds)} folds"
-    elif folds[0].target.is_survival:
-        target, numbers = _survival_rows(folds)
-        scores = np.concatenate([fold.scores[name] for fold in folds])
-        estimate = Estimate(*estimate_concordance(target, numbers, scores))
-        measures = {"concordance": estimate.value}
-    elif folds[0].unit == "rows":
-        weights = _weights(folds)
-        labels, known = _rows_of_folds(folds)
-        scores = np.concatenate([fold.scores[name] for fold in folds])
-        found = cv_auc_interval(labels, scores, **known)
-        estimate = Estimate(found.value, found.low, found.high)
-        measures = {key: float(weights @ value) for key, value in values.items()}
     else:
-        measures = {key: float(np.nanmean(value)) for key, value in values.items()}
-        metric = folds[0].goal.metric
+        target, numbers, goal = _rows_of_folds(folds)
         scores = np.concatenate([fold.scores[name] for fold in folds])
-        rows = reduce(Target.followed_by, (fold.target for fold in folds))
-        main = values[metric][~np.isnan(values[metric])]
-        estimate = estimate_metric(main, metric, rows, scores)
+        estimate = estimate_scores(target, numbers, scores, goal)
+        if folds[0].unit == "rows" and not target.is_survival:
+            weights = _weights(folds)
+            measures = {key: float(weights @ value) for key, value in values.items()}
+        else:
+            measures = {key: float(np.nanmean(value)) for key, value in values.items()}
+        measures[goal.metric] = estimate.value
     seconds = float(np.median([fold.seconds[name] for fold in folds]))
     ends = estimate.low, estimate.high
     return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)
@@ -165,49 +211,26 @@ def summarise_folds(
 
 def compare_folds(
     folds: Sequence[FoldScores], name: str, baseline: str
-) -> TwoSidedTest:
-    """Test a model against another, on both sides."""
-    if folds[0].target.is_survival:
-        parts = [[fold.scores[one] for fold in folds] for one in (name, baseline)]
-        return concordance_test(*_survival_rows(folds), *map(np.concatenate, parts))
-    if folds[0].unit == "rows":
-        labels, known = _rows_of_folds(folds)
-        both = (
-            np.concatenate([fold.scores[one] for fold in folds])
-            for one in (name, baseline)
-        )
-        found = compare_auc(labels, *both, **known)
-        return TwoSidedTest(
-            found.difference, found.low, found.high, found.z, found.p_value
-        )
-    values, others = (
-        _joined(folds, one, folds[0].goal.metric) for one in (name, baseline)
+) -> tuple[float, float, float, float]:
+    """Return the difference of two models, its interval and its two-sided p-value."""
+    target, numbers, goal = _rows_of_folds(folds)
+    one, other = (
+        np.concatenate([fold.scores[key] for fold in folds]) for key in (name, baseline)
     )
-    is_known = ~np.isnan(values)
-    return paired_test(values[is_known], others[is_known])
+    test = compare_scores(target, numbers, one, other, goal)
+    return test.difference, test.low, test.high, test.p_value
 
 
 def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
     return np.concatenate([fold.measures[name][key] for fold in folds])
 
 
-def _survival_rows(folds: Sequence[FoldScores]) -> tuple[Target, NDArray[np.intp]]:
-    """Return the target of all folds, and the fold of each row."""
+def _rows_of_folds(folds: Sequence[FoldScores]) -> tuple[Target, IntArray, Goal]:
+    """Return the target of all folds, the fold of each row, and their goal."""
     target = reduce(Target.followed_by, (fold.target for fold in folds))
-    return target, np.repeat(np.arange(len(folds)), [fold.rows.size for fold in folds])
-
-
-def _rows_of_folds(folds: Sequence[FoldScores]) -> tuple[Any, dict[str, Any]]:
-    """Return the labels of all folds, and what describes their rows."""
-    targets = [fold.target for fold in folds]
-    weights = [target.weights for target in targets if target.weights is not None]
-    known = {
-        "folds": np.repeat(np.arange(len(folds)), [fold.rows.size for fold in folds]),
-        "sample_weight": np.concatenate(weights) if weights else None,
-        "target": "procedure",
-        **folds[0].goal.ranges,
-    }
-    return np.concatenate([target.labels for target in targets]), known
+    numbers = np.repeat(np.arange(len(folds)), [fold.rows.size for fold in folds])
+    share = sum(fold.goal.share for fold in folds)
+    return target, numbers, replace(folds[0].goal, share=min(share, 1.0))
 
 
 def _weights(folds: Sequence[FoldScores]) -> Floats:

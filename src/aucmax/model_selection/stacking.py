@@ -22,7 +22,8 @@ from aucmax.model_selection.concordance_estimates import (
     concordance,
     likelihood_weights,
 )
-from aucmax.model_selection.goals import Goal, by_query
+from aucmax.model_selection.fold_estimates import unit_values
+from aucmax.model_selection.goals import Goal
 from aucmax.tables import Target
 
 # Points of the scale; between them it is linear.
@@ -88,7 +89,7 @@ class LogitRows:
     part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
     metric: str = "partial_auc"  # by its name
     share: float = 1.0  # of the weight, which the models that stay must have
-    n_rows: int = 0  # before some were taken
+    n_rows: int = 0  # of the table, before some were taken; 0 if none were
 
     @cached_property
     def labels(self) -> BoolArray:
@@ -116,22 +117,18 @@ class LogitRows:
         target, folds = self.target.take(rows), self.folds[rows]
         return replace(self, logits=self.logits[rows], target=target, folds=folds)
 
-    def values(self, scores: FloatArray) -> FloatArray:
-        """Return the metric of each query, or fold, that has one."""
-        target, goal = self.target, Goal(self.metric, **self.part)
-        if target.queries is None:
-            target = replace(target, queries=self.folds)
-            share = scores.size / np.unique(self.folds).size / self.n_rows
-            goal = replace(goal, share=share)
-        values = by_query(self.metric, target, scores, goal)
-        return values[~np.isnan(values)]
+    @property
+    def goal(self) -> Goal:
+        """The metric with its part of the curve, and the share of all rows held."""
+        share = self.folds.size / (self.n_rows or self.folds.size)
+        return Goal(self.metric, **self.part, share=share)
 
     def measure(self, scores: FloatArray) -> float:
         """Return the mean over queries, or over folds by positives, or 1/2."""
         if self.target.is_survival:
             return concordance(self.target, self.folds, scores)
         if self.has_units:
-            found = self.values(scores)
+            found = unit_values(self.target, self.folds, scores, self.goal)
             return float(found.mean()) if found.size else 0.5
         values, shares = [], []
         for fold in np.unique(self.folds):
