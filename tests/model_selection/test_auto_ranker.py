@@ -272,7 +272,7 @@ def test_it_wraps_into_a_table_model(tmp_path):
     model = aucmax.tables.TableModel(auto(), view="raw").fit(frame, y)
     new, truth = raw_table(seed=1)
     shuffled = new.select("day", "size", "kind").with_columns(other=pl.lit(1))
-    assert model.score(shuffled, truth) > 0.85
+    assert model.score(shuffled, truth) > 0.8
     aucmax.save(model, tmp_path / "model.aucmax")
     again = aucmax.load(tmp_path / "model.aucmax")
     np.testing.assert_array_equal(

@@ -80,14 +80,14 @@ def test_positions_are_comparable_between_folds():
 def test_tables_are_learned_from_the_training_rows_of_each_fold_alone(monkeypatch):
     table, labels = shapes()
     table = table.with_columns(number=np.arange(float(ROWS)))
-    really_fit = TableEncoder.fit
+    really_learn = TableEncoder.learn
     seen: list[set[float]] = []
 
     def spy(self: TableEncoder, X: pl.DataFrame, y: None = None) -> TableEncoder:
         seen.append(set(X["number"]))
-        return really_fit(self, X)
+        return really_learn(self, X)
 
-    monkeypatch.setattr(TableEncoder, "fit", spy)
+    monkeypatch.setattr(TableEncoder, "learn", spy)
     compare_models(table, encode_target(labels), ["logistic"], n_folds=4)
     left_out = [set(table["number"]) - rows for rows in seen]
     assert len(left_out) == 4

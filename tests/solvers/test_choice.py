@@ -167,7 +167,12 @@ class Shape:
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
         self.n_parameters = n_columns
         self.column_scales = None
-        self.risk = SimpleNamespace(is_smooth=is_smooth, can_be_smoothed=is_smoothable)
+        self.risk = SimpleNamespace(
+            is_smooth=is_smooth,
+            can_be_smoothed=is_smoothable,
+            is_convex=True,
+            least_value=0.0,
+        )
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,10 @@ from aucmax.exceptions import ColumnsWarning
 from aucmax.model_selection import compare_models
 from aucmax.tables import TableModel
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:column 'text' is left out:aucmax.exceptions.ColumnsWarning"
+)
+
 
 def table(n_rows=120, seed=0):
     generator = np.random.default_rng(seed)

@@ -49,7 +49,7 @@ def test_it_is_saved_and_a_damaged_model_is_rejected(tmp_path):
 def test_a_query_that_lightgbm_refuses():
     rows = RNG.normal(size=(10_001, 1))
     with pytest.raises(ValueError, match="a query has 10001 rows, but LightGBM's"):
-        LambdaRankBaseline().fit(rows, np.arange(10_001) % 2)
+        LambdaRankBaseline().fit(rows, np.arange(10_001) % 2, qid=np.zeros(10_001))
 
 
 def test_labels_must_be_levels():

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from aucmax._core.validation import reads_like_event
 from aucmax.cli.output import Console
 from aucmax.exceptions import PositiveClassWarning, TooManyValuesError
 
@@ -312,6 +311,8 @@ def _is_reversed(target: Any) -> bool:
     positive = target.grading.positive
     if not isinstance(positive, str):
         return False
+    from aucmax._core.validation import reads_like_event
+
     is_event = reads_like_event(target.grading.negatives[0])
     if is_event != reads_like_event(positive):
         return is_event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -131,7 +131,7 @@ class MetricInterval(_Result):
     p_value: float | None = None
     null: float | None = None
     target: str | None = None
-    note: str | None = None
+    note: str | None = field(default=None, compare=False)
 
     def __getattr__(self, name: str) -> float:
         metric = self.__dict__.get("metric", "")
@@ -196,7 +196,7 @@ class MetricDifference(_Result):
     null: float = 0.0
     margin: float | None = None
     unadjusted_p_value: float | None = None
-    note: str | None = None
+    note: str | None = field(default=None, compare=False)
 
     auc_a = property(lambda self: self.value_a, doc="Area of the first model.")
     auc_b = property(lambda self: self.value_b, doc="Area of the second model.")
@@ -252,7 +252,7 @@ class MetricComparison(_Result):
     differences: tuple[MetricDifference, ...]
     confidence: float
     metric: str = "auc"
-    note: str | None = None
+    note: str | None = field(default=None, compare=False)
 
     def _records(self) -> list[dict[str, Any]]:
         return [_record(one) for one in self.differences]

@@ -164,16 +164,17 @@ def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
     known = target.take(rows)
     ranges = {"fpr_range": goal.fpr_range, "tpr_range": goal.tpr_range}
     try:
-        values: Floats = named.function(
+        values = named.function(
             known.labels if named.kind.uses_levels else known.relevant,
             scores[rows],
             sample_weight=known.weights,
             qid=known.queries,
-            average=None,
+            average="macro" if known.queries is None else None,
             **(ranges if named.kind.takes_range else {}),
         )
     except NotEnoughClassesError:
         return np.full(known.n_queries or 1, np.nan)
+    values = np.atleast_1d(values)
     if metric == "map" and known.queries is not None:
         # like the AUC, it needs a row of the lowest level
         _, codes = np.unique(known.queries, return_inverse=True)

@@ -63,14 +63,13 @@ class KernelLogistic(BinaryRanker):
         logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
         logistic.fit(features, labels, weight)
         landmarks: Any = nystroem.components_
-        if sparse.issparse(landmarks):
-            landmarks = sparse.csr_array(landmarks)
+        is_dense = isinstance(landmarks, np.ndarray)
         # all at once: an interrupted fit leaves the model as it was
         self.__dict__.update(
             classes_=classes,
             n_features_in_=X.shape[1],
             gamma_=float(gamma),
-            landmarks_=landmarks,
+            landmarks_=landmarks if is_dense else sparse.csr_array(landmarks),
             weights_=nystroem.normalization_.T @ logistic.coef_[0],
         )
         return self

@@ -54,7 +54,7 @@ def _column(pandas: Any, series: Any, dtype: Any) -> Any:
     if dtype == "bool" and plain.dtype != "bool":
         return plain
     known = getattr(dtype, "categories", None)
-    if known is not None and not plain.dropna().isin(known).all():
+    if known is not None and not set(plain.dropna()) <= set(known):
         return plain
     try:
         return pandas.Series(cells, dtype=dtype)

@@ -258,7 +258,8 @@ def check_rows(table: Any, target: Target) -> None:
     """Reject a target of another length, and infinite numbers: folds renumber rows."""
     if not table.shape[1]:  # has no rows either in polars 1
         raise ValueError(
-            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required."
+            f"the table has no column: 0 feature(s) (shape={table.shape}) while a "
+            "minimum of 1 is required."
         )
     if table.shape[0] != target.labels.size:
         raise ValueError(
