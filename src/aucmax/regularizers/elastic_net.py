@@ -8,7 +8,7 @@ from aucmax._core.parameters import check_interval
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.projections import (
     half_square,
-    nearest_magnitudes,
+    nearest_in_elastic_net_ball,
     soft_threshold,
     support,
     tilt_of_least_cost,
@@ -51,8 +51,7 @@ class ElasticNet:
             return 0.0
         magnitudes = np.abs(slope)
         rho, theta = self.l1_ratio, 1.0
-        with np.errstate(over="ignore"):
-            fall = float((magnitudes * np.maximum(magnitudes - rho, 0.0)).sum())
+        fall = float((magnitudes * np.maximum(magnitudes - rho, 0.0)).sum())
         if fall > (1.0 - rho) * constant:  # else the bound grows up to theta = 1
             theta = min(tilt_of_least_cost(constant, magnitudes, rho), 1.0)
         bound = theta * constant
@@ -86,7 +85,7 @@ class ElasticNetBall(Ball):
         return support(direction, self.radius, self.l1_ratio)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = nearest_magnitudes(np.abs(point), self.radius, self.l1_ratio)
+        nearest = nearest_in_elastic_net_ball(np.abs(point), self.radius, self.l1_ratio)
         return with_signs_of(point, nearest)
 
 

@@ -64,7 +64,7 @@ class L1Ball(Ball):
         return self.radius * _largest_magnitude(direction)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = projections.nearest_magnitudes(np.abs(point), self.radius)
+        nearest = projections.nearest_in_l1_ball(np.abs(point), self.radius)
         return projections.with_signs_of(point, nearest)
 
     def middle(self, n_parameters: int) -> FloatArray:
