@@ -161,8 +161,8 @@ def test_features_are_those_of_the_program():
     graphs, labels = graphs_of(2)
     weights = weights_of(2)
     problem = problem_of(graphs, labels)
-    found = problem.features(problem.consistent_chains(problem.scores(weights)))
-    for row, graph, y in zip(found, graphs, labels, strict=True):
+    features = problem.features(problem.consistent_chains(problem.scores(weights)))
+    for row, graph, y in zip(features, graphs, labels, strict=True):
         expected = reference.tangent(reference.labelled([graph], [y]), weights)
         np.testing.assert_allclose(row, expected, rtol=1e-8)
 
@@ -177,9 +177,8 @@ def test_the_augmented_chain_supports_the_risk_from_below():
         for other in range(5):
             there = weights_of(other, 2.0)
             scores = problem.scores(there)
-            own = problem.loss_augmented_chains(scores)
-            own_losses = problem.losses(own)
-            highest = own_losses + problem.chain_scores(own, scores)
+            best = problem.loss_augmented_chains(scores)
+            highest = problem.losses(best) + problem.chain_scores(best, scores)
             assert (losses + slopes @ there <= highest + 1e-12).all()
 
 
