@@ -10,6 +10,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from aucmax.graphs._flow_kernels import _flow_down
+from aucmax.graphs.total_variation import EdgeNetwork
+
 
 def value(x, values, edges, weights):
     differences = np.abs(x[edges[:, 0]] - x[edges[:, 1]])
@@ -79,3 +82,34 @@ def dual_prox(values, edges, weights):
     box = -weights[used], weights[used]
     solution = lsq_linear(incidence.T, values, box, method="bvls", tol=1e-15)
     return values - incidence.T @ solution.x
+
+
+def optimality_gap(x, values, edges, weights):
+    r"""Bound how far x is from the minimum: its value less that of a dual flow.
+
+    With any flow |f_e| <= w_e on the edges, and r_i = v_i - outflow_i, the value of x
+    is at most |x - r|^2 / 2 + sum_e w_e |x_i - x_j| - f_e (x_i - x_j) above the
+    minimum. Between unequal ends f is w towards the smaller one; among nodes of equal x
+    it is a maximum flow, which may be a wrong one: only its limits matter.
+    """
+    first, second = edges.T
+    rise = x[first] - x[second]
+    flow = weights * np.sign(rise)
+    remainder = values - np.bincount(first, flow, x.size)
+    remainder += np.bincount(second, flow, x.size)
+    equal = rise == 0.0
+    network = EdgeNetwork(edges[equal], x.size)
+    order, offsets = network.order, network.offsets
+    state = network.state(remainder, weights[equal])
+    _, _, begin, end, _, twin, room = state
+    capacity, start = room.copy(), remainder[order]
+    label, queue = np.empty((2, x.size), twin.dtype)
+    waits = np.zeros(x.size, dtype=bool)
+    for k in np.flatnonzero(np.diff(offsets) > 1):
+        low, high = offsets[k : k + 2]
+        _flow_down(low, high, x[order[low]], state, label, queue, waits)
+    inner = (room[twin] - room) / 2.0
+    assert (np.abs(inner) <= capacity * (1.0 + 1e-15)).all()
+    tails = np.repeat(np.arange(x.size), end - begin)
+    error = start - np.bincount(tails, inner, x.size) - x[order]
+    return float(error @ error / 2.0)

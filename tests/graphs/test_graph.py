@@ -212,7 +212,7 @@ def test_bad_edges_are_rejected(edges, message):
     [
         (
             [["a", "b"]],
-            "edges[0] is ('a', 'b')). Use Graph.from_frames for nodes with",
+            "edges[0] is ('a', 'b')). Number the nodes",
         ),
         (np.array([["1", "2"]], dtype=object), "edges[:, 0] must hold real numbers"),
         (np.array([[0, None]], dtype=object), "edges[:, 1] must hold real numbers"),
@@ -343,7 +343,7 @@ def test_tuples_and_lists_are_taken_as_graphs():
 @pytest.mark.parametrize(
     ("item", "message", "kind"),
     [
-        (NODES, "X[7] must be a Graph, a networkx.Graph, or a tuple (node_", TypeError),
+        (NODES, "X[7] must be a Graph, or a tuple (node_features", TypeError),
         ((NODES,), "got a tuple of length 1", TypeError),
         (None, "got a NoneType", TypeError),
         ((NODES, [[0, 9]]), "X[7]: edges[0] is (0, 9)", ValueError),

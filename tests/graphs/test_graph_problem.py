@@ -36,10 +36,15 @@ def weights_of(seed, scale=1.0, low=0.0):
 def risks(problem, weights, loss):
     """Risk of each graph, from the parts that training uses."""
     scores = problem.scores(weights)
-    augmented = problem.chains(scores, "augmented")
+    augmented = problem.loss_augmented_chains(scores)
     losses = problem.losses(augmented)
-    second = problem.chains(scores, "predicted" if loss == "ramp" else loss)
-    return losses + problem.worth(augmented, scores) - problem.worth(second, scores)
+    is_ramp = loss == "ramp"
+    second = (problem.best_chains if is_ramp else problem.consistent_chains)(scores)
+    return (
+        losses
+        + problem.chain_scores(augmented, scores)
+        - problem.chain_scores(second, scores)
+    )
 
 
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
@@ -88,7 +93,7 @@ def test_risks_bound_the_loss_of_the_prediction_the_ramp_more_tightly(
     problem = problem_of(graphs, labels, SETS[kind])
     weights = weights_of(seed, scale)
     scores = problem.scores(weights)
-    counts = problem.batch.split(problem.chains(scores, "predicted").nodes)
+    counts = problem.batch.split(problem.best_chains(scores).nodes)
     top_sets = [SETS[kind](graph.n_nodes) for graph in graphs]
     lost = []
     for own, part, y in zip(top_sets, counts, labels, strict=True):
@@ -108,7 +113,7 @@ def test_the_loss_is_that_of_the_auc(seed):
     problem = problem_of(graphs, labels)
     scores = problem.scores(weights_of(seed))
     chains = problem._any_order.find(*scores)
-    counts = problem.chains(scores, "predicted").nodes
+    counts = problem.best_chains(scores).nodes
     for a, b, y in zip(*_bounds(problem), labels, strict=True):
         n_positive = int(y.sum())
         own = TopSets.every(b - a)
@@ -141,21 +146,23 @@ def test_features_add_up_to_what_chains_are_worth():
     weights = weights_of(1)
     scores = problem.scores(weights)
     for counts in (
-        problem.chains(scores, "augmented"),
-        problem.chains(scores, "consistent"),
-        problem.chains(scores, "predicted"),
+        problem.loss_augmented_chains(scores),
+        problem.consistent_chains(scores),
+        problem.best_chains(scores),
     ):
         features = problem.features(counts)
         assert features.shape == (3, 4)
-        np.testing.assert_allclose(features @ weights, problem.worth(counts, scores))
+        np.testing.assert_allclose(
+            features @ weights, problem.chain_scores(counts, scores)
+        )
 
 
 def test_features_are_those_of_the_program():
     graphs, labels = graphs_of(2)
     weights = weights_of(2)
     problem = problem_of(graphs, labels)
-    found = problem.features(problem.chains(problem.scores(weights), "consistent"))
-    for row, graph, y in zip(found, graphs, labels, strict=True):
+    features = problem.features(problem.consistent_chains(problem.scores(weights)))
+    for row, graph, y in zip(features, graphs, labels, strict=True):
         expected = reference.tangent(reference.labelled([graph], [y]), weights)
         np.testing.assert_allclose(row, expected, rtol=1e-8)
 
@@ -164,15 +171,14 @@ def test_the_augmented_chain_supports_the_risk_from_below():
     graphs, labels = graphs_of(4)
     problem = problem_of(graphs, labels)
     for seed in range(5):
-        counts = problem.chains(problem.scores(weights_of(seed)), "augmented")
+        counts = problem.loss_augmented_chains(problem.scores(weights_of(seed)))
         losses = problem.losses(counts)
         slopes = problem.features(counts)
         for other in range(5):
             there = weights_of(other, 2.0)
             scores = problem.scores(there)
-            own = problem.chains(scores, "augmented")
-            own_losses = problem.losses(own)
-            highest = own_losses + problem.worth(own, scores)
+            best = problem.loss_augmented_chains(scores)
+            highest = problem.losses(best) + problem.chain_scores(best, scores)
             assert (losses + slopes @ there <= highest + 1e-12).all()
 
 
@@ -180,6 +186,6 @@ def test_passes_are_counted():
     graphs, labels = graphs_of(0)
     problem = problem_of(graphs, labels)
     scores = problem.scores(weights_of(0))
-    problem.chains(scores, "augmented")
-    problem.chains(scores, "consistent")
+    problem.loss_augmented_chains(scores)
+    problem.consistent_chains(scores)
     assert problem.n_passes == 2.0

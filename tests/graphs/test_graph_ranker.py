@@ -10,7 +10,6 @@ from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling
-from graphs.test_graph_sources import network
 
 METRICS = {
     "auc": ({}, TopSets.every),
@@ -228,18 +227,12 @@ def test_isolated_nodes_and_parts_without_path_are_no_obstacle():
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
 
 
-def test_tuples_lists_networkx_and_graphs_are_alike():
+def test_tuples_lists_and_graphs_are_alike():
     graphs, labels = graphs_of(14)
     tuples = [(g.node_features, g.edges, g.edge_features) for g in graphs]
-    networks = []
-    for graph in graphs:
-        nodes = {i: {"features": row} for i, row in enumerate(graph.node_features)}
-        pairs = zip(graph.edges.tolist(), graph.edge_features, strict=True)
-        edges = [(i, j, {"features": row}) for (i, j), row in pairs]
-        networks.append(network(nodes, edges))
     lists = [[g.node_features.tolist(), g.edges.tolist()] for g in graphs]
     plain = [Graph(g.node_features, g.edges) for g in graphs]
-    for one, other in ((graphs, tuples), (graphs, networks), (plain, lists)):
+    for one, other in ((graphs, tuples), (plain, lists)):
         model, again = fitted(one, labels), fitted(other, labels)
         np.testing.assert_array_equal(weights_of(model), weights_of(again))
         for a, b in zip(

@@ -19,7 +19,7 @@ TIGHT = StoppingRule(1e-6, 3000, floor=1e-2)
 
 
 def solved(problem, C, first_bounded, start, rule=TIGHT):
-    linear = problem.features(problem.chains(problem.scores(start), "consistent")).mean(
+    linear = problem.features(problem.consistent_chains(problem.scores(start))).mean(
         axis=0
     )
     return FrankWolfe(problem, C, first_bounded).minimize(linear, start, rule, [])

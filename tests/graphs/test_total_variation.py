@@ -11,8 +11,8 @@ from scipy.sparse import coo_array, eye_array, hstack
 from scipy.sparse.csgraph import connected_components
 
 import reference_total_variation as reference
-from aucmax.graphs.total_variation import optimality_gap, prox
-from reference_total_variation import value
+from aucmax.graphs.total_variation import prox
+from reference_total_variation import optimality_gap, value
 
 pytestmark = pytest.mark.kernel
 
@@ -242,15 +242,11 @@ def test_extreme_scales_change_nothing_but_the_scale(kind, exponent):
     assert optimality_gap(scale * rough, *scaled) == expected
 
 
-@pytest.mark.parametrize("kind", ["grid", "mixture"])
-def test_the_largest_floats_end_and_change_nothing_but_the_scale(kind):
-    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(3))
-    scale = 2.0**1022 / np.abs(values).max()
-    x = prox(scale * values, edges, scale * weights)
-    assert_allclose(x / scale, prox(values, edges, weights), rtol=0.0, atol=1e-13)
-    far = np.where(np.arange(x.size) < x.size // 2, 2.0**1022, -(2.0**1022))
-    with np.errstate(over="ignore"):  # the square of a large error
-        assert optimality_gap(far, scale * values, edges, scale * weights) == np.inf
+def test_numbers_whose_sums_may_overflow_are_rejected():
+    values, edges, weights = problem_of("grid", "normal", np.random.default_rng(3))
+    for problem in ((1e250 * values, edges, weights), (values, edges, 1e250 + weights)):
+        with pytest.raises(ValueError, match=r"at most 1e\+200.*Divide all of them"):
+            prox(*problem)
 
 
 @settings(max_examples=50)
@@ -355,9 +351,8 @@ def test_an_edge_given_twice_counts_twice():
 )
 def test_bad_edges_and_weights_are_rejected(edges, weights, words):
     values = [1.0, 2.0, 3.0]
-    for call in (prox, lambda *problem: optimality_gap(values, *problem)):
-        with pytest.raises(ValueError, match=words):
-            call(values, edges, weights)
+    with pytest.raises(ValueError, match=words):
+        prox(values, edges, weights)
 
 
 def test_a_square_is_solved_by_hand():

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC, LevelSumRanker, MarginRanker
 from aucmax.exceptions import ConstantScoresWarning, MarginWarning
-from aucmax.graphs.total_variation import optimality_gap, prox
+from aucmax.graphs.total_variation import prox
 from aucmax.linear.column_scales import column_scales, largest_entries
 from margin import samples
 from margin_programs import (
@@ -23,6 +23,7 @@ from margin_programs import (
     solve_pairs,
 )
 from reference_margins import instance_margin, pair_margin
+from reference_total_variation import optimality_gap
 from reference_total_variation import value as total_variation
 from torture.amount import times
 

@@ -198,8 +198,8 @@ def _share(n, state):
 
 
 @njit(cache=True, nogil=True)
-def split_into_blocks(offsets, state, notes, todo, solution):
-    """Find the blocks of each segment; write the values of the nodes to `solution`."""
+def split_into_blocks(offsets, state, notes, todo, block):
+    """Find the blocks of each segment, numbered by the place where each begins."""
     # Segments, from one offset to before the next in the first half of the state, are
     # not joined by edges. notes = (label, queue, waits, part, place of nodes; moved, of
     # arcs); todo, of shape (64, 3), lists blocks, and whether to cut at the middle
@@ -222,8 +222,9 @@ def split_into_blocks(offsets, state, notes, todo, solution):
                 pivot = _mean(low, high, value)
             _flow_down(low, high, pivot, state, label, queue, waits)
             if not halve and _is_flat(low, high, value, pivot):
+                # upper parts come first, so blocks of higher values have lower numbers
                 for i in range(low, high):
-                    solution[state[0][i]] = pivot
+                    block[state[0][i]] = low % n
                 continue
             n_upper = _part(low, high, label, part, queue)
             low += shift
@@ -287,11 +288,3 @@ def _part(low, high, label, part, places):
             places[n_listed] = i
             n_listed += 1
     return n_upper
-
-
-@njit(cache=True, nogil=True)
-def fill_blocks(offsets, targets, state, label, queue, waits):
-    """Run a flow within each segment towards the segment's target."""
-    for s in range(offsets.size - 1):
-        low, high = offsets[s], offsets[s + 1]
-        _flow_down(low, high, targets[s], state, label, queue, waits)

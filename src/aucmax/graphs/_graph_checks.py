@@ -122,7 +122,7 @@ def _edge_array(values: Any) -> NDArray[Any]:
     if array.dtype.kind not in "iuf":
         raise TypeError(
             f"edges must hold the numbers of nodes, got dtype {array.dtype} (edges[0] "
-            f"is {_shown(array[0])}). Use Graph.from_frames for nodes with names."
+            f"is {_shown(array[0])}). Number the nodes from 0."
         )
     return array
 

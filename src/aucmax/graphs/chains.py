@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.graphs.total_variation import EdgeNetwork
+from aucmax.graphs.total_variation import MAX_VALUE, EdgeNetwork
 from aucmax.metrics.top_sets import TopSets, counts_by_sums
 
 
@@ -72,10 +72,11 @@ class ChainFinder:
             self._inner_edges.ravel(), np.repeat(inner / 2.0, 2), unary.size
         )
         u += np.bincount(self._lifted, pair_weights[~self._is_inner], unary.size)
-        if not np.isfinite(u).all():
+        is_large = ~(np.abs(u) <= MAX_VALUE)
+        if is_large.any():
             raise ValueError(
-                f"the scores of node {int(np.argmin(np.isfinite(u)))} and its edges "
-                "overflow. Scale the features down."
+                f"the scores of node {int(np.argmax(is_large))} and its edges are over "
+                f"{MAX_VALUE:g}, so their sums overflow. Scale the features down."
             )
         x = self._network.prox(u, inner / 2.0)
         order = np.lexsort((-u, -x, self._segment))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.graphs import graph_sources
 from aucmax.graphs._graph_checks import check_edges, check_table
-from aucmax.graphs.graph_sources import is_networkx
+from aucmax.graphs.adjacency import read_adjacency
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -155,104 +153,23 @@ class Graph:
         ([[0, 1]], [[0.3]])
         """
         nodes = check_table(node_features, "node_features")
-        return cls(nodes, *graph_sources.read_adjacency(adjacency, len(nodes)))
-
-    @classmethod
-    def from_networkx(
-        cls,
-        graph: Any,
-        node_attributes: str | Sequence[str] = "features",
-        edge_attributes: str | Sequence[str] | None = None,
-    ) -> Graph:
-        """Read nodes and edges from a NetworkX graph.
-
-        Parameters
-        ----------
-        graph : networkx.Graph or networkx.MultiGraph
-            Undirected. Its parallel edges become one, with the sum of the features.
-        node_attributes : str or list of str
-            The features of the nodes: one attribute that holds a number or a vector,
-            or several that hold a number each.
-        edge_attributes : str or list of str, optional
-            The features of the edges. By default "features"; if no edge has it, each
-            edge has the one feature 1.
-
-        Returns
-        -------
-        graph : Graph
-            Its nodes are in the order of ``graph.nodes``.
-        """
-        return cls(
-            *graph_sources.read_networkx(graph, node_attributes, edge_attributes)
-        )
-
-    @classmethod
-    def from_frames(
-        cls,
-        nodes: Any,
-        edges: Any = None,
-        *,
-        node: str = "node",
-        source: str = "source",
-        target: str = "target",
-        node_features: str | Sequence[str] | None = None,
-        edge_features: str | Sequence[str] | None = None,
-    ) -> Graph:
-        """Read nodes and edges from two tables that share the ids of the nodes.
-
-        Parameters
-        ----------
-        nodes : pandas.DataFrame or polars.DataFrame
-            One row for each node.
-        edges : pandas.DataFrame or polars.DataFrame, optional
-            One row for each edge. By default there are none.
-        node : str
-            The column of `nodes` with the ids, all different: numbers or strings.
-        source, target : str
-            The columns of `edges` with the ids of their two nodes.
-        node_features : str or list of str, optional
-            Columns of `nodes`. By default all but the ids.
-        edge_features : str or list of str, optional
-            Columns of `edges`. By default all but the ids; if there are no more, each
-            edge has the one feature 1.
-
-        Returns
-        -------
-        graph : Graph
-            Its nodes are in the order of the rows of `nodes`.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> from aucmax.graphs import Graph
-        >>> people = pl.DataFrame({"node": ["Ada", "Bo", "Cy"], "age": [36, 41, 29]})
-        >>> pairs = pl.DataFrame({"source": ["Cy"], "target": ["Ada"], "papers": [3]})
-        >>> graph = Graph.from_frames(people, pairs)
-        >>> graph.edges.tolist(), graph.edge_features.tolist()
-        ([[0, 2]], [[3.0]])
-        """
-        return cls(
-            *graph_sources.read_frames(
-                nodes, edges, node, (source, target), node_features, edge_features
-            )
-        )
+        return cls(nodes, *read_adjacency(adjacency, len(nodes)))
 
 
 def as_graph(item: Any, name: str) -> Graph:
-    """Return a graph, a tuple or a NetworkX graph as a :class:`Graph`."""
+    """Return a graph, or a tuple of its parts, as a :class:`Graph`."""
     if isinstance(item, Graph):
         return item
     is_tuple = isinstance(item, tuple | list)
-    if not (is_networkx(item) or (is_tuple and len(item) in (2, 3))):
+    if not (is_tuple and len(item) in (2, 3)):
         of_length = f" of length {len(item)}" if is_tuple else ""
         raise TypeError(
-            f"{name} must be a Graph, a networkx.Graph, or a tuple (node_features, "
-            "edges) or (node_features, edges, edge_features), got a "
-            f"{type(item).__name__}{of_length}. Graph.from_adjacency and "
-            "Graph.from_frames make graphs from other data."
+            f"{name} must be a Graph, or a tuple (node_features, edges) or "
+            f"(node_features, edges, edge_features), got a {type(item).__name__}"
+            f"{of_length}. Graph.from_adjacency reads matrices."
         )
     try:
-        return Graph(*item) if is_tuple else Graph.from_networkx(item)
+        return Graph(*item)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {error}") from error

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs.graph import Graph, as_graph
-from aucmax.graphs.graph_sources import is_networkx
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +84,7 @@ class GraphBatch:
 
 def _as_graphs(X: Any) -> list[Graph]:
     is_pair = isinstance(X, tuple | list) and len(X) in (2, 3)
-    if isinstance(X, Graph) or is_networkx(X) or (is_pair and hasattr(X[0], "shape")):
+    if isinstance(X, Graph) or (is_pair and hasattr(X[0], "shape")):
         raise TypeError(
             "X must be a list of graphs, got a single one; wrap it in a list: [graph]."
         )

@@ -136,17 +136,25 @@ class GraphProblem:
             batch.node_features @ weights[:d], batch.edge_features @ weights[d:]
         )
 
-    def chains(self, scores: GraphScores, task: str) -> Counts:
+    def best_chains(self, scores: GraphScores) -> Counts:
         """Return the counts of the chains that score highest."""
-        # "predicted": of all; "augmented": with loss; "consistent": positives first
+        return self._chains(scores.nodes, scores.pairs)
+
+    def loss_augmented_chains(self, scores: GraphScores) -> Counts:
+        """Return the counts of the chains whose score plus loss is highest."""
+        return self._chains(scores.nodes - self.labels, scores.pairs)
+
+    def consistent_chains(self, scores: GraphScores) -> Counts:
+        """Return the counts of the best chains with all positives first."""
+        return self._chains(scores.nodes, scores.pairs, is_consistent=True)
+
+    def _chains(
+        self, unary: FloatArray, pairs: FloatArray, is_consistent: bool = False
+    ) -> Counts:
         self.n_passes += 1.0
-        unary, pairs = scores
-        if task == "augmented":
-            unary = unary - self.labels
-        is_consistent = task == "consistent"
         finder = self._positives_first if is_consistent else self._any_order
-        found = finder.find(unary, np.maximum(pairs, 0.0))
-        node_counts, edge_counts = found.node_counts, found.edge_counts
+        chains = finder.find(unary, np.maximum(pairs, 0.0))
+        node_counts, edge_counts = chains.node_counts, chains.edge_counts
         for nodes, edges, solution in solve_repelling(
             self.batch,
             unary,
@@ -166,9 +174,9 @@ class GraphProblem:
 
     def prediction_losses(self, weights: FloatArray) -> FloatArray:
         """Return 1 minus the metric of each graph; nodes that share a value tie."""
-        return self.losses(self.chains(self.scores(weights), "predicted"))
+        return self.losses(self.best_chains(self.scores(weights)))
 
-    def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
+    def chain_scores(self, counts: Counts, scores: GraphScores) -> FloatArray:
         """Return the score of the chain of each graph, divided by Z."""
         nodes = _rows(counts.nodes, self.batch.node_offsets) @ scores.nodes
         pairs = _rows(counts.edges, self.batch.edge_offsets) @ scores.pairs

@@ -202,10 +202,9 @@ class GraphRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of Graph, tuple or networkx.Graph
+        X : sequence of Graph or tuple
             Graphs of any sizes with the same features; a tuple is (node features,
-            edges) or (node features, edges, edge features), and the nodes of a NetworkX
-            graph have an attribute "features"; its edges may have one.
+            edges) or (node features, edges, edge features).
         y : sequence of array-like of shape (n_nodes,)
             The labels of each graph's nodes, two distinct ones in all. The second in
             sorted order is the positive class. Graphs of one class are skipped.

@@ -68,9 +68,13 @@ def tangent_at(
     """Return the tangent that touches at the weights."""
     scores = problem.scores(weights)
     taken = _concave(problem, scores, loss)
-    counts = problem.chains(scores, "augmented")
+    counts = problem.loss_augmented_chains(scores)
     losses = problem.losses(counts)
-    risks = losses + problem.worth(counts, scores) - problem.worth(taken, scores)
+    risks = (
+        losses
+        + problem.chain_scores(counts, scores)
+        - problem.chain_scores(taken, scores)
+    )
     objective = 0.5 * (weights @ weights) + C * risks.mean()
     return Tangent(weights, taken, float(objective))
 
@@ -123,7 +127,9 @@ def minimize_in_rounds(
             scores = problem.scores(convex.weights)
             tangent = _concave(problem, scores, loss)
             # how far the old tangent lies above the concave part here
-            excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
+            excess = (
+                problem.chain_scores(tangent, scores).mean() - linear @ convex.weights
+            )
             found = convex.value - solver.C * max(float(excess), 0.0)
             settled = found >= objective - stopping.tol * max(found, stopping.floor)
         if found < objective or loss == "fixed":
@@ -160,7 +166,10 @@ def _remember_answer(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[],
 
 
 def _concave(problem: GraphProblem, scores: GraphScores, loss: str) -> Counts:
-    return problem.chains(scores, "predicted" if loss == "ramp" else "consistent")
+    """Return the chains of the subtracted part."""
+    if loss == "ramp":
+        return problem.best_chains(scores)
+    return problem.consistent_chains(scores)
 
 
 def _is_over(stopping: StoppingRule, history: list[Progress]) -> bool:
@@ -204,7 +213,7 @@ class FrankWolfe:
         weights, best = start, start
         value, bound = np.inf, 0.0  # no risk is negative
         while True:
-            counts = problem.chains(problem.scores(weights), "augmented")
+            counts = problem.loss_augmented_chains(problem.scores(weights))
             slopes, losses = problem.features(counts), problem.losses(counts)
             insert_planes(*planes, slopes, losses)
             risk = (losses + slopes @ weights).mean() - linear @ weights

@@ -22,11 +22,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.optimize import linprog
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs.graph_batch import GraphBatch
 from aucmax.graphs.inference import PairwiseModel
-from aucmax.graphs.linear_program import BoxProgram, solve_box_program
 from aucmax.metrics.top_sets import TopSets
 
 _MAX_VARIABLES = 2_000_000
@@ -35,6 +35,7 @@ _ADVICE = (
     "negative, aucmax.graphs.rank, which needs no program."
 )
 _MAX_FRACTION = 1e-6  # distance from 0 or 1 of a membership that counts as integral
+_TIME_IS_UP = 1  # SciPy's status
 _MAX_COST = 1e4  # of a variable, where the median is 1; larger ones harm HiGHS
 
 
@@ -152,17 +153,27 @@ def _solve(model: PairwiseModel, nested: bool, time_limit: float | None) -> Floa
     shape = (model.top_sets.sizes.size, model.unary.size)
     if shape[0] == 0:
         return np.empty(shape)
+    if time_limit is not None and not time_limit > 0.0:
+        raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
     program = _written(model, nested)
-    try:
-        x = solve_box_program(program, time_limit)
-    except TimeoutError as error:
-        raise TimeoutError(f"{error} {_ADVICE}") from None
-    memberships = x[: shape[0] * shape[1]].reshape(shape)
+    solution: Any = linprog(
+        **program,
+        method="highs-ds",  # the dual simplex method ends at a vertex
+        options={} if time_limit is None else {"time_limit": time_limit},
+    )
+    if solution.status == _TIME_IS_UP:
+        raise TimeoutError(
+            f"HiGHS did not solve the linear program of {program['c'].size:,} "
+            f"variables within time_limit={time_limit:g} seconds. {_ADVICE}"
+        )
+    if solution.status != 0:
+        raise RuntimeError(f"HiGHS found no optimum: {solution.message}")
+    memberships: FloatArray = solution.x[: shape[0] * shape[1]].reshape(shape)
     return np.clip(memberships, 0.0, 1.0) + 0.0  # no minus 0
 
 
-def _written(model: PairwiseModel, nested: bool) -> BoxProgram:
-    """Return the program; its columns are z, then m of J > 0, then m of J < 0."""
+def _written(model: PairwiseModel, nested: bool) -> dict[str, Any]:
+    """Return linprog's arguments; columns are z, then m of J > 0, then m of J < 0."""
     n_sets, n = model.top_sets.sizes.size, model.unary.size
     attracts, repels = model.pair_weights > 0.0, model.pair_weights < 0.0
     first, second = _ends(model, attracts)
@@ -189,15 +200,19 @@ def _written(model: PairwiseModel, nested: bool) -> BoxProgram:
     )
     cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
     low, high = _bounds(model)
-    return BoxProgram(
-        -_scaled(np.concatenate(cost)),
-        sparse.block_array(rows, format="csc"),
-        np.concatenate(limits),
-        sparse.hstack([members, no_products], format="csc"),
-        model.top_sets.sizes.astype(float),
-        np.append(low, np.zeros(n_products)),
-        np.append(high, np.ones(n_products)),
-    )
+    return {
+        "c": -_scaled(np.concatenate(cost)),
+        "A_ub": sparse.block_array(rows, format="csc"),
+        "b_ub": np.concatenate(limits),
+        "A_eq": sparse.hstack([members, no_products], format="csc"),
+        "b_eq": model.top_sets.sizes.astype(float),
+        "bounds": np.column_stack(
+            [
+                np.append(low, np.zeros(n_products)),
+                np.append(high, np.ones(n_products)),
+            ]
+        ),
+    }
 
 
 def _ends(model: PairwiseModel, is_chosen: BoolArray) -> list[Any]:

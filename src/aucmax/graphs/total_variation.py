@@ -7,12 +7,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
-from aucmax.graphs._flow_kernels import fill_blocks, split_into_blocks
+from aucmax._core.validation import FloatArray, IntArray, check_scores
+from aucmax.graphs._flow_kernels import split_into_blocks
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
-from aucmax.graphs._precise_kernels import settle_blocks
 
-_MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
+MAX_VALUE = 1e200  # sums of many values and weights stay far from overflow
 
 
 def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
@@ -41,10 +40,6 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     ndarray of shape (n_nodes,)
         The smoothed values x; bit-equal within a block.
 
-    See Also
-    --------
-    optimality_gap : A certificate for any candidate.
-
     References
     ----------
     .. [1] D. S. Hochbaum. An efficient algorithm for image segmentation, Markov random
@@ -54,56 +49,20 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> from aucmax.graphs.total_variation import optimality_gap, prox
-    >>> values, edges, weights = [0.0, 1.0, 5.0], [[0, 1], [1, 2]], [1.0, 1.0]
-    >>> prox(values, edges, weights).tolist()
+    >>> from aucmax.graphs.total_variation import prox
+    >>> prox([0.0, 1.0, 5.0], [[0, 1], [1, 2]], [1.0, 1.0]).tolist()
     [1.0, 1.0, 4.0]
-    >>> optimality_gap([1.0, 1.0, 4.0], values, edges, weights)
-    0.0
     """
-    v, pairs, w = _checked(values, edges, weights)
-    return EdgeNetwork(pairs, v.size).prox(v, w)
-
-
-def optimality_gap(
-    x: ArrayLike, values: ArrayLike, edges: ArrayLike, weights: ArrayLike
-) -> float:
-    r"""Bound how far x is from the minimum: its value less that of a dual flow.
-
-    With any flow :math:`|f_e| \le w_e` on the edges, and what it leaves of the values,
-    :math:`r_i = v_i - \text{outflow}_i`, the value of x is at most
-
-    .. math:: \tfrac12 \|x - r\|^2 + \sum_{e = (i, j)} w_e |x_i - x_j| - f_e (x_i - x_j)
-
-    above the minimum. The flow is chosen so that the second sum is 0, and among nodes
-    of equal x by one maximum flow. It is 0 at the solution and only there.
-
-    Parameters
-    ----------
-    x : array-like of shape (n_nodes,)
-        A candidate, compared bit by bit: neighbours that should be equal but differ
-        in the last digit have a large gap.
-    values, edges, weights : array-like
-        As in :func:`prox`.
-
-    Returns
-    -------
-    float
-        Primal value minus dual value, not negative.
-    """
-    v, pairs, w = _checked(values, edges, weights)
-    at = check_scores(x, v.size, name="x")
-    rest = EdgeNetwork(pairs, v.size).residual(at, v, w)
-    return float(rest @ rest / 2.0)
-
-
-def _checked(
-    values: ArrayLike, edges: ArrayLike, weights: ArrayLike
-) -> tuple[FloatArray, IntArray, FloatArray]:
     v = check_scores(values, name="values")
     pairs = check_edges(edges, v.size)
     w = check_edge_weights(weights, len(pairs), "weights", hint="")
-    return v, pairs, w
+    largest = max(np.abs(v).max(), w.max(initial=0.0))
+    if largest > MAX_VALUE:
+        raise ValueError(
+            f"values and weights must be at most {MAX_VALUE:g}, got {largest:g}: their "
+            "sums overflow. Divide all of them by one number."
+        )
+    return EdgeNetwork(pairs, v.size).prox(v, w)
 
 
 class _Arcs(NamedTuple):
@@ -120,97 +79,92 @@ class EdgeNetwork:
     """Edges between nodes, ready for total variation; an edge may occur repeatedly."""
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
-        # a kernel compiles once more for a read-only array
-        self.edges = np.require(edges, requirements="W")
+        self.edges = edges
         self.n_nodes = n_nodes
-        self._order, self._offsets = self._components(self.edges)
-        self._arcs = self._arcs_of(np.ones(len(edges), dtype=bool), self._order)
+        self.order, self.offsets = self._components()
+        self._arcs = self._list_arcs()
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`prox`."""
         if not len(self.edges):
             return values.copy()
-        excess = _excess(values)
-        values, weights = np.ldexp(values, -excess), np.ldexp(weights, -excess)
-        n, kind = self.n_nodes, self._arcs.head.dtype
+        n, dtype = self.n_nodes, self._arcs.head.dtype
         # a second half of each array, to write parts of blocks to
         state = tuple(
             np.concatenate([array, np.empty_like(array)])
-            for array in _state(values[self._order], self._arcs, weights)
+            for array in self.state(values, weights)
         )
-        label, queue, part, place = np.empty((4, 2 * n), kind)
-        moved = np.empty(2 * self._arcs.head.size, kind)
+        label, queue, part, place = np.empty((4, 2 * n), dtype)
+        moved = np.empty(2 * self._arcs.head.size, dtype)
         notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
-        todo, solution = np.empty((64, 3), dtype=np.int64), np.empty(n)
-        split_into_blocks(self._offsets, state, notes, todo, solution)
-        x: FloatArray = np.empty(n)
-        x[self._order] = solution  # up to rounding
-        block, sums = np.arange(n), np.empty((3, n))
-        settle_blocks(x, values, self.edges, weights, block, sums)
-        x = sums[0][block]
-        return np.ldexp(x, excess)
+        todo = np.empty((64, 3), dtype=np.int64)
+        block = np.empty(n, dtype=np.int64)
+        split_into_blocks(self.offsets, state, notes, todo, block)
+        is_start = np.zeros(n, dtype=np.int64)
+        is_start[block] = 1
+        number = np.empty_like(block)
+        number[self.order] = (np.cumsum(is_start) - 1)[block]
+        return self._block_values(number, values, weights)
 
-    def residual(
-        self, x: FloatArray, values: FloatArray, weights: FloatArray
+    def state(self, values: FloatArray, weights: FloatArray) -> tuple[Any, ...]:
+        """Return what the kernels of flows call the state, before anything flows."""
+        arcs = self._arcs
+        nodes = np.arange(self.n_nodes, dtype=arcs.head.dtype)
+        copies = (array.copy() for array in arcs[:4])
+        return (nodes, values[self.order], *copies, weights[arcs.edge])
+
+    def _block_values(
+        self, block: IntArray, values: FloatArray, weights: FloatArray
     ) -> FloatArray:
-        """Return what the best flow for x leaves of the values, less x."""
-        # largest from higher to lower x; among equal ones it evens the rest out
-        excess = _excess(x, values, weights)
-        x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
-        weights = np.ldexp(weights, -excess)
+        """Return the value of each node's block, given that higher ones come first.
+
+        It is the mean of the nodes' values, less the weights of edges to lower blocks,
+        plus those of edges to higher ones. Neighbours whose values are in the wrong
+        order were separated by rounding alone, and become one block.
+        """
         first, second = self.edges.T
-        rise = x[first] - x[second]
-        flow = weights * np.sign(rise)
-        rest = values - np.bincount(first, flow, self.n_nodes)
-        rest += np.bincount(second, flow, self.n_nodes)
-        joined = rise == 0.0
-        order, offsets = self._components(self.edges[joined])
-        arcs = self._arcs_of(joined, order)
-        state = _state(rest[order], arcs, weights)
-        label, queue = np.empty((2, order.size), arcs.head.dtype)
-        waits = np.zeros(order.size, dtype=bool)
-        fill_blocks(offsets, x[order[offsets[:-1]]], state, label, queue, waits)
-        rest[order] = state[1]
-        return np.ldexp(rest - x, excess)
+        rise = np.sign(block[second] - block[first])
+        while True:
+            a, b = block[first], block[second]
+            flow = np.where(a != b, rise * weights, 0.0)
+            remainder = values - np.bincount(first, flow, values.size)
+            remainder += np.bincount(second, flow, values.size)
+            size = np.bincount(block)
+            x: FloatArray = np.bincount(block, remainder) / size
+            x += np.bincount(block, remainder - x[block]) / size  # less rounding
+            wrong = (a != b) & (rise * (x[a] - x[b]) < 0.0)
+            if not wrong.any():
+                return x[block]
+            joined = (np.ones(np.count_nonzero(wrong)), (a[wrong], b[wrong]))
+            matrix = sparse.coo_array(joined, shape=(x.size, x.size))
+            _, labels = connected_components(matrix, directed=False)
+            block = labels.astype(np.int64)[block]
 
-    def _arcs_of(self, is_used: BoolArray, order: IntArray) -> _Arcs:
-        """Return the arcs of some edges between the places of the nodes in order."""
-        n_arcs = 2 * int(np.count_nonzero(is_used))
-        is_small = max(2 * order.size, 2 * n_arcs) < 2**31
-        kind: Any = np.int32 if is_small else np.int64  # large graphs wait for memory
-        place = np.empty(self.n_nodes, dtype=kind)
-        place[order] = np.arange(order.size, dtype=kind)
-        tails = place[self.edges[is_used].ravel()]  # of arcs there and back, by edge
-        ones, rows = np.ones(n_arcs, dtype=np.int8), np.arange(n_arcs + 1, dtype=kind)
+    def _list_arcs(self) -> _Arcs:
+        """Return both directions of the edges between the places of the nodes."""
+        n_arcs = 2 * len(self.edges)
+        is_small = 2 * max(self.n_nodes, n_arcs) < 2**31
+        dtype: Any = np.int32 if is_small else np.int64  # large graphs wait for memory
+        place = np.empty(self.n_nodes, dtype=dtype)
+        place[self.order] = np.arange(self.n_nodes, dtype=dtype)
+        tails = place[self.edges.ravel()]  # of arcs there and back, by edge
+        ones, rows = np.ones(n_arcs, dtype=np.int8), np.arange(n_arcs + 1, dtype=dtype)
         # one arc per row: turned over, it lists the arcs of each place, in linear time
-        by_arc = sparse.csr_array((ones, tails, rows), shape=(n_arcs, order.size))
+        by_arc = sparse.csr_array((ones, tails, rows), shape=(n_arcs, self.n_nodes))
         by_place = by_arc.tocsc()
-        listed, begin = by_place.indices.astype(kind), by_place.indptr.astype(kind)
+        listed, begin = by_place.indices.astype(dtype), by_place.indptr.astype(dtype)
         position = np.empty_like(listed)
-        position[listed] = np.arange(n_arcs, dtype=kind)
-        edge = np.flatnonzero(is_used)[listed >> 1]
+        position[listed] = np.arange(n_arcs, dtype=dtype)
         head, twin = tails[listed ^ 1], position[listed ^ 1]
-        return _Arcs(begin[:-1], begin[1:], head, twin, edge)
+        return _Arcs(begin[:-1], begin[1:], head, twin, listed >> 1)
 
-    def _components(self, edges: IntArray) -> tuple[IntArray, IntArray]:
+    def _components(self) -> tuple[IntArray, IntArray]:
         """Return the nodes component by component, and where each starts."""
         n = self.n_nodes
-        if len(edges) == 0:
+        if len(self.edges) == 0:
             return np.arange(n), np.arange(n + 1)
-        ones = np.ones(len(edges), dtype=np.int8)
-        matrix = sparse.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(n, n))
+        ones = np.ones(len(self.edges), dtype=np.int8)
+        matrix = sparse.coo_array((ones, tuple(self.edges.T)), shape=(n, n))
         count, labels = connected_components(matrix, directed=False)
         sizes = np.bincount(labels, minlength=count)
         return np.argsort(labels, kind="stable"), np.append(0, np.cumsum(sizes))
-
-
-def _state(values: FloatArray, arcs: _Arcs, weights: FloatArray) -> tuple[Any, ...]:
-    """Return what the kernels of flows call the state, before anything flows."""
-    nodes = np.arange(values.size, dtype=arcs.head.dtype)
-    return (nodes, values, *(array.copy() for array in arcs[:4]), weights[arcs.edge])
-
-
-def _excess(*arrays: FloatArray) -> int:
-    """Return by which power of two to scale down, so that no sum can overflow."""
-    _, exponent = np.frexp(max(np.abs(array).max(initial=0.0) for array in arrays))
-    return max(int(exponent) - _MAX_EXPONENT, 0)

@@ -8,7 +8,7 @@ from aucmax._core.parameters import check_interval
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.projections import (
     half_square,
-    nearest_magnitudes,
+    nearest_in_elastic_net_ball,
     soft_threshold,
     support,
     tilt_of_least_cost,
@@ -27,8 +27,8 @@ class ElasticNet:
         check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
 
     def value(self, parameters: FloatArray) -> float:
-        """Return the price of these parameters."""
-        return _price(parameters, self.l1_ratio)
+        """Return the penalty of these parameters."""
+        return _penalty(parameters, self.l1_ratio)
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
         """Return a subgradient, which is 0 in each weight that is 0."""
@@ -42,7 +42,7 @@ class ElasticNet:
         return soft_threshold(point, step * rho) / (1.0 + step * (1.0 - rho))
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
-        r"""Return the minimum of the price plus the positive part of a line.
+        r"""Return the minimum of the penalty plus the positive part of a line.
 
         .. math:: \max_{0 \le \theta \le 1} \; \theta o
                   - \frac{1}{2 (1 - \rho)} \sum_i (\theta |a_i| - \rho)_+^2
@@ -51,8 +51,7 @@ class ElasticNet:
             return 0.0
         magnitudes = np.abs(slope)
         rho, theta = self.l1_ratio, 1.0
-        with np.errstate(over="ignore"):
-            fall = float((magnitudes * np.maximum(magnitudes - rho, 0.0)).sum())
+        fall = float((magnitudes * np.maximum(magnitudes - rho, 0.0)).sum())
         if fall > (1.0 - rho) * constant:  # else the bound grows up to theta = 1
             theta = min(tilt_of_least_cost(constant, magnitudes, rho), 1.0)
         bound = theta * constant
@@ -62,7 +61,7 @@ class ElasticNet:
         return max(0.0, bound)
 
     def priced_weights(self) -> PricedWeights:
-        """Return the price of one weight."""
+        """Return the penalty of one weight."""
         return PricedWeights(self.l1_ratio, 1.0 - self.l1_ratio)
 
 
@@ -70,7 +69,7 @@ class ElasticNet:
 class ElasticNetBall(Ball):
     r"""The weights with :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`."""
 
-    radius: float = 1.0  # the largest price, not a distance
+    radius: float = 1.0  # the largest penalty, not a distance
     l1_ratio: float = 0.5  # rho, from 0 to 1
 
     def __post_init__(self) -> None:
@@ -78,19 +77,19 @@ class ElasticNetBall(Ball):
         check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
 
     def norm(self, parameters: FloatArray) -> float:
-        """Return the price of these parameters."""
-        return _price(parameters, self.l1_ratio)
+        """Return the penalty of these parameters."""
+        return _penalty(parameters, self.l1_ratio)
 
     def support(self, direction: FloatArray) -> float:
         """Return the largest inner product of the direction with a point inside."""
         return support(direction, self.radius, self.l1_ratio)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = nearest_magnitudes(np.abs(point), self.radius, self.l1_ratio)
+        nearest = nearest_in_elastic_net_ball(np.abs(point), self.radius, self.l1_ratio)
         return with_signs_of(point, nearest)
 
 
-def _price(parameters: FloatArray, l1_ratio: float) -> float:
+def _penalty(parameters: FloatArray, l1_ratio: float) -> float:
     return l1_ratio * float(np.abs(parameters).sum()) + half_square(
         parameters, 1.0 - l1_ratio
     )

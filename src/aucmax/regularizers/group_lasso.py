@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.l1 import bound_below_norm
-from aucmax.regularizers.projections import nearest_magnitudes
+from aucmax.regularizers.projections import nearest_in_l1_ball
 from aucmax.regularizers.regularizer import Ball
 
 
@@ -58,7 +58,7 @@ class GroupLassoBall(Ball):
 
     def _nearest(self, point: FloatArray) -> FloatArray:
         lengths = _Lengths(point, self.groups)
-        nearest = nearest_magnitudes(lengths.q, self.radius, weights=lengths.sizes)
+        nearest = nearest_in_l1_ball(lengths.q, self.radius, lengths.sizes)
         return lengths.changed_to(nearest)
 
 
@@ -79,13 +79,8 @@ class _Lengths:
                 f"{vector.size} weights; it needs one number for each."
             )
         self.sizes = np.bincount(self.groups).astype(np.float64)
-        # scaled by each group's largest weight, squares neither overflow nor vanish
-        largest = np.zeros(self.sizes.size)
-        np.maximum.at(largest, self.groups, np.abs(vector))
-        scale = np.where(largest > 0.0, largest, 1.0)
-        squares = (vector / scale[self.groups]) ** 2
-        means = np.bincount(self.groups, weights=squares) / self.sizes
-        self.q: FloatArray = largest * np.sqrt(means)
+        squares = np.bincount(self.groups, weights=np.square(vector))
+        self.q: FloatArray = np.sqrt(squares / self.sizes)
 
     @property
     def norm(self) -> float:

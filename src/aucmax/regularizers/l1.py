@@ -1,4 +1,4 @@
-"""The L1 norm as a price and as a limit, and convex combinations."""
+"""The L1 norm as a penalty and as a limit, and convex combinations."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ class L1:
         return Hull(value, is_signed=True, price=1.0)
 
     def priced_weights(self) -> PricedWeights:
-        """Return the price of one weight."""
+        """Return the penalty of one weight."""
         return PricedWeights(1.0)
 
 
@@ -64,7 +64,7 @@ class L1Ball(Ball):
         return self.radius * _largest_magnitude(direction)
 
     def _nearest(self, point: FloatArray) -> FloatArray:
-        nearest = projections.nearest_magnitudes(np.abs(point), self.radius)
+        nearest = projections.nearest_in_l1_ball(np.abs(point), self.radius)
         return projections.with_signs_of(point, nearest)
 
     def middle(self, n_parameters: int) -> FloatArray:
@@ -76,7 +76,7 @@ class L1Ball(Ball):
         return Hull(self.radius, is_signed=True)
 
     def priced_weights(self) -> PricedWeights:
-        """Return the price of one weight: nothing, within the radius."""
+        """Return the penalty of one weight: nothing, within the radius."""
         return PricedWeights(0.0, radius=self.radius)
 
 

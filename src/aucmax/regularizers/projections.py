@@ -1,26 +1,16 @@
 r"""Projections onto the L1, elastic-net and group balls, and their support functions.
 
-With a share rho of the L1 norm, the ball holds the magnitudes w >= 0 with
+The nearest point of the L1 ball, to magnitudes u outside, takes the same amount from
+all weights, down to 0. With a share rho of the L1 norm, the ball holds the w >= 0 with
 
-    sum_i omega_i (rho w_i + (1 - rho) / 2 w_i^2) <= r
+    sum_i rho w_i + (1 - rho) / 2 w_i^2 <= r
 
-Three questions lead to points in which rho + (1 - rho) w_i is proportional to numbers
-g_i > 0 wherever w_i > 0: which w is nearest to magnitudes u outside, measured by omega
-as well (g_i = rho + (1 - rho) u_i), which has the largest <g, w>, and which w, inside
-or not, reaches <g, w> = o at the least cost. Seen from the largest one, x = w_1,
-
-    w_i = max(0, c_i x - rho e_i),    c_i = g_i / g_1,    e_i = (1 - c_i) / (1 - rho),
-
-and with the first k, the largest, above 0 an equation for x remains:
-
-    (1 - rho) / 2 x^2 + rho x = (r + rho^2 sum_i omega_i e_i (1 + c_i) / 2)
-                                / sum_i omega_i c_i^2                    to spend r
-    x = (o / g_1 + rho sum_i c_i e_i) / sum_i c_i^2                     to reach o
-
-No sum has terms of both signs, so a tiny radius next to a huge point loses no digits.
+and the nearest point is w_i = max(0, u_i - lambda rho) / (1 + lambda (1 - rho)) with a
+multiplier lambda. Its cost is convex and falls in lambda, so Newton's method from 0
+never passes the solution.
 
 Legend: rho = l1_ratio; u, w = magnitudes before and after; omega = weights (1, or the
-sizes of groups); c = slopes; e = distances from the largest, (u_1 - u_i) / g_1.
+sizes of groups).
 
 References
 ----------
@@ -30,29 +20,22 @@ References
    on Foundations of Computer Science (1992).
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 
 from aucmax._core.validation import FloatArray
 
-_Numbers: TypeAlias = FloatArray | np.float64
+_MAX_EXCESS = 1e-14  # of a projection's cost over the radius: rounding
 
 
 def euclidean_norm(vector: FloatArray) -> float:
-    """Return the Euclidean norm; squares neither overflow nor vanish."""
-    largest = float(np.abs(vector).max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
+    """Return the Euclidean norm."""
     # not a product of BLAS, which may wait for threads much longer than it takes
-    return largest * float(np.sqrt(np.square(vector / largest).sum()))
+    return float(np.sqrt(np.square(vector).sum()))
 
 
 def half_square(vector: FloatArray, factor: float) -> float:
-    """Return ``factor / 2`` times the squared norm, infinite if too large."""
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.square(np.sqrt(factor / 2.0) * vector).sum())
+    """Return ``factor / 2`` times the squared norm."""
+    return factor / 2.0 * float(np.square(vector).sum())
 
 
 def with_signs_of(point: FloatArray, magnitudes: FloatArray) -> FloatArray:
@@ -67,102 +50,75 @@ def soft_threshold(point: FloatArray, threshold: float) -> FloatArray:
     return with_signs_of(point, np.maximum(np.abs(point) - threshold, 0.0))
 
 
-def nearest_magnitudes(
-    magnitudes: FloatArray,
-    radius: float,
-    l1_ratio: float = 1.0,
-    weights: FloatArray | None = None,
+def nearest_in_l1_ball(
+    magnitudes: FloatArray, radius: float, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Return the nearest magnitudes inside the ball to some outside, in O(n log n)."""
-    largest = float(magnitudes.max())
-    curvature = 1.0 - l1_ratio
-    unit = l1_ratio + curvature * largest
-    distances = (largest - magnitudes) / unit
-    slopes = (l1_ratio + curvature * magnitudes) / unit
-    top = _top_that_spends(radius, slopes, distances, l1_ratio, weights)
-    top = min(top, largest)
-    nearest: FloatArray = np.maximum(slopes * top - l1_ratio * distances, 0.0)
+    r"""Return the w with :math:`\sum_i \omega_i w_i = r` nearest to magnitudes outside.
+
+    Distances are weighted by omega, too.
+    """
+    omega = np.ones_like(magnitudes) if weights is None else weights
+    # seen from the largest one, of which nothing is lost by subtraction
+    distances = magnitudes.max() - magnitudes
+    top = min(_root(omega, omega * distances, radius), float(magnitudes.max()))
+    nearest: FloatArray = np.maximum(top - distances, 0.0)
     return nearest
+
+
+def nearest_in_elastic_net_ball(
+    magnitudes: FloatArray, radius: float, l1_ratio: float
+) -> FloatArray:
+    """Return the nearest magnitudes inside the ball to some outside."""
+    curvature, multiplier = 1.0 - l1_ratio, 0.0
+    while True:
+        shrinkage = 1.0 + multiplier * curvature
+        w: FloatArray = np.maximum(magnitudes - multiplier * l1_ratio, 0.0) / shrinkage
+        excess = float((w * (l1_ratio + curvature / 2.0 * w)).sum()) - radius
+        fall = float(np.square(l1_ratio + curvature * w[w > 0.0]).sum()) / shrinkage
+        last = multiplier
+        if excess > _MAX_EXCESS * radius:
+            multiplier += excess / fall
+        if multiplier == last:
+            return w
 
 
 def support(direction: FloatArray, radius: float, l1_ratio: float) -> float:
     r"""Return the maximum of :math:`\langle g, w \rangle` over an elastic-net ball.
 
-    With :math:`\mu = g_1 / (\rho + (1 - \rho) x)` it is the value of the dual,
-    :math:`\mu (r + \frac{1 - \rho}{2} \|w\|^2)`.
+    It is the value of the dual, a bound from above for every :math:`\mu > 0`,
+
+    .. math:: \min_\mu \; \mu r
+              + \frac{1}{2 \mu (1 - \rho)} \sum_i (|g_i| - \mu \rho)_+^2 .
     """
     slopes = np.abs(direction)
     largest = float(slopes.max(initial=0.0))
     curvature = 1.0 - l1_ratio
     if largest == 0.0 or curvature == 0.0:
         return radius * largest
-    slopes /= largest
-    distances = (1.0 - slopes) / curvature
-    top = _top_that_spends(radius, slopes, distances, l1_ratio)
-    w = np.maximum(slopes * top - l1_ratio * distances, 0.0)
-    multiplier = largest / (l1_ratio + curvature * top)
-    return multiplier * (radius + half_square(w, curvature))
+    slopes = slopes / largest
+    intercepts = np.full(slopes.size, l1_ratio**2)
+    square = _root(np.square(slopes), intercepts, 2.0 * curvature * radius)
+    multiplier = 1.0 / float(np.sqrt(square))
+    excess = np.maximum(slopes - multiplier * l1_ratio, 0.0)
+    return largest * (
+        multiplier * radius + half_square(excess, 1.0 / (multiplier * curvature))
+    )
 
 
 def tilt_of_least_cost(reach: float, magnitudes: FloatArray, l1_ratio: float) -> float:
     r"""Return the :math:`\theta` with :math:`\theta g_i \le \rho + (1 - \rho) w_i`."""
     # the w, 0 where the inequality is strict, reaches <g, w> = o > 0 at the least cost
-    largest = float(magnitudes.max())
     curvature = 1.0 - l1_ratio
-    if curvature == 0.0:
-        return 1.0 / largest
-    slopes = magnitudes / largest
-    distances = (1.0 - slopes) / curvature
-    top = _top(
-        slopes,
-        distances,
-        l1_ratio,
-        lambda c: l1_ratio * c,
-        lambda spared, spent: (reach / largest + spared) / spent,
-    )
-    return (l1_ratio + curvature * top) / largest
+    return _root(np.square(magnitudes), l1_ratio * magnitudes, curvature * reach)
 
 
-def _top_that_spends(
-    radius: float,
-    slopes: FloatArray,
-    distances: FloatArray,
-    l1_ratio: float,
-    weights: FloatArray | None = None,
-) -> float:
-    square = l1_ratio * l1_ratio
-    curvature = 1.0 - l1_ratio
-
-    def solved(spared: _Numbers, spent: _Numbers) -> _Numbers:
-        per_slope = (radius + spared) / spent
-        root = np.sqrt(square + 2.0 * curvature * per_slope)
-        return per_slope / ((l1_ratio + root) / 2.0)
-
-    def gain(c: FloatArray) -> FloatArray:
-        return square * (1.0 + c) / 2.0
-
-    return _top(slopes, distances, l1_ratio, gain, solved, weights)
-
-
-def _top(
-    slopes: FloatArray,
-    distances: FloatArray,
-    l1_ratio: float,
-    gain: Callable[[FloatArray], FloatArray],
-    solved: Callable[[_Numbers, _Numbers], _Numbers],
-    weights: FloatArray | None = None,
-) -> float:
-    """Return x, the largest magnitude."""
-    # solved(spared, spent) is the x of a choice of magnitudes, from their sums of omega
-    # e gain(c) and omega c^2. It is never too small, so magnitudes that it leaves at 0
-    # are dropped [1], until none is left: Newton's method on a convex, piecewise-linear
-    # function, with O(log n) rounds [2], usually 5 to 10, each shorter than the last.
-    c, e = slopes, distances
-    omega = np.ones_like(c) if weights is None else weights
-    n_used, x = -1, solved(np.float64(0.0), np.float64(1.0))  # the largest alone
+def _root(slopes: FloatArray, intercepts: FloatArray, total: float) -> float:
+    """Return the x at which max(0, slope x - intercept) sum to a total."""
+    # Newton's method on a convex, piecewise-linear function, from above the root; the
+    # terms that are 0 are dropped [1], in O(log n) rounds [2]
     while True:
-        used = np.flatnonzero(c * x >= l1_ratio * e)
-        if used.size == n_used:
+        x = (total + intercepts.sum()) / slopes.sum()
+        used = slopes * x > intercepts
+        if used.all() or not used.any():
             return float(x)
-        c, e, omega, n_used = c[used], e[used], omega[used], used.size
-        x = solved((omega * e * gain(c)).sum(), (omega * c * c).sum())
+        slopes, intercepts = slopes[used], intercepts[used]

@@ -1,4 +1,4 @@
-r"""The contract of a regularizer: the price of the parameters, and how solvers use it.
+r"""The contract of a regularizer: the penalty of parameters, and how solvers use it.
 
 :math:`\Omega` is convex, nonnegative and 0 at the origin; ``value`` is its definition.
 The other methods are abilities; a solver asks for those that it needs.
@@ -23,7 +23,7 @@ class Hull(NamedTuple):
 
 
 class PricedWeights(NamedTuple):
-    r"""One price for all weights, :math:`\pi |w| + \kappa w^2 / 2`."""
+    r"""One penalty for all weights, :math:`\pi |w| + \kappa w^2 / 2`."""
 
     # with a radius, the absolute weights also sum to at most that
     price: float  # pi
@@ -35,10 +35,10 @@ class Regularizer(Protocol):
     """The methods of every regularizer."""
 
     def value(self, parameters: FloatArray) -> float:
-        """Return the price of these parameters."""
+        """Return the penalty of these parameters."""
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
-        """Return a gradient or subgradient of the price."""
+        """Return a gradient or subgradient of the penalty."""
 
 
 @runtime_checkable
@@ -59,7 +59,7 @@ class ProximalRegularizer(Regularizer, Protocol):
 
 @runtime_checkable
 class HullRegularizer(Regularizer, Protocol):
-    """A hull of few directions, or the price of the weights in one."""
+    """A hull of few directions, or the penalty of the weights in one."""
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return a point inside, to start from."""
@@ -73,7 +73,7 @@ class SparseRegularizer(ProximalRegularizer, Protocol):
     """A regularizer that is separable over weights and leaves many of them at 0."""
 
     def priced_weights(self) -> PricedWeights:
-        """Return the price of one weight."""
+        """Return the penalty of one weight."""
 
 
 @runtime_checkable
