@@ -29,9 +29,8 @@ def draw(kind, generator):
     }[kind]
 
 
-@pytest.fixture(autouse=True, params=[2**14, 0], ids=["by NumPy", "by loops"])
-def always_a_grid(request, monkeypatch):
-    monkeypatch.setattr(logistic_grid, "_COMPILED_ROWS", request.param)
+@pytest.fixture(autouse=True)
+def always_a_grid(monkeypatch):
     monkeypatch.setattr(logistic_grid, "_MIN_ROWS", 2)
     monkeypatch.setattr(logistic_grid, "_ROWS_PER_NODE", 1e-6)
 
@@ -119,23 +118,6 @@ def test_threads_change_no_bit(monkeypatch):
     )
     assert one[0] == three[0]
     np.testing.assert_array_equal(one[1], three[1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", [None, "plain", "wide"])
-@pytest.mark.parametrize("kind", ["smooth", "tied", "borders", "outliers"])
-@pytest.mark.parametrize("fpr_range", RANGES)
-def test_numpy_gives_the_same_bits_as_loops(kind, weights, fpr_range, monkeypatch):
-    generator = np.random.default_rng(len(kind))
-    labels, scores = generator.random(N_ROWS) < 0.3, draw(kind, generator)
-    ranges = {"fpr_range": fpr_range, "tpr_range": (0.2, 0.9), "outside_weight": 0.3}
-    pairs = PairLogistic(**ranges).bind(labels, some_weights(weights, generator))
-    found = []
-    for n_compiled in (2**14, 0):
-        monkeypatch.setattr(logistic_grid, "_COMPILED_ROWS", n_compiled)
-        found.append(pairs.value_gradient_hessian(scores))
-    for ours, expected in zip(*found, strict=True):
-        np.testing.assert_array_equal(ours, expected)
 
 
 def test_many_rows_within_few_widths_take_the_grid_and_others_the_sort(monkeypatch):

@@ -29,7 +29,6 @@ class RowMatrix(ABC):
     dtype: Any
     is_sparse: bool
     on_workers = False  # then products are few, and no row comes to this process
-    prefers_cells = False  # whether there are too many rows to gather their scores
 
     @abstractmethod
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:

@@ -12,13 +12,9 @@ from scipy import sparse
 
 from aucmax._core.row_matrix import RowMatrix, in_memory_order, product
 from aucmax._core.threads import one_blas_thread
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import IntArray
 from aucmax.dask.cluster import HeldParts
-from aucmax.dask.score_cells import RowsInCells
 from aucmax.dask.tasks import Tasks
-
-#: with more rows, workers send counts in cells instead of scores, where possible
-MAX_SCORES = 5_000_000
 
 
 class PartedMatrix(RowMatrix):
@@ -104,17 +100,6 @@ class PartedMatrix(RowMatrix):
     def locate(self, block: int) -> tuple[str, int]:
         """Return the partition; its rows are counted from 0."""
         return f"In partition {block}: ", 0
-
-    @property
-    def prefers_cells(self) -> bool:  # type: ignore[override]
-        """Whether there are too many rows to send their scores."""
-        return self.shape[0] > MAX_SCORES
-
-    def in_cells(
-        self, is_positive: BoolArray, weight: FloatArray | None, width: float
-    ) -> RowsInCells:
-        """Return the rows with labels, to be counted in cells of their scores."""
-        return RowsInCells(self._parts, is_positive, weight, self._ends, width)
 
     def _run(
         self, function: Callable[..., Any], options: Sequence[dict[str, Any]]

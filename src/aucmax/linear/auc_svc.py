@@ -25,7 +25,6 @@ from aucmax._core.linear_scores import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
-from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
@@ -388,11 +387,7 @@ class AUCSVC(SurvivalRanker):
         self, X: Any, risk: BoundRisk, qid: ArrayLike | None, scales: FloatArray | None
     ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
         C = self.C if self.radius is None else 1.0
-        objective: LinearObjective
-        if suits_cells(risk, X):
-            objective = CellObjective(X, risk, C, scales, self.tol)
-        else:
-            objective = LinearObjective(X, risk, C, scales)
+        objective = LinearObjective(X, risk, C, scales)
         names = getattr(self, "feature_names_in_", None)
         regularizer = self._penalty.regularizer(X.shape[1], names)
         return objective, regularizer, self._solver(risk, qid)

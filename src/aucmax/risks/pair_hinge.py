@@ -56,16 +56,10 @@ class PairHinge(BaseEstimator):
         labels: ArrayLike,
         sample_weight: ArrayLike | None = None,
         queries: ArrayLike | None = None,
-    ) -> "BoundPairHinge | BoundPerQuery":
+    ) -> "BoundHinge | BoundPerQuery":
         """Return the risk of these rows: see :meth:`Risk.bind`."""
         check_positive("margin", self.margin)
         margin = self.margin
         if queries is None:
-            return BoundPairHinge(self, _ALL, labels, sample_weight, margin=margin)
+            return BoundHinge(self, _ALL, labels, sample_weight, margin=margin)
         return BoundPerQuery(self, _ALL, labels, sample_weight, queries, margin=margin)
-
-
-class BoundPairHinge(BoundHinge):
-    """The hinge over all pairs of given rows."""
-
-    risk: PairHinge

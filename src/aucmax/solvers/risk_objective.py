@@ -226,19 +226,12 @@ class LinearObjective(RiskObjective):
         if is_sparse:
             drawn_rows = drawn_rows.toarray()
         sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
-        scores = self._scores_of_rows(point, rows, sample)
-        return self.risk.at_rows(rows).curvature(scores, width)(sample)
+        return self.risk.at_rows(rows).curvature(point.scores[rows], width)(sample)
 
     def threshold(self, point: Point) -> float:
         """Return where `predict` cuts the scores."""
         risk = self.risk
         return balanced_threshold(point.scores, risk.labels, risk.sample_weight)
-
-    def _scores_of_rows(
-        self, point: Point, rows: IntArray, X: FloatArray
-    ) -> FloatArray:
-        """Return the scores of some rows, which are also given as a matrix."""
-        return point.scores[rows]
 
     def _product(
         self, product: Callable[[FloatArray], FloatArray], vector: FloatArray

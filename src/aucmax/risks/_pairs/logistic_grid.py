@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray
-from aucmax.risks._pairs import grid_arrays
 from aucmax.risks._pairs.class_rows import highest
 from aucmax.risks._pairs.level_pairs import run_all
 from aucmax.risks._pairs.logistic_table import coefficients
@@ -34,7 +33,6 @@ _FINER = 100.0  # accuracy of sums at nodes: interpolation multiplies errors by 
 _MIN_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # minimum number of rows per task of a thread
-_COMPILED_ROWS = 2**14  # NumPy handles fewer in less time than numba takes to load
 # Fewer rows take one thread a few milliseconds, during which the threads of a tree
 # learner still spin, waiting for their next tree, and occupy the cores.
 _MANY_ROWS = 2**19
@@ -135,7 +133,6 @@ class GridSums:
     ) -> None:
         self._rows, self._grid = rows, grid
         self._n_jobs = n_jobs if rows.scores.size >= _MANY_ROWS else 1
-        self._is_compiled = rows.scores.size >= _COMPILED_ROWS
         self._lagrange, places = _nodes(grid.n_nodes)
         moments = self._moments()
         if add_others is not None:
@@ -179,8 +176,7 @@ class GridSums:
         owed = self._owed[:, :, :2] * (_SIGNS * unit)
         by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
         series = np.ascontiguousarray(self._lagrange.T @ by_cell)
-        read_rows = read_off if self._is_compiled else grid_arrays.read_off
-        read = partial(read_rows, self._rows, grid.place)
+        read = partial(read_off, self._rows, grid.place)
         results = series, gradient, hessian
         tasks = [partial(read, *block, *results) for block in self._blocks()]
         run_all(tasks, self._n_jobs)
@@ -190,8 +186,7 @@ class GridSums:
         blocks = self._blocks()
         grid = self._grid
         moments = np.zeros((len(blocks), 2, grid.n_cells, grid.n_nodes))
-        add_rows = add_moments if self._is_compiled else grid_arrays.add_moments
-        add = partial(add_rows, self._rows, grid.place)
+        add = partial(add_moments, self._rows, grid.place)
         tasks = zip(blocks, moments, strict=True)
         run_all([partial(add, *block, own) for block, own in tasks], self._n_jobs)
         total: FloatArray = moments.sum(axis=0)
