@@ -61,16 +61,16 @@ def process(*arguments: str) -> Callable[[], object]:
     )
 
 
-@gate("aucmax score / a script of polars and LightGBM, 5,000 x 42", at_most=3.0)
+@gate("aucmax score / a script of polars and LightGBM, 5,000 x 42", at_most=2.0)
 def score() -> float:
     return against_script("score", "MODEL", "ROWS", "--output", "SCORES", "--force")
 
 
-@gate("aucmax evaluate / the same script", at_most=5.0)
+@gate("aucmax evaluate / the same script", at_most=2.5)
 def evaluate() -> float:
     return against_script("evaluate", "MODEL", "ROWS")
 
 
-@gate("aucmax explain / the same script", at_most=60.0)
+@gate("aucmax explain / the same script", at_most=8.0)
 def explain() -> float:
     return against_script("explain", "MODEL", "ROWS")

@@ -41,7 +41,7 @@ def total_variation() -> float:
     )
 
 
-@gate("a ranking of 300 x 300 pixels / a merge sort of them", at_most=200.0)
+@gate("a ranking of 300 x 300 pixels / a merge sort of them", at_most=70.0)
 def large_image() -> float:
     problem = image(300)
     return ratio(lambda: rank(*problem), lambda: merge_sort(problem[0]), repeats=3)

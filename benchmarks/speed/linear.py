@@ -71,6 +71,6 @@ def cross_validated() -> float:
     return against_one_regression(20_000, 50)
 
 
-@gate("LinearRankerCV / one logistic regression, 2,000 x 30", at_most=50.0)
+@gate("LinearRankerCV / one logistic regression, 2,000 x 30", at_most=40.0)
 def cross_validated_few_rows() -> float:
     return against_one_regression(2_000, 30)

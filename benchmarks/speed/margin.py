@@ -64,6 +64,6 @@ def noisy_stumps() -> float:
     return stumps_against_logistic_regression(600, 60, 0.25, EPSILON)
 
 
-@gate("MarginRanker, stumps of 1,000 x 8 / logistic regression", at_most=20000.0)
+@gate("MarginRanker, stumps of 1,000 x 8 / logistic regression", at_most=3000.0)
 def few_columns_of_stumps() -> float:
     return stumps_against_logistic_regression(1000, 8, 0.25, 0.3)

@@ -31,12 +31,12 @@ def growth(fit: Callable[[np.ndarray, np.ndarray], object], n_rows: int) -> floa
     return (peak_bytes() - before) / X.nbytes
 
 
-@gate("memory of AUCSVC / its float32 rows, 10^6 x 30", at_most=6.0)
+@gate("memory of AUCSVC / its float32 rows, 10^6 x 30", at_most=2.5)
 def auc_svc() -> float:
     return growth(lambda X, y: AUCSVC().fit(X, y), 1_000_000)
 
 
-@gate("memory of AutoRanker / its float32 rows, 200,000 x 30", at_most=20.0)
+@gate("memory of AutoRanker / its float32 rows, 200,000 x 30", at_most=13.0)
 def auto_ranker() -> float:
     models = ["linear", "lightgbm", "lambdamart"]
     return growth(

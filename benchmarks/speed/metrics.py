@@ -16,7 +16,7 @@ from benchmarks.speed.samples import scored_rows
 N_ROWS = 1_000_000
 
 
-@gate("roc_auc_score / merge sorts of both classes, 10^6 rows", at_most=1.5)
+@gate("roc_auc_score / merge sorts of both classes, 10^6 rows", at_most=0.7)
 def auc() -> float:
     y, scores = scored_rows(N_ROWS)
     positive, negative = scores[y], scores[~y]
@@ -44,7 +44,7 @@ def interval() -> float:
     )
 
 
-@gate("compare_auc of 10 models / a merge sort, 10^6 rows", at_most=15.0)
+@gate("compare_auc of 10 models / a merge sort, 10^6 rows", at_most=12.0)
 def ten_models() -> float:
     y, scores = scored_rows(N_ROWS)
     noise = np.random.default_rng(3).normal(size=(10, N_ROWS))
@@ -55,7 +55,7 @@ def ten_models() -> float:
     )
 
 
-@gate("concordance_index / a merge sort, 10^6 rows", at_most=10.0)
+@gate("concordance_index / a merge sort, 10^6 rows", at_most=3.0)
 def concordance() -> float:
     event, scores = scored_rows(N_ROWS)
     time = np.random.default_rng(4).exponential(np.exp(-scores))
@@ -82,7 +82,7 @@ def ndcg() -> float:
     return best["ours"] / (10.0 * peer)
 
 
-@gate("all pairs, logistic: value, gradient, hessian / a merge sort", at_most=1.0)
+@gate("all pairs, logistic: value, gradient, hessian / a merge sort", at_most=0.2)
 def logistic_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairLogistic().bind(y)
@@ -91,7 +91,7 @@ def logistic_pairs() -> float:
     )
 
 
-@gate("all pairs, rank-weighted: the same / a merge sort", at_most=2.5)
+@gate("all pairs, rank-weighted: the same / a merge sort", at_most=1.2)
 def rank_weighted_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairLogistic(rank_weighted=True).bind(y)
@@ -100,21 +100,21 @@ def rank_weighted_pairs() -> float:
     )
 
 
-@gate("smooth average precision: value, gradient / a merge sort", at_most=8.0)
+@gate("smooth average precision: value, gradient / a merge sort", at_most=1.8)
 def smooth_average_precision() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = SmoothAveragePrecision().bind(y)
     return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
 
 
-@gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / a merge sort", at_most=1.0)
+@gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / a merge sort", at_most=0.3)
 def sigmoid_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
     risk = PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
     return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
 
 
-@gate("comparable pairs of censored times: the same / a merge sort", at_most=40.0)
+@gate("comparable pairs of censored times: the same / a merge sort", at_most=10.0)
 def concordance_pairs() -> float:
     generator = np.random.default_rng(4)
     event, time = generator.random(N_ROWS) < 0.5, generator.exponential(size=N_ROWS)
