@@ -29,7 +29,6 @@ SUMMARY = {
     "metrics.ndcg",
     "metrics.partial_auc",
     "tables.auto_ranker",
-    "tables.rows_on_disk",
     "trees.logistic",
 }
 

@@ -428,7 +428,7 @@ def test_a_fault_of_our_own_has_exit_code_1_and_a_way_to_report_it(monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a wheel came off")
 
-    monkeypatch.setattr("aucmax.datasets.load_table", fail)
+    monkeypatch.setattr("aucmax.datasets.loading.read_file", fail)
     result = CliRunner().invoke(main, ["score", "good.aucmax", "good.csv"])
     assert result.exit_code == 1
     assert "RuntimeError: a wheel came off" in result.stderr

@@ -69,7 +69,7 @@ SAID = {
     "index.csv": "left out the unnamed first column, which numbers the rows",
     "latin.csv": "found encoding 'cp1252' (to change: --encoding)",
     "utf16.csv": "found encoding 'utf-16'",
-    "german.csv": "found separator ';', decimal ','",
+    "german.csv": "found separator ';'",
 }
 
 
@@ -79,8 +79,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def fit(path, **extra):
+    decimal = ["--decimal", ","] if path == "german.csv" else []
     return run(
         *("fit", path, "--target", "sick", "--model", "logistic", "-o", "m.aucmax"),
+        *decimal,
         "--force",
         **extra,
     )

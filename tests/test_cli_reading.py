@@ -10,7 +10,6 @@ import pytest
 from packaging.version import Version
 
 import aucmax
-from aucmax.cli.score import known_columns
 from aucmax.tables import describe_rows, encode_target
 from test_cli import run
 from test_cli_bad_input import refuse
@@ -52,12 +51,10 @@ def test_kept_columns_are_copied_as_they_are_written():
     fit(numbers())
     rows = [f"{key},{k},3" for k, key in enumerate(KEYS)]
     Path("new.csv").write_text(lines("key,dose,age", *rows))
-    for where in ("--in-memory", "--on-disk"):
-        ran = run("score", "m.aucmax", "new.csv", "--keep", "key", where)
-        lines_out = ran.stdout.splitlines()
-        assert [line.split(",")[0] for line in lines_out] == ["key", *KEYS]
-        assert "1 column that training did not have is ignored: 'key'" in ran.stderr
-        assert "as written" not in ran.output
+    ran = run("score", "m.aucmax", "new.csv", "--keep", "key")
+    lines_out = ran.stdout.splitlines()
+    assert [line.split(",")[0] for line in lines_out] == ["key", *KEYS]
+    assert "1 column that training did not have is ignored: 'key'" in ran.stderr
 
 
 def test_a_column_of_the_model_is_kept_as_it_is_written_and_scored_as_before():
@@ -138,104 +135,35 @@ def scores(name: str, *options: object) -> list[float]:
 
 
 def test_a_row_scores_alike_whatever_other_rows_its_file_has():
-    fit(german())
+    fit(german(), "--decimal", ",")
+    assert aucmax.load("m.aucmax").decimal == ","
     Path("alone.csv").write_text(lines("pay;age", "1.234;7"))
-    Path("stray.csv").write_text(lines("pay;age", "1.234;7", "?1;7", *["2,5;8"] * 20))
     Path("others.csv").write_text(lines("pay;age", "1.234;7", "2,5;8"))
     Path("plain.csv").write_text(lines("pay,age", "1234,7"))
     expected = scores("plain.csv")[0]
     assert scores("alone.csv")[0] == scores("others.csv")[0] == expected
-    assert scores("stray.csv")[0] == expected
 
 
-def test_estimators_of_raw_tables_get_numbers_by_the_mark_of_training():
-    fit(german())
-    new = pl.DataFrame({"pay": ["1.234", "2,5"], "age": [7, 8]})
-    rows = aucmax.load("m.aucmax").encoder_.select(new)
-    assert rows["pay"].to_list() == [1234.0, 2.5]
+def test_without_the_option_decimal_commas_are_an_error_that_names_it():
+    fit(numbers().replace("dose", "pay"))
+    Path("new.csv").write_text(lines("pay;age", "1,5;7", "2,5;8"))
+    assert "column 'pay' holds numbers, but row 1 has '1,5'" in refuse(
+        "score", "m.aucmax", "new.csv"
+    )
+    said = fit(german()).stderr
+    assert "decimal commas are read as text: 'pay' ('1.137,1')" in said
+    assert "as numbers: --decimal ," in said
 
 
-def test_other_words_in_a_column_do_not_change_its_mark():
-    rows = [f"{k}.{100 + k};{k % 7},5;{int(k * 5 % 13 > 6)}" for k in range(1, 41)]
-    fit(lines("pay;size;sick", *rows, "x;1,5;1"))
-    assert aucmax.load("m.aucmax").encoder_.columns_[0]["center"] > 1000
-    Path("new.csv").write_text(lines("pay;size", "x;1", *["1.234;2"] * 20))
-    Path("plain.csv").write_text(lines("pay,size", ",1", *["1234,2"] * 20))
-    assert scores("new.csv") == scores("plain.csv")
-
-
-def test_a_column_without_decimals_in_training_is_read_like_the_others():
-    fit(german())
-    Path("new.csv").write_text(lines("pay;age", "1.234;1.000"))
-    Path("plain.csv").write_text(lines("pay,age", "1234,1000"))
-    assert scores("new.csv") == scores("plain.csv")
-
-
-def test_a_file_with_other_marks_than_training_is_read_with_a_note():
-    fit(german())
-    Path("commas.csv").write_text(lines("pay,age", "1.234,7"))
-    said = run("score", "m.aucmax", "commas.csv").stderr
-    assert "decimal points as 1.234, not 1234; training had decimal commas" in said
+def test_points_in_a_file_without_commas_are_doubtful_or_decimal():
+    fit(german(), "--decimal", ",")
+    Path("new.csv").write_text(lines("pay;age", "1.234;7"))
+    Path("plain.csv").write_text(lines("pay,age", "1.234,7"))
+    assert "thousands in 'pay' ('1.234')" in run("score", "m.aucmax", "new.csv").stderr
+    assert scores("new.csv", "--decimal", ".") == scores("plain.csv")
     Path("new.csv").write_text(lines("pay;age", "1.5;7"))
     Path("plain.csv").write_text(lines("pay,age", "1.5,7"))
     assert scores("new.csv") == scores("plain.csv")
-    said = run("score", "m.aucmax", "new.csv").stderr
-    assert (
-        "decimal marks differ from training in 1 column: column 'pay' has '1.5'" in said
-    )
-
-
-def test_the_mark_that_is_named_is_used():
-    fit(german())
-    Path("new.csv").write_text(lines("pay;age", "1.234;7"))
-    Path("plain.csv").write_text(lines("pay,age", "1.234,7"))
-    assert scores("new.csv", "--decimal", ".") == scores("plain.csv")
-
-
-def test_the_parts_of_a_table_have_one_mark():
-    fit(german())
-    Path("parts").mkdir()
-    for known in ("training", "nothing"):
-        if known == "nothing":
-            fit(numbers().replace("dose", "pay"))
-        for first, second in (("1.234;7", "2,5;8"), ("2,5;8", "1.234;7")):
-            Path("parts/a.csv").write_text(lines("pay;age", first))
-            Path("parts/b.csv").write_text(lines("pay;age", second))
-            Path("whole.csv").write_text(lines("pay;age", first, second))
-            assert scores("parts") == scores("whole.csv")
-
-
-def test_parts_with_different_marks_are_refused():
-    fit(german())
-    Path("parts").mkdir()
-    Path("parts/a.csv").write_text(lines("pay;age", "1,5;7"))
-    Path("parts/b.csv").write_text(lines("pay;age", "1.5;7"))
-    message = refuse("score", "m.aucmax", "parts")
-    assert "b.csv: column 'pay' has '1.5', but '1,5' in parts" in message
-
-
-def test_a_column_that_fits_both_marks_is_reported_with_both_readings():
-    rows = [f"{k}.{(k * 37) % 900 + 100};{int(k * 5 % 13 > 6)}" for k in range(1, 41)]
-    result = fit(lines("pay;sick", *rows))
-    assert (
-        "column 'pay' has only cells such as '1.137', read with decimal points as "
-        "1.137, not 1137 (to change: --decimal)"
-    ) in result.stderr.replace("\n", " ")
-    for mark in ".,":
-        assert "such as" not in fit(lines("pay;sick", *rows), "--decimal", mark).stderr
-        said = run("score", "m.aucmax", "train.csv").stderr
-        assert ("as 1137, not 1.137; training had decimal commas" in said) == (
-            mark == ","
-        )
-        assert ("such as" in said) == (mark == ",")
-
-
-def test_a_number_that_begins_with_zero_has_no_groups():
-    rows = [f"0.{k * 7 % 900 + 100};{k},5;{int(k * 5 % 13 > 6)}" for k in range(40)]
-    fit(lines("share;age;sick", *rows))
-    model = aucmax.load("m.aucmax")
-    assert model.encoder_.columns_[0]["center"] < 1
-    assert known_columns(model).decimals == {"share": ".", "age": ","}
 
 
 # ------------------------------------------- one spelling for booleans and numbers

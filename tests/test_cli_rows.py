@@ -139,7 +139,10 @@ def test_one_group_and_times_that_cannot_be_read():
         *COMPARE, "--groups", "clinic"
     )
     message = refuse(*COMPARE, "--time", "when")
-    assert "column 'when' must be a number or a date in every row" in message
+    assert (
+        "column 'when' must be a number or a date such as 2024-01-31 in every row"
+        in message
+    )
     message = refuse(*COMPARE, "--time", "day", "--groups", "patient")
     assert "times cannot be combined with groups" in message
 

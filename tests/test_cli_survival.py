@@ -156,7 +156,6 @@ def test_rows_without_a_time_are_counted(folder):
         ([*TIMES, "--fpr-range", 0, 0.1], "censored times"),
         ([*TIMES, "--metric", "auc"], "choose from concordance"),
         ([*TIMES, "--calibrate", "sigmoid"], "leave out --calibrate"),
-        ([*TIMES, "--model", "cox", "--on-disk"], "need all rows in memory"),
         (["--duration", "ward", "--event", "died"], "durations as numbers"),
         (["--duration", "z", "--event", "died"], "at least 0"),
     ],

@@ -206,13 +206,10 @@ def read_files(n):
                 )
             )
         )
-        letor, light = datasets.load_letor(rows), datasets.load_svmlight(rows)
-        opened = datasets.open_table(table)
+        light = datasets.load_svmlight(rows)
         return {
-            "load_letor": list(letor),
             "load_svmlight": [light.X.toarray(), light.y, light.qid],
             "load_table": datasets.load_table(table).to_dict(as_series=False),
-            "open_table": [*opened.schema, len(opened)],
         }
 
 

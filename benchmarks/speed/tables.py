@@ -1,4 +1,4 @@
-"""Tables: reading, comparing, explaining, AutoRanker, rows on disk."""
+"""Tables: reading, comparing, explaining, AutoRanker."""
 
 import time
 from pathlib import Path
@@ -9,11 +9,10 @@ import polars as pl
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
-from aucmax import AUCSVC, AutoRanker
-from aucmax.datasets import load_letor, load_table, open_table
+from aucmax import AutoRanker
+from aucmax.datasets import load_svmlight, load_table
 from aucmax.inspection import permutation_importance
 from aucmax.model_selection import compare_models
-from aucmax.tables import TableModel
 from aucmax.trees import LightGBMBaseline
 from benchmarks.gates import gate, merge_sort, ratio, seconds
 
@@ -26,7 +25,7 @@ def table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     return X, strength + generator.logistic(size=n_rows) > 1.0
 
 
-@gate("load_letor / scikit-learn's reader, 30,000 x 46", at_most=0.15)
+@gate("load_svmlight / scikit-learn's reader, 30,000 x 46", at_most=0.15)
 def letor() -> float:
     X = np.random.default_rng(0).random((30_000, 46))
     features = " ".join(f"{j + 1}:%.6f" for j in range(46))
@@ -36,7 +35,7 @@ def letor() -> float:
             for i, row in enumerate(X):
                 stream.write(f"{i % 3} qid:{i // 100} {features % tuple(row)} # {i}\n")
         return ratio(
-            lambda: load_letor(path),
+            lambda: load_svmlight(path),
             lambda: load_svmlight_file(str(path), query_id=True),
             repeats=2,
         )
@@ -49,21 +48,6 @@ def csv() -> float:
         path = Path(folder, "table.csv")
         pl.DataFrame(X).write_csv(path)
         return ratio(lambda: load_table(path), lambda: pl.read_csv(path))
-
-
-@gate("fit of rows that stay on disk / in memory, 500,000 x 20", at_most=1.5)
-def rows_on_disk() -> float:
-    X, y = table(500_000, 20)
-    frame = pl.DataFrame({f"x{j}": column for j, column in enumerate(X.T)})
-    with TemporaryDirectory() as folder:
-        frame.with_columns(y=y).write_parquet(Path(folder, "rows.parquet"))
-        opened = open_table(folder)
-        held = opened.collect()
-
-        def fit(rows: object) -> None:
-            TableModel(AUCSVC()).fit(rows.drop(["y"]), rows["y"])
-
-        return ratio(lambda: fit(opened), lambda: fit(held), repeats=2)
 
 
 @gate("report page of two models / the comparison, 50,000 x 20", at_most=0.5)

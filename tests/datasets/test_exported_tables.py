@@ -41,8 +41,6 @@ def no_remark():
         ("latin-1", "cp1252"),
         ("cp1252", "cp1252"),
         ("utf-16", "utf-16"),
-        ("utf-16-le", "utf-16-le"),
-        ("utf-16-be", "utf-16-be"),
         ("utf-32", "utf-32"),
     ],
 )
@@ -99,6 +97,14 @@ def test_svmlight_lines_may_be_utf16(tmp_path):
     assert load_svmlight(path).X.toarray().tolist() == [[2.0, 0.0], [0.0, 0.5]]
 
 
+def test_utf16_without_a_mark_is_named(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(PEOPLE.write_csv().encode("utf-16-le"))
+    with pytest.raises(DataFileError, match=r"NUL byte.*encoding='utf-16'"):
+        load_table(path)
+    assert_frame_equal(load_table(path, encoding="utf-16-le"), PEOPLE)
+
+
 # ------------------------------------------------------------------ separators
 
 
@@ -125,23 +131,33 @@ def test_a_comma_that_fits_is_taken(tmp_path, text):
     assert load_table(path).width == 2
 
 
-def test_decimal_commas_are_found_and_said(tmp_path):
+GERMAN = (
+    "Betrag;Menge;Konto;Text;Code\n"
+    "1.234,50;12.000;1,5;ja, nein;1,2,3\n"
+    "-7,25;950;;nein;4\n"
+    ",5;1.950;2e3;NA;5\n"
+)
+
+
+def test_decimal_commas_are_read_if_they_are_named(tmp_path):
     path = tmp_path / "german.csv"
-    path.write_text(
-        "Betrag;Menge;Konto;Text;Code\n"
-        "1.234,50;12.000;1,5;ja, nein;1,2,3\n"
-        "-7,25;950;;nein;4\n"
-        ",5;1.950;2e3;NA;5\n"
-    )
-    with pytest.warns(DataFileWarning, match="separator ';', decimal ',' "):
-        frame = load_table(path)
+    path.write_text(GERMAN)
+    frame = load_table(path, separator=";", decimal=",")
     assert frame["Betrag"].to_list() == [1234.5, -7.25, 0.5]
     assert frame["Menge"].to_list() == [12000, 950, 1950]
     assert frame["Konto"].to_list() == [1.5, None, 2000.0]
     assert frame["Text"].to_list() == ["ja, nein", "nein", None]
     assert frame["Code"].to_list() == ["1,2,3", "4", "5"]
-    with pytest.warns(DataFileWarning, match="separator ';' "):
-        points = load_table(path, decimal=".")
+
+
+def test_decimal_commas_stay_text_with_a_warning_that_names_the_option(tmp_path):
+    path = tmp_path / "german.csv"
+    path.write_text(GERMAN)
+    said = (
+        r"decimal commas are read as text: 'Betrag' \('1.234,50'\), 'Konto' .*--decimal"
+    )
+    with pytest.warns(DataFileWarning, match=said):
+        points = load_table(path, separator=";")
     assert points["Betrag"].dtype == pl.String
     assert points["Menge"].to_list() == [12.0, 950.0, 1.95]
 
@@ -164,14 +180,14 @@ def test_pandas_with_german_settings_is_read_back(tmp_path):
     )
     path = tmp_path / "german.csv.gz"
     frame.to_csv(path, sep=";", decimal=",")
-    with pytest.warns(DataFileWarning, match=r"decimal ','.*numbers the rows"):
-        read = load_table(path)
+    with pytest.warns(DataFileWarning, match=r"separator ';'.*numbers the rows"):
+        read = load_table(path, decimal=",")
     assert read["x"].to_list() == frame["x"].tolist()
     assert read["n"].to_list() == frame["n"].tolist()
 
 
 def test_decimal_is_a_point_or_a_comma(tmp_path):
-    with pytest.raises(ValueError, match=r"decimal must be 'auto', '.' or ','"):
+    with pytest.raises(ValueError, match=r"decimal must be '.' or ','"):
         load_table(tmp_path / "x.csv", decimal="'")
 
 
@@ -420,3 +436,60 @@ def test_errors_of_standard_input_give_advice_that_can_be_followed(monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         with pytest.raises(DataFileError, match=message):
             load_table("-")
+
+
+# ------------------------------------------------------------------ several files
+
+
+@pytest.fixture
+def parts(tmp_path):
+    for k in range(3):
+        part = pl.DataFrame({"a": [k, k + 1], "b": ["x", None], "c": [0.5, 1.5]})
+        part.write_csv(tmp_path / f"part-{k}.csv")
+        part.select("c", "a", "b").write_parquet(tmp_path / f"part-{k}.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_of_a_pattern_are_one_table(parts, kind):
+    frame = load_table(parts / f"part-*.{kind}")
+    order = ["c", "a", "b"] if kind == "parquet" else ["a", "b", "c"]
+    assert frame.columns == order
+    assert frame["a"].to_list() == [0, 1, 1, 2, 2, 3]
+    assert frame["c"].to_list() == [0.5, 1.5] * 3
+
+
+def test_a_folder_is_its_files_without_hidden_ones(parts):
+    for path in parts.glob("*.csv"):
+        path.unlink()
+    (parts / "_SUCCESS").write_text("")
+    assert load_table(parts).height == 6
+    with pytest.raises(DataFileError, match="no file matches 'none-"):
+        load_table("none-*.csv")
+
+
+def test_text_in_one_file_is_text_in_all(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n007,1\n")
+    (tmp_path / "2.csv").write_text("b,a\n2.5,x\n")
+    assert load_table(tmp_path).rows() == [("007", 1.0), ("x", 2.5)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,x\n1,2\n", "2.csv has no column 'b', which"),
+        ("a,b,c\n1,2,3\n", "has a column 'c'"),
+    ],
+)
+def test_files_with_other_columns_are_refused(tmp_path, content, message):
+    (tmp_path / "1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "2.csv").write_text(content)
+    with pytest.raises(DataFileError, match=message):
+        load_table(tmp_path)
+
+
+def test_text_and_numbers_of_typed_files_do_not_mix(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"a": ["x"]}).write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(DataFileError, match=r"1.parquet: column 'a' is of type Int64"):
+        load_table(tmp_path)

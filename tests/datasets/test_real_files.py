@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from aucmax.datasets import load_letor, load_svmlight, load_table
+from aucmax.datasets import load_svmlight, load_table
 
 pytestmark = pytest.mark.real_data
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real_data
     ],
 )
 def test_ranking_files(real_data, name, shape, n_queries):
-    X, _, qid = load_letor(real_data / name)
+    X, _, qid = load_svmlight(real_data / name)
     assert X.shape == shape
     assert np.unique(qid).size == n_queries
 

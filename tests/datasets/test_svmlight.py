@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from aucmax.datasets import load_letor, load_svmlight, opening
+from aucmax.datasets import load_svmlight, opening
 from aucmax.exceptions import DataFileError
 
 pytestmark = pytest.mark.kernel
@@ -59,16 +59,6 @@ def test_svmlight_equals_scikit_learn(write):
     assert X.has_canonical_format
 
 
-def test_letor_is_the_same_but_dense(write):
-    path = write(SAMPLE)
-    X, y, qid = load_letor(path)
-    sparse = load_svmlight(path)
-    assert X.flags.c_contiguous
-    np.testing.assert_array_equal(X, sparse.X.toarray())
-    np.testing.assert_array_equal(y, sparse.y)
-    np.testing.assert_array_equal(qid, sparse.qid)
-
-
 def test_without_queries_qid_is_none(write):
     assert load_svmlight(write("1 1:2\n")).qid is None
 
@@ -82,11 +72,9 @@ def test_where_chunks_and_segments_end_makes_no_difference(write, size):
         patch("aucmax.datasets.svmlight._SEGMENT_BYTES", size * 8),
     ):
         parts = load_svmlight(path)
-        dense = load_letor(path)
     assert_same_matrix(parts.X, whole.X)
     assert_same_bits(parts.y, whole.y)
     np.testing.assert_array_equal(parts.qid, whole.qid)
-    np.testing.assert_array_equal(dense.X, whole.X.toarray())
 
 
 def test_an_index_zero_that_comes_late_moves_the_columns(write):
@@ -95,9 +83,8 @@ def test_an_index_zero_that_comes_late_moves_the_columns(write):
     )
     for size in (1, 1 << 20):
         with patch.object(opening, "CHUNK", size):
-            dense, sparse = load_letor(path).X, load_svmlight(path).X
+            dense = load_svmlight(path).X.toarray()
         assert dense.tolist() == [[0, 0, 0, 0], [0, 5, 0, 7], [9, 0, 0, 0]]
-        np.testing.assert_array_equal(sparse.toarray(), dense)
 
 
 def test_a_byte_order_mark_and_a_missing_last_newline_are_fine(write):
@@ -174,7 +161,6 @@ def check_against_scikit_learn(write, seed):
     path = write(text)
     with patch.object(opening, "CHUNK", rng.choice([20, 1 << 20])):
         ours = outcome(lambda: load_svmlight(path, **options))
-        dense = outcome(lambda: load_letor(path, **options))
     if isinstance(theirs, ValueError):
         assert isinstance(ours, DataFileError), (text, theirs)
         return
@@ -183,10 +169,6 @@ def check_against_scikit_learn(write, seed):
     assert_same_bits(ours.y, theirs[1])
     if has_queries:
         np.testing.assert_array_equal(ours.qid, theirs[2])
-        np.testing.assert_array_equal(dense.qid, theirs[2])
-        np.testing.assert_array_equal(dense.X, theirs[0].toarray())
-    else:
-        assert isinstance(dense, DataFileError)
 
 
 def test_fuzz_arbitrary_bytes_are_read_or_refused_clearly(write):
@@ -253,11 +235,6 @@ def test_a_query_that_some_rows_lack_is_an_error(write):
         load_svmlight(write("1 qid:1 1:2\n0 1:2\n"))
 
 
-def test_letor_requires_queries(write):
-    with pytest.raises(DataFileError, match="line 1, column 3: this row has no qid"):
-        load_letor(write("1 1:2\n"))
-
-
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
 def test_a_file_without_rows_is_an_error(write, text):
     with pytest.raises(DataFileError, match="holds no rows"):
@@ -296,11 +273,6 @@ def test_huge_indices_get_64_bits(write, size):
     assert X.indices.tolist() == [0, far - 1, 6]
     farthest = 2**63 - 2
     assert load_svmlight(write(f"1 {farthest}:3\n")).X.shape == (1, farthest)
-
-
-def test_letor_refuses_a_dense_array_of_zeros(write):
-    with pytest.raises(DataFileError, match="use load_svmlight"):
-        load_letor(write("1 qid:1 1:2 9999999999:3\n"))
 
 
 def test_a_line_without_end_is_refused(write):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
 from aucmax import AUCSVC, GraphRanker
-from aucmax.datasets import load_letor
+from aucmax.datasets import load_svmlight
 from aucmax.graphs import Graph, rank
 from reference_total_variation import optimality_gap
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.real_data
 @pytest.fixture(scope="module")
 def queries(real_data):
     """Return the documents of some queries with both classes, scaled."""
-    data = load_letor(real_data / "ohsumed" / "norm_S1.svm.gz")
-    X, y = np.asarray(data.X), data.y > 0
+    data = load_svmlight(real_data / "ohsumed" / "norm_S1.svm.gz")
+    X, y = data.X.toarray(), data.y > 0
     X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
     members = [data.qid == query for query in np.unique(data.qid)]
     return [(X[m], y[m]) for m in members if 0.0 < y[m].mean() < 1.0]

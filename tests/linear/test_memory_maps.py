@@ -1,14 +1,12 @@
 """Linear models of rows on disk, none of which is copied as a whole."""
 
 import numpy as np
-import polars as pl
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from aucmax import AUCSVC, LinearRankerCV, MarginRanker
+from aucmax import AUCSVC, LinearRankerCV
 from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
-from aucmax.datasets import open_table
 from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import Rows
 
@@ -70,20 +68,6 @@ def test_the_weights_are_those_of_rows_in_memory(data, mapped, model):
     X, y = data
     expected = model.fit(X, y).coef_
     np.testing.assert_allclose(model.fit(mapped, y).coef_, expected, rtol=1e-9)
-
-
-def test_estimators_take_tables_on_disk(tmp_path, data):
-    X, y = data
-    frame = pl.DataFrame(X, schema=list("abcd"))
-    frame.write_parquet(tmp_path / "a.parquet")
-    table = open_table(tmp_path)
-    for model in (AUCSVC(), MarginRanker()):
-        expected = model.fit(frame, y).decision_function(frame)
-        found = model.fit(table, y).decision_function(table)
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
-        assert model.feature_names_in_.tolist() == list("abcd")
-    with pytest.raises(ValueError, match="feature names"):
-        model.decision_function(table.select(["b", "a", "c", "d"]))
 
 
 def test_a_missing_value_is_rejected_with_its_place(data):

@@ -19,11 +19,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
-from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import matrix
 from aucmax.dask.cluster import HeldParts
 from aucmax.dask.parted_features import as_matrix
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+
+LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 N_ROWS = 1200
 

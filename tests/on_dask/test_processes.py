@@ -16,9 +16,10 @@ import dask.array as da
 from distributed import Client, LocalCluster
 
 from aucmax import AUCSVC
-from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask.cluster import Cluster
 from aucmax.metrics import roc_auc_score
+
+LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 PAST_MEMORY = """
 import resource

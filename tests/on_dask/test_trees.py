@@ -18,12 +18,13 @@ from scipy import sparse
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import tree_training as trees
 from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
 from aucmax.metrics import ordinal_auc_score
 from aucmax.risks import PairLogistic
 from aucmax.trees.pair_objectives import OBJECTIVES
+
+LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 # the sockets of a cluster are closed when it likes to
 pytestmark = [

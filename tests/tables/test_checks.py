@@ -56,7 +56,7 @@ LEAKS = {
     + (np.arange(ROWS) % 20).astype(str),
     "gaps of negatives": [float(i % 5) if p else None for i, p in enumerate(LABELS)],
     "gaps of positives": [None if p else float(i % 5) for i, p in enumerate(LABELS)],
-    "number as text": [f"{p + i / 1000:.3f}%" for i, p in enumerate(LABELS)],
+    "number as text": [f"{p + i / 1000:.3f}" for i, p in enumerate(LABELS)],
     "day": [f"2024-0{1 + p}-1{i % 9}" for i, p in enumerate(LABELS)],
     "nearly": LABELS ^ (np.arange(ROWS) == 7),
 }

@@ -187,7 +187,6 @@ READERS = [
     for reader, content in (
         (datasets.load_table, "a,b\n1,x\n2,y\n"),
         (datasets.load_svmlight, "1 1:2\n0 2:3\n"),
-        (datasets.load_letor, "1 qid:1 1:2\n0 qid:1 2:3\n"),
     )
     for option in ["path", *options_of(reader)]
 ]

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from aucmax.datasets import load_letor, load_svmlight, load_table
+from aucmax.datasets import load_svmlight, load_table
 from aucmax.exceptions import DataFileError
 from datasets.test_svmlight import check_against_scikit_learn
 from persistence.test_model_file_fuzz import MUTATIONS
@@ -66,7 +66,7 @@ def test_damaged_files_are_read_or_refused_by_one_exception(tmp_path):
     readers = (
         (load_table, "data.csv", b'a,b,c\n1,"x,y",2.5\n2,z,\n3,"say ""no""",7\n' * 3),
         (load_svmlight, "data.svm", b"1 1:2.5 3:1e-3 # n\n-1 qid:3 2:4\n" * 3),
-        (load_letor, "data.txt", b"2 qid:1 1:0.5 2:1\n0 qid:1 1:2 2:3 #docid\n" * 3),
+        (load_svmlight, "data.txt", b"2 qid:1 1:0.5 2:1\n0 qid:1 1:2 2:3 #docid\n" * 3),
     )
     for _ in range(times(60, 30_000)):
         reader, name, content = draw.choice(readers)

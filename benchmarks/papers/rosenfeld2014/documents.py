@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aucmax.datasets import load_letor
+from aucmax.datasets import load_svmlight
 from benchmarks.papers.data import parts_of
 from benchmarks.papers.rosenfeld2014.samples import Edges, Sample, Split
 
@@ -28,8 +28,8 @@ DISTANCES = (1, 4, 50)  # of numbers: a column each for pairs not farther apart
 @lru_cache(maxsize=N_PARTS)
 def part(number: int) -> tuple[Sample, ...]:
     """Return the queries of one published part; those of one class are left out."""
-    X, levels, qid = load_letor(PATHS[number], n_features=N_FEATURES)
-    y, numbers = levels > 0, _numbers(PATHS[number])
+    X, levels, qid = load_svmlight(PATHS[number], n_features=N_FEATURES)
+    X, y, numbers = X.toarray(), levels > 0, _numbers(PATHS[number])
     queries = (np.flatnonzero(qid == query) for query in np.unique(qid))
     return tuple(
         Sample(

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aucmax.datasets import load_letor
+from aucmax.datasets import load_svmlight
 from benchmarks.papers.data import FOLDER, parts_of
 
 MQ2008, MQ2007, OHSUMED, MSLR = "MQ2008", "MQ2007 sample", "OHSUMED", "MSLR sample"
@@ -59,7 +59,10 @@ def join(parts: list[Rows]) -> Rows:
 def load(name: str) -> tuple[Rows, ...]:
     """Load the five parts of a data set once per process."""
     files, n_features = FILES[name]
-    found = [Rows(*load_letor(path, n_features=n_features)) for path in files]
+    found = []
+    for path in files:
+        X, y, qid = load_svmlight(path, n_features=n_features)
+        found.append(Rows(X.toarray(), y, qid))
     if len(found) == N_PARTS:
         return tuple(found)
     rows = found[0]

@@ -38,7 +38,6 @@ from aucmax.cli.reading import (
     split_known,
     take_column,
 )
-from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_method
 from aucmax.cli.training import target_record
 
@@ -75,9 +74,7 @@ _MANY_KNOWN_ROWS = 0.2
 @by_option
 @click.option("--figure", type=output_path, help="File for the ROC curve.")
 @force_option
-@disk_option
 @data_argument
-@worker_options
 @with_console
 def evaluate(
     model: Path,
@@ -91,8 +88,6 @@ def evaluate(
     by: str | None,
     figure: Path | None,
     force: bool,
-    on_disk: bool | None,
-    on_workers: bool,
     console: Console,
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
@@ -124,13 +119,12 @@ def evaluate(
     check_outputs([figure], force, [model, *data.files])
     fitted = load_model(model, to_score=not save_threshold)
     _check_options(fitted, model, cut, save_threshold, prevalence)
-    in_parts = on_workers or stays_on_disk(data, on_disk, console)
-    rows = data.read(known_columns(fitted), in_parts, on_workers)
+    rows = data.read(known_columns(fitted))
     test = drop_unknown(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
     truth = test.match(fitted.grading_)
-    _check_survival_options(truth, [*cut.values(), by, figure, prevalence, in_parts])
+    _check_survival_options(truth, [*cut.values(), by, figure, prevalence])
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     counts = count_unlike(fitted, test.rows, scores)
@@ -210,8 +204,7 @@ def _check_survival_options(truth: Any, options: Sequence[Any]) -> None:
     if truth.is_survival and any(option not in (None, False) for option in options):
         raise click.UsageError(
             "the model ranks by censored times, which have no threshold, groups of "
-            "people, ROC curve or prevalence, and need all rows in memory; leave out "
-            "these options."
+            "people, ROC curve or prevalence; leave out these options."
         )
 
 

@@ -23,14 +23,12 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.output import Console, check_outputs, with_console
 from aucmax.cli.reading import (
-    Data,
     QueryChoice,
     RowColumns,
     Source,
     drop_unknown,
     split_target,
 )
-from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.training import (
     auto_record,
     describe_columns,
@@ -39,8 +37,6 @@ from aucmax.cli.training import (
     target_record,
 )
 from aucmax.model_selection import MODELS
-
-_ON_WORKERS = ("linear", "lambdamart", "svm")
 
 
 @click.command(
@@ -68,7 +64,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
     type=click.Choice(list(MODELS)),
     metavar="NAME",
     help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best "
-    "[default: auto; lambdamart for rows that stay on disk].",
+    "[default: auto].",
 )
 @time_limit_option("Seconds for auto [default: 60].")
 @click.option(
@@ -98,9 +94,7 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
     "--output", "-o", type=output_path, required=True, help="File for the model."
 )
 @force_option
-@disk_option
 @data_argument
-@worker_options
 @with_console
 def fit(
     data: Source,
@@ -119,8 +113,6 @@ def fit(
     checkpoint: Path | None,
     output: Path,
     force: bool,
-    on_disk: bool | None,
-    on_workers: bool,
     console: Console,
 ) -> None:
     """Fit a model to DATA and save it with the encoding of its columns.
@@ -129,8 +121,7 @@ def fit(
     estimates how well the result ranks new rows. Ctrl-C ends the search and keeps the
     models found so far.
 
-    DATA may be a folder or a quoted pattern, and larger than memory: rows then stay on
-    disk, and the default model is lambdamart.
+    DATA may be a folder or a quoted pattern; all rows are read into memory.
 
     auto, linear, svm-pauc and lambdamart-pauc can be trained for a range of the ROC
     curve (lambdamart-pauc with --fpr-range only). With queries, linear, svm and
@@ -149,18 +140,7 @@ def fit(
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])
-    in_parts = on_workers or stays_on_disk(data, on_disk, console)
-    model = model or ("lambdamart" if in_parts else "auto")
-    if in_parts and model == "auto":
-        raise click.UsageError(
-            "auto needs all rows in memory (--in-memory); leave out --model, or name "
-            "another, such as lambdamart or linear."
-        )
-    if on_workers and not model.startswith(_ON_WORKERS):
-        raise click.UsageError(
-            f"{model} cannot be fitted by Dask's workers; linear, lambdamart, svm-auc "
-            "and the others that begin so can."
-        )
+    model = model or "auto"
     estimator = table_model(model).estimator
     parameters = parse_parameters(estimator, settings, model)
     parameters |= limit_parameters([model], time_limit)
@@ -170,7 +150,7 @@ def fit(
             "the model auto."
         )
     training = split_target(
-        data.read(on_disk=in_parts, on_workers=on_workers),
+        data.read(),
         data,
         target,
         drop,
@@ -178,7 +158,6 @@ def fit(
         row_columns,
     )
     training = drop_unknown(training, missing_target, console)
-    _reject_times_in_parts(training, in_parts)
     labels = training.encode([model], positive)
     goal = choose_goal(labels, metric, **ranges)
     if metric is not None and not MODELS[model].takes_metric:
@@ -226,11 +205,3 @@ def fit(
     if place:
         console.say(f"Saved to {place}. Next: aucmax evaluate {place} OTHER-DATA")
     console.give(record)
-
-
-def _reject_times_in_parts(training: Data, in_parts: bool) -> None:
-    if in_parts and training.durations is not None:
-        raise click.UsageError(
-            "models of censored times need all rows in memory; use --in-memory, and no "
-            "Dask workers."
-        )

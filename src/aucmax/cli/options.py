@@ -147,9 +147,9 @@ _source = _combined(
     ),
     decimal=click.option(
         "--decimal",
-        type=click.Choice(["auto", ".", ","]),
-        default="auto",
-        help="Decimal mark of .csv and .tsv files [default: detected].",
+        type=click.Choice([".", ","]),
+        help="Decimal mark of .csv and .tsv files [default: that of the model's "
+        "training file, else a point].",
     ),
     encoding=click.option(
         "--encoding",

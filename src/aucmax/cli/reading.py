@@ -2,8 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ class KnownColumns(NamedTuple):
     """Facts about the columns of a file before it is read."""
 
     text_columns: Collection[str] = ()
-    decimals: Mapping[str, str] = {}  # the decimal mark of columns of numbers
+    decimal: str = "."
 
 
 class RowColumns(NamedTuple):
@@ -30,9 +30,6 @@ class RowColumns(NamedTuple):
     duration: str | None = None
     event: str | None = None  # the target, if there is a duration
 
-
-# ends the name of a copy; no name in a CSV file has a NUL byte
-AS_WRITTEN = "\0as written"
 
 _NO_COLUMNS = RowColumns()
 _NOTHING_KNOWN = KnownColumns()
@@ -53,7 +50,8 @@ class Data:
     durations: Any = None
     row_columns: RowColumns = _NO_COLUMNS
     n_left_out: int = 0  # rows without a target
-    decimals: Mapping[str, str] = field(default_factory=dict)  # marks of a CSV table
+    decimal: str = "."  # the decimal mark of the file
+    written: Any = None  # columns of the file as they are written there
 
     @property
     def n_rows(self) -> int:
@@ -72,10 +70,6 @@ class Data:
         columns = self.named_columns()
         return list(columns if isinstance(columns, dict) else columns.columns)
 
-    def parts(self) -> "Iterator[Data]":
-        """Rows of each file, of a table on disk whose target is not split off."""
-        return (replace(self, rows=part) for part in self.rows.parts())
-
     @property
     def known_columns(self) -> KnownColumns:
         """Facts by which other rows are read."""
@@ -83,7 +77,7 @@ class Data:
 
         schema = getattr(self.rows, "schema", {})  # a sparse matrix has none
         strings = [name for name, dtype in schema.items() if dtype == pl.String]
-        return KnownColumns(strings, self.decimals)
+        return KnownColumns(strings, self.decimal)
 
     @property
     def target_name(self) -> str:
@@ -237,7 +231,7 @@ class Source(NamedTuple):
     path: Path
     format: str | None = None
     separator: str | None = None
-    decimal: str = "auto"
+    decimal: str | None = None
     encoding: str = "auto"
     sheet: str | None = None
 
@@ -258,52 +252,56 @@ class Source(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """The file, or those of a folder or a pattern."""
-        from aucmax.datasets.part_files import find_files
+        from aucmax.datasets.opening import find_files
 
-        return find_files(self.path)
+        return [Path(str(file)) for file in find_files(self.path)]
 
-    def read(
-        self,
-        known: KnownColumns = _NOTHING_KNOWN,
-        on_disk: bool = False,
-        on_workers: bool = False,
-        keep: Collection[str] = (),
-    ) -> Data:
-        """Read the file or files; columns to keep are also read as they are written."""
-        from aucmax import datasets
-        from aucmax.datasets.decimal_marks import Decimals
-        from aucmax.datasets.opening import file_format
+    def read(self, known: KnownColumns = _NOTHING_KNOWN) -> Data:
+        """Read all rows."""
+        from aucmax.datasets import load_table
 
-        files = self.files
-        decimals = Decimals(self.decimal, known.decimals)
-        reading: dict[str, Any] = {
+        if self._is_svmlight:
+            return self._read_svmlight()
+        rows = load_table(self.path, **self._options(known))
+        return Data(rows, decimal=self.decimal or known.decimal)
+
+    def blocks(self, known: KnownColumns, keep: Collection[str]) -> Iterator[Data]:
+        """Read rows in blocks, with columns as they are written in the file."""
+        from aucmax.datasets.loading import read_blocks
+
+        if self._is_svmlight:
+            yield self._read_svmlight()
+            return
+        for rows, written in read_blocks(self.path, keep, **self._options(known)):
+            yield Data(rows, written=written)
+
+    def _options(self, known: KnownColumns) -> dict[str, Any]:
+        return {
             # what a model knows as text stays text, even if new rows are numbers only
             "text_columns": known.text_columns,
-            "verbatim": {name: name + AS_WRITTEN for name in keep},
-            "decimal": decimals,
+            "format": self.format or "auto",
+            "decimal": self.decimal or known.decimal,
             "separator": self.separator,
             "encoding": self.encoding,
             "sheet": self.sheet,
         }
-        if len(files) > 1 or on_disk or on_workers:
-            table = datasets.open_table(
-                self.path, format=self.format or "auto", **reading
+
+    @property
+    def _is_svmlight(self) -> bool:
+        from aucmax.datasets.opening import file_format
+
+        return (self.format or file_format(self.files[0])) in ("svmlight", "letor")
+
+    def _read_svmlight(self) -> Data:
+        from aucmax.datasets import load_svmlight
+
+        if len(self.files) > 1:
+            raise click.UsageError(
+                f"{self.path}: svmlight files have no named columns and are read one "
+                "at a time; name one file."
             )
-            if on_workers:
-                # workers may run in another folder
-                parts = tuple(
-                    part._replace(parquet=part.parquet.absolute())
-                    for part in table.files
-                )
-                table = replace(table, files=parts, on_workers=True)
-            stays = on_disk or on_workers
-            return Data(table if stays else table.collect(), decimals=decimals.marks)
-        kind = self.format or file_format(files[0])
-        if kind in ("svmlight", "letor"):
-            rows, labels, queries = datasets.load_svmlight(files[0])
-            return Data(rows, _as_written(labels), queries=queries)
-        frame = datasets.load_table(files[0], format=kind, **reading)
-        return Data(frame, decimals=decimals.marks)
+        rows, labels, queries = load_svmlight(self.files[0])
+        return Data(rows, _as_written(labels), queries=queries)
 
 
 def _is_reversed(target: Any) -> bool:
@@ -389,7 +387,7 @@ def split_target(
         times,
         durations,
         row_columns,
-        decimals=data.decimals,
+        decimal=data.decimal,
     )
 
 

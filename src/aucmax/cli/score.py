@@ -25,8 +25,7 @@ from aucmax.cli.output import (
     make_folder,
     with_console,
 )
-from aucmax.cli.reading import AS_WRITTEN, Data, KnownColumns, Source, require_column
-from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
+from aucmax.cli.reading import Data, KnownColumns, Source, require_column
 
 # spreadsheets read these cells as formulas, unless they are numbers
 _FORMULA = r"^[=+\-@\t\r]"
@@ -85,9 +84,7 @@ _FORMULA = r"^[=+\-@\t\r]"
     help="Add the probability of an event by TIME; for auto, fitted to censored times.",
 )
 @force_option
-@disk_option
 @data_argument
-@worker_options
 @with_console
 def score(
     model: Path,
@@ -100,8 +97,6 @@ def score(
     threshold: float | None,
     horizon: float | None,
     force: bool,
-    on_disk: bool | None,
-    on_workers: bool,
     console: Console,
 ) -> None:
     """Score the rows of DATA with MODEL: higher scores rank higher.
@@ -124,37 +119,23 @@ def score(
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model, to_score=horizon is None)
-    if prevalence is not None and not proba:
-        raise click.UsageError("--prevalence applies to probabilities; add --proba.")
-    if proba:
-        require_method(fitted, model)
-    if threshold is not None and not fitted.has_threshold_:
-        raise click.UsageError(
-            f"{model} ranks by levels of relevance or censored times, between which "
-            "there is no --threshold."
-        )
-    _check_horizon(horizon, fitted, model)
-    taken = {
-        "score",
-        *["probability"] * (proba or horizon is not None),
-        *["prediction"] * fitted.has_threshold_,
-    }
-    taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
-    for name in taken.intersection(keep):
-        raise click.UsageError(
-            f"--keep {name}: the output has a column {name!r} of its own; rename that "
-            "of DATA, or join the scores by the order of the rows."
-        )
-    in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
-    new = data.read(known_columns(fitted), in_parts, on_workers, keep)
-    for name in keep:
-        names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
-        require_column(name, names, data.path)
+    _check_options(fitted, model, keep, proba, prevalence, threshold, horizon)
     counts: list[Any] = []
-    frames: Iterator[Any] = (
-        _score(part, fitted, keep, proba, prevalence, threshold, horizon, counts)
-        for part in (new.parts() if in_parts else [new])
-    )
+
+    def scored(source: Source) -> Iterator[Any]:
+        for new in source.blocks(known_columns(fitted), keep):
+            for name in keep:
+                require_column(name, new.column_names, source.path)
+            yield _score(
+                new, fitted, keep, proba, prevalence, threshold, horizon, counts
+            )
+
+    parts = [data._replace(path=file) for file in data.files]
+    frames: Iterator[Any] = (frame for part in parts for frame in scored(part))
+    if is_folder:
+        import polars as pl
+
+        frames = (pl.concat(scored(part)) for part in parts)
     if safe_csv:
         frames = map(_without_formulas, frames)
     if output is None:
@@ -167,9 +148,38 @@ def score(
     console.notes(describe_unlike(fitted, counts))
 
 
-def _check_horizon(horizon: float | None, model: Any, path: Path) -> None:
+def _check_options(
+    fitted: Any,
+    model: Path,
+    keep: tuple[str, ...],
+    proba: bool,
+    prevalence: float | None,
+    threshold: float | None,
+    horizon: float | None,
+) -> None:
+    """Reject options that do not fit the model, before any row is read."""
+    if prevalence is not None and not proba:
+        raise click.UsageError("--prevalence applies to probabilities; add --proba.")
+    if proba:
+        require_method(fitted, model)
+    if threshold is not None and not fitted.has_threshold_:
+        raise click.UsageError(
+            f"{model} ranks by levels of relevance or censored times, between which "
+            "there is no --threshold."
+        )
     if horizon is not None:
-        require_method(model, path, "predict_event_probability")
+        require_method(fitted, model, "predict_event_probability")
+    taken = {
+        "score",
+        *["probability"] * (proba or horizon is not None),
+        *["prediction"] * fitted.has_threshold_,
+    }
+    taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
+    for name in taken.intersection(keep):
+        raise click.UsageError(
+            f"--keep {name}: the output has a column {name!r} of its own; rename that "
+            "of DATA, or join the scores by the order of the rows."
+        )
 
 
 def load_model(path: Path, *, to_score: bool = False) -> Any:
@@ -189,12 +199,7 @@ def known_columns(model: Any) -> KnownColumns:
     """Return which columns a model takes for strings, and how others are written."""
     columns = model.encoder_.columns_
     strings = [column["name"] for column in columns if column["kind"] != "number"]
-    marks = {
-        column["name"]: "," if column["decimal_comma"] else "."
-        for column in columns
-        if column.get("decimal_comma") is not None
-    }
-    return KnownColumns(strings, marks)
+    return KnownColumns(strings, getattr(model, "decimal", "."))
 
 
 def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
@@ -223,11 +228,9 @@ def _score(
 
     from aucmax.tables.row_drift import count_unlike
 
-    columns, names = new.named_columns(), new.column_names
-    copies = {name: name + AS_WRITTEN for name in keep}
-    kept = {n: columns[copy if copy in names else n] for n, copy in copies.items()}
-    written = [copy for copy in copies.values() if copy in names]
-    rows = new.rows.drop(written) if written else new.rows
+    columns, written = new.named_columns(), new.written
+    kept = {n: columns[n] if written is None else written[n] for n in keep}
+    rows = new.rows
     scored: dict[str, Any] = {"score": model.decision_function(rows)}
     counts.append(count_unlike(model, rows, scored["score"]))
     if proba:

@@ -9,7 +9,6 @@ from typing import Any
 from aucmax.cli.entry_point import NothingRankedError
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Data
-from aucmax.cli.row_storage import ProgressLine
 from aucmax.model_selection import MODELS
 
 
@@ -46,23 +45,17 @@ def fit_model(
         target=training.target,
         query_column=training.query_column,
         duration_column=training.row_columns.duration,
+        decimal=training.decimal,
         pos_label=None if labels.is_graded else labels.grading.positive,
         encoder=TableEncoder(
-            decimals=dict(training.decimals),
             absolute_dates=(parameters or {}).get("absolute_dates"),
         ),
         calibrate=calibrate if is_binary and calibrate != "none" else None,
     )
     if name == "auto":
         aim_auto(model, goal.metric, labels)
-    on_workers = getattr(training.rows, "on_workers", False)
-    if on_workers:  # trees of XGBoost know no codes of categories
-        model.set_params(view="linear")
     title = f"Fitting {name} to {training.n_rows} rows"
-    with (
-        _progress(model.estimator, title, console, on_workers),
-        warnings.catch_warnings(),
-    ):
+    with _progress(model.estimator, title, console), warnings.catch_warnings():
         # the number of queries with both classes is printed
         warnings.simplefilter("ignore", OneClassQueryWarning)
         # columns that are left out are listed afterwards
@@ -80,15 +73,11 @@ def fit_model(
 
 
 @contextmanager
-def _progress(
-    estimator: Any, title: str, console: Console, on_workers: bool
-) -> Iterator[None]:
+def _progress(estimator: Any, title: str, console: Console) -> Iterator[None]:
     """Show the progress of a fit; with a time limit, in seconds."""
     time_limit = getattr(estimator, "time_limit", None)
     if time_limit is None:
         with console.progress(title, 1) as step:
-            if on_workers:
-                estimator.set_params(callback=ProgressLine(step))
             yield
             step("done")
         return

@@ -4,23 +4,19 @@ from aucmax._core.memory import max_memory
 from aucmax.datasets.generators import load_demo, make_r_of_k
 from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.loading import MISSING, load_table, save_table
-from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS
-from aucmax.datasets.svmlight import SvmlightData, load_letor, load_svmlight
+from aucmax.datasets.svmlight import SvmlightData, load_svmlight
 
 __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "MISSING",
     "SvmlightData",
-    "TableOnDisk",
     "load_demo",
-    "load_letor",
     "load_svmlight",
     "load_table",
     "make_letter_images",
     "make_r_of_k",
     "max_memory",
-    "open_table",
     "save_table",
 ]

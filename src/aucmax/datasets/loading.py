@@ -1,20 +1,29 @@
 """Read and write tables with named columns, as polars frames."""
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
 from aucmax._core.parameters import check_names
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import drop_index, name_columns, near_names
-from aucmax.datasets.decimal_marks import Decimals, type_columns
 from aucmax.datasets.opening import FORMATS, PathLike
-from aucmax.datasets.text_tables import Selection, check_encoding, read_text_table
-from aucmax.datasets.typed_files import TYPED_READERS, read_excel, usual_integers
+from aucmax.datasets.text_tables import (
+    Selection,
+    check_encoding,
+    read_text_table,
+    type_columns,
+)
+from aucmax.datasets.typed_files import (
+    TYPED_READERS,
+    read_excel,
+    read_parquet_block,
+    usual_integers,
+)
 from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
@@ -28,21 +37,19 @@ MISSING = (
 )  # fmt: skip
 
 _SEPARATORS = {"csv": None, "tsv": "\t"}
-_FINDABLE = ("separator", "decimal", "encoding")
+_ROWS_PER_BLOCK = 100_000  # of a Parquet file that is scored
 
 
 def load_table(
     path: PathLike,
     *,
     columns: Sequence[str] | None = None,
-    optional: Collection[str] = (),
     text_columns: Collection[str] = (),
-    verbatim: Mapping[str, str] | None = None,
     missing: Collection[str] = MISSING,
     format: str = "auto",
     compression: str = "auto",
     separator: str | None = None,
-    decimal: str | Decimals = "auto",
+    decimal: str = ".",
     encoding: str = "auto",
     quote_char: str | None = '"',
     has_header: bool = True,
@@ -51,7 +58,7 @@ def load_table(
     r"""Read a table from CSV, TSV, Parquet, Feather, JSON lines or a spreadsheet.
 
     The result is a polars frame. A `DataFileWarning` reports settings that were
-    detected (encoding, separator, decimal commas, an unnamed index).
+    detected (encoding, separator, an unnamed index), and decimal commas.
 
     A column of CSV or TSV becomes Int64 if all cells are integers, Float64 if all are
     numbers (wherever the first fraction appears) or missing, and otherwise stays
@@ -69,17 +76,15 @@ def load_table(
     Parameters
     ----------
     path : str or Path
-        The file; ``"-"`` for standard input, which is CSV unless `format` is given.
+        The file; ``"-"`` for standard input, which is CSV unless `format` is given. A
+        folder, or a pattern such as ``"part-*.parquet"``, is read as one table: the
+        files must have the same columns, in any order; in a folder, names that begin
+        with a dot or an underscore are skipped.
     columns : sequence of str, optional
         The columns to read, in this order. By default all.
-    optional : collection of str
-        Those among `columns` that the file may lack, such as the target of new rows.
     text_columns : collection of str
         Columns to keep as strings even if they look like numbers, such as codes with
         leading zeros. Unknown names are ignored.
-    verbatim : mapping of str to str, optional
-        Columns of CSV, TSV or a spreadsheet to copy as strings, exactly as written,
-        with the name of each copy. Unknown names are ignored.
     missing : collection of str
         The cells of CSV and TSV that become null; by default `MISSING`.
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
@@ -89,14 +94,13 @@ def load_table(
     separator : str, optional
         One ASCII character; by default a tab for TSV, and for CSV the one of comma,
         semicolon, tab and bar that gives all of the first rows as many fields.
-    decimal : {"auto", ".", ","}
-        The decimal mark. "auto": a comma in columns of numbers with decimal commas, if
-        columns are not separated by commas; points may then separate thousands. A
-        column that fits both marks, such as one with 1.234 alone, is read like the
-        others, or with a warning if these do not decide.
+    decimal : {".", ","}
+        The decimal mark of CSV, TSV and strings of a spreadsheet. With a comma, points
+        may separate thousands. Columns that have decimal commas although the mark is a
+        point stay text, with a warning.
     encoding : str
-        Encoding of text. "auto": UTF-16 or UTF-32 by its first bytes, else UTF-8, else
-        Windows-1252, which includes latin-1.
+        Encoding of text. "auto": UTF-16 or UTF-32 by its byte order mark, else UTF-8,
+        else Windows-1252, which includes latin-1.
     quote_char : str or None
         One ASCII character; None if a quote has no special meaning.
     has_header : bool
@@ -116,8 +120,9 @@ def load_table(
 
     Notes
     -----
-    CSV and TSV are scanned twice, to check and to parse. The peak memory is about five
-    times the size of the file; Parquet takes less.
+    polars reads the files; rows of CSV and TSV are checked first, since polars fills
+    short ones. The peak memory is about five times the size of the file; Parquet takes
+    less.
 
     Examples
     --------
@@ -130,86 +135,174 @@ def load_table(
     ...     load_table(path).rows()
     [(41, 'north'), (None, 'south')]
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
+    files = opening.find_files(path)
+    tables = [read_file(file, **options)[0] for file in files]
+    if len(files) == 1:
+        return tables[0]
+    import polars as pl
+
+    for file, table in zip(files, tables, strict=True):
+        _check_columns(file, table.columns, files[0], tables[0].columns)
+    is_text = {
+        name: {table.schema[name] == pl.String for table in tables}
+        for name in tables[0].columns
+    }
+    mixed = [name for name, kinds in is_text.items() if len(kinds) > 1]
+    if mixed:  # text in one file is text in all
+        options["text_columns"] = {*text_columns, *mixed}
+        tables = [read_file(file, **options)[0] for file in files]
+    for file, table in zip(files, tables, strict=True):
+        for name in mixed:
+            if table.schema[name] != pl.String and table[name].count():
+                raise DataFileError(
+                    f"{file}: column {name!r} is of type {table.schema[name]}, and "
+                    "text in other files; use one type."
+                )
+    strings = dict.fromkeys(mixed, pl.String)
+    order = tables[0].columns
+    try:
+        return pl.concat(
+            [table.select(order).cast(strings) for table in tables],  # type: ignore[arg-type]
+            how="vertical_relaxed",
+        )
+    except pl.exceptions.PolarsError as error:
+        raise DataFileError(f"{path}: the files do not fit: {error}.") from error
+
+
+def _check_columns(
+    file: PathLike, names: Sequence[str], first: PathLike, known: Sequence[str]
+) -> None:
+    for name in known:
+        if name not in names:
+            hint = near_names(name, names, or_list=False)
+            raise DataFileError(
+                f"{file} has no column {name!r}, which {first} has.{hint} All files of "
+                "a table must have the same columns."
+            )
+    for name in names:
+        if name not in known:
+            raise DataFileError(
+                f"{file} has a column {name!r}, which {first} does not have. All files "
+                "of a table must have the same columns."
+            )
+
+
+def read_file(
+    path: PathLike,
+    *,
+    columns: Sequence[str] | None = None,
+    text_columns: Collection[str] = (),
+    missing: Collection[str] = MISSING,
+    format: str = "auto",
+    compression: str = "auto",
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "auto",
+    quote_char: str | None = '"',
+    has_header: bool = True,
+    sheet: str | None = None,
+    as_written: Collection[str] = (),
+) -> "tuple[pl.DataFrame, pl.DataFrame]":
+    """Return one file as :func:`load_table` does, and some columns as they are written.
+
+    Unknown names among the columns `as_written` are ignored.
+    """
     require_polars_threads()
     import polars as pl
     import polars.selectors as cs
 
     check_names("columns", () if columns is None else columns)
-    check_names("optional", optional)
     check_names("text_columns", text_columns)
     check_names("missing", missing)
-    if not isinstance(verbatim, Mapping | None):
-        raise TypeError(f"verbatim must be a mapping of names, got {verbatim!r}.")
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
-    decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)
+    if not isinstance(has_header, bool):
+        raise ValueError(f"has_header must be True or False, got {has_header!r}.")
+    if decimal not in (".", ","):
+        raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
     encoding = check_encoding(encoding)
     path = opening.find_source(path)
+    kind = _kind_of(path, format, sheet)
+    select = partial(_select, path, columns=columns)
+    remarks: list[str] = []
+    unnamed: list[str] = []
+    if kind in TYPED_READERS:
+        frame: pl.DataFrame = TYPED_READERS[kind](path, compression, select)
+        written = frame.select(name for name in as_written if name in frame)
+    else:
+        if kind == "excel":
+            frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+        else:
+            separator = separator or _SEPARATORS[kind]
+            frame, unnamed, separator, found = read_text_table(
+                path, compression, encoding, separator, quote_char, has_header, select
+            )
+            remarks = _found_remarks(found)
+        # floats of spreadsheets lose a final .0
+        whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
+        written = frame.select(name for name in as_written if name in frame)
+        written = written.with_columns(whole).cast(pl.String)
+        strings = frame.select(cs.string())
+        typed, more = type_columns(strings, text_columns, missing, decimal, separator)
+        frame = frame.with_columns(typed.get_columns())
+        remarks += more
+    if columns is None:
+        frame, more = drop_index(frame, unnamed)
+        remarks += more
+    if remarks:
+        warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=3)
+    if not frame.height:
+        raise DataFileError(f"{path}: the table has no rows.")
+    return _usual_cells(frame), written
+
+
+def read_blocks(
+    path: PathLike, as_written: Collection[str] = (), **options: Any
+) -> "Iterator[tuple[pl.DataFrame, pl.DataFrame]]":
+    """Yield a file as :func:`read_file` does, Parquet in blocks of rows."""
+    is_typed = isinstance(path, str | Path) and str(path) != opening.STANDARD_INPUT
+    format = options.get("format", "auto")
+    if is_typed and format == "auto":
+        format = opening.file_format(path)
+    if format != "parquet" or opening.compression_of(path):
+        yield read_file(path, as_written=as_written, **options)
+        return
+    start = 0
+    while (
+        frame := read_parquet_block(path, start, _ROWS_PER_BLOCK)
+    ).height or not start:
+        if not frame.height:
+            raise DataFileError(f"{path}: the table has no rows.")
+        yield _usual_cells(frame), frame.select(n for n in as_written if n in frame)
+        start += _ROWS_PER_BLOCK
+
+
+def _usual_cells(frame: "pl.DataFrame") -> "pl.DataFrame":
+    import polars.selectors as cs
+
+    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
+    return frame.with_columns(cs.float().fill_nan(None))
+
+
+def _kind_of(path: PathLike, format: str, sheet: str | None) -> str:
     opening.require_file(path)
     kind = opening.file_format(path) if format == "auto" else format
     if kind not in (*TYPED_READERS, *_SEPARATORS, "excel"):
         raise DataFileError(
             f"{path}: {kind!r} is not a format of tables; those are "
             f"{', '.join([*_SEPARATORS, *TYPED_READERS])} and excel"
-            + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
+            + (" (load_svmlight reads it)." if kind == "svmlight" else ".")
         )
     if sheet is not None and kind != "excel":
         raise ValueError(f"{path} is not a spreadsheet and has no sheet {sheet!r}.")
-    select = partial(_select, path, columns=columns, optional=optional)
-    remarks: list[str] = []
-    unnamed: list[str] = []
-    copies: list[pl.Series] = []
-    found: dict[str, str] = {}
-    frame: pl.DataFrame
-    if kind in TYPED_READERS:
-        frame = TYPED_READERS[kind](path, compression, select)
-    else:
-        if kind == "excel":
-            frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
-            mark = None
-        else:
-            mark = separator or _SEPARATORS[kind]
-            frame, unnamed, mark, found = read_text_table(
-                path, compression, encoding, mark, quote_char, has_header, select
-            )
-        copies = _copies(frame, verbatim)
-        strings = frame.select(pl.col(pl.String))
-        decimals._add(path, strings.drop(text_columns, strict=False), missing, mark)
-        commas = decimals._with_commas()
-        if commas and decimals.choice == "auto" and kind != "excel":
-            found["decimal"] = ","
-        typed = type_columns(strings, text_columns, missing, commas)
-        frame = frame.with_columns(typed) if strings.width else frame
-        remarks += _found_remark(found)
-    remarks += decimals._remarks()
-    if columns is None:
-        frame, more = drop_index(frame, unnamed)
-        remarks += more
-    if remarks:
-        warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
-    if not frame.height:
-        raise DataFileError(f"{path}: the table has no rows.")
-    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
-    return frame.with_columns(cs.float().fill_nan(None)).hstack(copies)
+    return kind
 
 
-def _found_remark(found: Mapping[str, str]) -> list[str]:
-    what = [f"{name} {found[name]!r}" for name in _FINDABLE if name in found]
-    options = ", ".join(f"--{name}" for name in _FINDABLE if name in found)
-    return [f"found {', '.join(what)} (to change: {options})"] if what else []
-
-
-def _copies(
-    frame: "pl.DataFrame", names: Mapping[str, str] | None
-) -> "list[pl.Series]":
-    """Return copies of columns as strings; floats of spreadsheets lose a final .0."""
-    import polars as pl
-    import polars.selectors as cs
-
-    named = {name: copy for name, copy in (names or {}).items() if name in frame}
-    whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
-    copies = frame.select(list(named)).with_columns(whole).cast(pl.String)
-    return copies.rename(named).get_columns()
+def _found_remarks(found: Mapping[str, str]) -> list[str]:
+    what = ", ".join(f"{name} {value!r}" for name, value in sorted(found.items()))
+    options = ", ".join(f"--{name}" for name in sorted(found))
+    return [f"found {what} (to change: {options})"] if found else []
 
 
 def _read_sheet(
@@ -232,24 +325,16 @@ def _check_character(name: str, value: str | None) -> None:
 
 
 def _select(
-    path: PathLike,
-    names: Sequence[str],
-    *,
-    columns: Sequence[str] | None,
-    optional: Collection[str],
+    path: PathLike, names: Sequence[str], *, columns: Sequence[str] | None
 ) -> list[str]:
     if columns is None:
         return list(names)
-    if len(set(columns)) < len(columns):
-        raise ValueError(f"columns must name each column once, got {columns!r}.")
-    known = set(names)
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"columns must name columns, each once, got {columns!r}.")
     for name in columns:
-        if name not in known and name not in optional:
+        if name not in names:
             raise DataFileError(f"{path}: no column {name!r}.{near_names(name, names)}")
-    wanted = [name for name in columns if name in known]
-    if not wanted:
-        raise DataFileError(f"{path}: none of the columns {list(columns)!r} exists.")
-    return wanted
+    return list(columns)
 
 
 def save_table(

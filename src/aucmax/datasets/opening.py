@@ -10,6 +10,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -55,7 +56,7 @@ FORMATS = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
-    ".letor": "letor",
+    ".letor": "svmlight",
 }
 
 #: The compression of a file by its extension.
@@ -136,6 +137,50 @@ def _name_within(path: PathLike) -> str:
             return f"{path}/{_only_member(ZipFile(raw)).filename}"
         except BadZipFile as error:
             raise _damaged(path, "zip", error) from error
+
+
+def find_files(path: PathLike) -> list[PathLike]:
+    """Return the file, or the sorted files of a folder or a pattern with ``*``."""
+    if isinstance(path, Piped) or not isinstance(path, str | os.PathLike):
+        return [path]  # reading another type raises the error
+    whole = Path(path)
+    if str(path) == STANDARD_INPUT:
+        return [path]
+    if whole.is_dir():
+        return _files_in(whole)
+    if whole.exists() or not has_magic(str(path)):
+        return [path]  # opening it fails if there is no such file
+    found = sorted(Path(name) for name in glob(str(path), recursive=True))
+    files: list[PathLike] = [one for one in found if one.is_file()]
+    if not files:
+        folders = " (only folders do)" if found else ""
+        hint = _near_files(whole)
+        raise DataFileError(f"no file matches {str(path)!r}{folders}.{hint}")
+    return files
+
+
+def _files_in(folder: Path) -> list[PathLike]:
+    entries = sorted(folder.iterdir())
+    files: list[PathLike] = [
+        p for p in entries if p.is_file() and not p.name.startswith((".", "_"))
+    ]
+    if files:
+        return files
+    if any(one.is_dir() for one in entries):
+        pattern = str(Path(escape(str(folder))) / "**" / "*.parquet")
+        raise DataFileError(
+            f"{folder}: the folder contains folders but no files; name the files by a "
+            f"pattern: {pattern!r}."
+        )
+    raise DataFileError(f"{folder}: the folder has no files.")
+
+
+def _near_files(pattern: Path) -> str:
+    folder = pattern.parent
+    if has_magic(str(folder)) or not folder.is_dir():
+        return ""
+    names = [one.name for one in sorted(folder.iterdir()) if one.suffix in FORMATS]
+    return near_names(pattern.name, names, or_list=False)
 
 
 def find_source(path: PathLike) -> PathLike:

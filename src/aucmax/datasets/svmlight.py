@@ -20,17 +20,13 @@ _MAX_INT32 = 2**31 - 1
 # the C library gives memory of this size back to the system, whatever it learned before
 _SEGMENT_BYTES = 1 << 25
 
-# a dense array above this size is rejected if mostly zero: one stray index does it
-_LARGE_DENSE_BYTES = 1 << 30
-_SPARSE_SHARE = 0.01
-
 
 class SvmlightData(NamedTuple):
     """The rows of an svmlight file.
 
     Attributes
     ----------
-    X : csr_matrix, or ndarray from `load_letor`, of shape (n_samples, n_features)
+    X : csr_matrix of shape (n_samples, n_features)
         The values, float64; sparse indices are int32 if they fit.
     y : ndarray of shape (n_samples,)
         The labels, float64.
@@ -50,7 +46,7 @@ def load_svmlight(
     zero_based: bool | Literal["auto"] = "auto",
     compression: str = "auto",
 ) -> SvmlightData:
-    r"""Read an svmlight (LIBSVM) file into a sparse matrix.
+    r"""Read an svmlight (LIBSVM) or LETOR file into a sparse matrix.
 
     Each line is ``label [qid:query] [index:value ...] [# comment]``; blank lines and
     lines with only a comment are skipped. Values are the float64 nearest to the decimal
@@ -126,60 +122,6 @@ def load_svmlight(
     return SvmlightData(X, *parser.labels_and_queries())
 
 
-def load_letor(
-    path: PathLike,
-    *,
-    n_features: int | None = None,
-    zero_based: bool | Literal["auto"] = "auto",
-    compression: str = "auto",
-) -> SvmlightData:
-    """Read a LETOR ranking file into a dense array.
-
-    Each line is ``label qid:query index:value ... [# comment]``; the query is required.
-    Otherwise as `load_svmlight`, whose notes apply.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, plain or compressed (.gz, .bz2, .xz; .zst with ``aucmax[zstd]``).
-    n_features, zero_based, compression : optional
-        As in `load_svmlight`.
-
-    Returns
-    -------
-    SvmlightData
-        A named tuple ``X, y, qid``; X is an ndarray, 0 where a line has no feature.
-
-    Raises
-    ------
-    DataFileError
-        If the file cannot be read, a row has no query, or the rows are so sparse that
-        a dense array would be mostly zeros above 1 GiB.
-    """
-    parser = _Parser(path, n_features, zero_based, needs_queries=True)
-    blocks: list[NDArray[np.float64]] = []
-    n_rows = n_values = 0
-    for values, indices, row_ends in parser.read(compression):
-        n_rows += row_ends.size
-        n_values += values.size
-        n_cells = n_rows * parser.n_columns()
-        if n_cells * 8 > _LARGE_DENSE_BYTES and n_values < _SPARSE_SHARE * n_cells:
-            raise DataFileError(
-                f"{path}: {n_rows} rows by {parser.n_columns()} features would be a "
-                f"dense array of {n_cells * 8 / 2**30:.1f} GiB, nearly all zero; use "
-                "load_svmlight."
-            )
-        rows = np.repeat(np.arange(row_ends.size), np.diff(row_ends, prepend=0))
-        blocks.append(np.zeros((row_ends.size, parser.largest + 1)))
-        blocks[-1][rows, indices] = values
-    X = np.zeros((n_rows, parser.n_columns()))
-    while blocks:  # the memory of each is free before the next is copied
-        last = blocks.pop()[:, parser.offset :]
-        X[n_rows - last.shape[0] : n_rows, : last.shape[1]] = last
-        n_rows -= last.shape[0]
-    return SvmlightData(X, *parser.labels_and_queries())
-
-
 class _Growing:
     """A vector that grows by segments; each element is copied at most once."""
 
@@ -221,7 +163,6 @@ class _Parser:
         path: PathLike,
         n_features: int | None,
         zero_based: bool | Literal["auto"],
-        needs_queries: bool = False,
     ) -> None:
         if n_features is not None:
             check_integer("n_features", n_features)
@@ -234,11 +175,10 @@ class _Parser:
         self.zero_based = zero_based
         self.smallest, self.largest = _MAX_INDEX, -1
         self.labels, self.queries = _Growing(np.float64), _Growing(np.int64)
-        queries = kernels.PRESENT if needs_queries else kernels.UNKNOWN
         highest = _MAX_INDEX
         if n_features is not None:
             highest = n_features - (zero_based is True)
-        self.state = np.array([queries, zero_based is False, highest])
+        self.state = np.array([kernels.UNKNOWN, zero_based is False, highest])
 
     def read(self, compression: str) -> Iterator[tuple[Any, Any, Any]]:
         """Yield the values, indices and ends of the rows of each block."""
@@ -303,9 +243,7 @@ class _Parser:
                 f"the feature index of {token!r} is not within {low} to {high}."
             ),
             kernels.BAD_QID: f"{token!r} is not a query; write it like qid:7.",
-            kernels.QID_MISSING: (
-                "this row has no qid: after its label; all rows need one here."
-            ),
+            kernels.QID_MISSING: "this row has no qid: after its label.",
             kernels.QID_UNEXPECTED: (
                 f"{token!r}, but the rows before have no query; give all rows a query "
                 "or none."

@@ -56,6 +56,16 @@ def _read_columns(
         return rows.select(wanted).collect()
 
 
+def read_parquet_block(path: PathLike, start: int, n_rows: int) -> "pl.DataFrame":
+    """Read some consecutive rows of a Parquet file."""
+    import polars as pl
+
+    opening.require_file(path)
+    with rejecting(path, "Parquet"):
+        rows = pl.scan_parquet(_whole_or_path(path, "none"), glob=False)
+        return rows.slice(start, n_rows).collect()
+
+
 def memory_of_a_cell(dtype: Any) -> int:
     """Estimate the bytes of a cell of a frame."""
     return _MEMORY_OF_A_STRING if dtype.to_python() is str else _MEMORY_OF_A_NUMBER

@@ -46,13 +46,11 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
-from aucmax._core.mapped import is_on_disk
 from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
@@ -91,9 +89,6 @@ from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import assemble_model, check_rows
 from aucmax.tables.target_encoding import match_target
-
-# rows of each class that are checked if the table is on disk
-_MAX_ROWS_PER_CLASS = 20_000
 
 Models = Mapping[str, TableModel]
 
@@ -442,23 +437,10 @@ class Splits:
 
 def find_notices(X: Any, target: Target) -> list[TableNotice]:
     """Find probable leaks and identifiers; none if the rows allow no folds."""
-    if is_on_disk(X):
-        rows = _some_rows(target)
-        X, target = X[rows].collect(), target.take(rows)
     try:
         return Splits.of_folds(as_table(X), target, None, 0).check()
     except ValueError:
         return []
-
-
-def _some_rows(target: Target) -> NDArray[np.intp]:
-    """Choose rows of both classes, evenly over the table, in ascending order."""
-    chosen = []
-    for members in (target.high > 0, target.high == 0):
-        rows = np.flatnonzero(members)
-        places = np.linspace(0, rows.size - 1, min(rows.size, _MAX_ROWS_PER_CLASS))
-        chosen.append(rows[places.astype(np.intp)])
-    return np.sort(np.concatenate(chosen))
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -18,7 +18,7 @@ MISSING_WORDS = sorted(
     {word.lower() for word in MISSING} | {"nil", "-", "--", ".", "missing", "unknown"}
 )
 
-# year first: unambiguous, so all of them are tried
+# year first: unambiguous, so all of them are tried; others stay text
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -32,21 +32,14 @@ DATE_FORMATS = (
     "%Y-%m-%d %H:%M:%S%.f%#z",
 )
 
-# a column uses only one of these; the first that fits
-REGIONAL_DATE_FORMATS = (
-    "%d.%m.%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%b %d, %Y",
-    "%d.%m.%Y %H:%M:%S%.f",
-    "%d.%m.%Y %H:%M",
-    "%m/%d/%Y %H:%M:%S%.f",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y %H:%M:%S%.f",
-    "%d/%m/%Y %H:%M",
-)
+# how numbers and dates look that are not parsed, as text has them
+_DISGUISED = {
+    "numbers with a currency sign, a percent sign, decimal commas or separators of "
+    "thousands": r"^[-+]?\s?[$€£¥]?\s?[-+]?[0-9]+([.,][0-9]{3})*([.,][0-9]+)?"
+    r"\s?[%€$£¥]?$",
+    "dates that are not written year first": r"^[0-9]{1,2}[./-]([0-9]{1,2}|[A-Za-z]{3})"
+    r"[./-][0-9]{2,4}( .*)?$",
+}
 
 
 class Cells(NamedTuple):
@@ -109,9 +102,8 @@ def is_duration(series: pl.Series) -> bool:
     return series.dtype in (pl.Duration, pl.Time)
 
 
-def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
+def read_numbers(series: pl.Series) -> Cells:
     """Return cells as float64; empty cells, NaN and MISSING_WORDS are missing."""
-    # $1,200.50 is 1200.5 and 12% is 12; with decimal_comma, 1.200,50 is 1200.5
     if series.dtype == pl.Duration:
         unit: Any = series.dtype
         per_second = {"ms": 1e3, "us": 1e6, "ns": 1e9}[unit.time_unit]
@@ -122,34 +114,30 @@ def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells
         return _all_read(series)
     text = _without_missing_words(read_texts(series))
     values = text.cast(pl.Float64, strict=False)
-    if decimal_comma or values.null_count() > text.null_count():
-        values = _undressed(text, bool(decimal_comma)).cast(pl.Float64, strict=False)
     strays = (text.is_not_null() & values.is_null()).to_numpy()
     return Cells(values.to_numpy(), strays)
 
 
-def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
-    """Remove currency signs and separators of thousands from numbers."""
-    group, point = (".", ",") if decimal_comma else (",", ".")
-    digits = rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+|\d+"  # 0.100 has no groups
-    dressed = text.str.contains(
-        rf"^[-+]?\s?[$€£¥]?\s?[-+]?(?:{digits})(?:\{point}\d+)?\s?[%€$£¥]?$"
-    )
-    bare = text.str.replace_all(rf"[$€£¥%\s\{group}]", "")
-    if decimal_comma:  # 1.5 is not a number with a decimal comma
-        text = text.set(text.str.contains(".", literal=True), "?")
-    return bare.str.replace(point, ".", literal=True).zip_with(dressed, text)
+def disguise(texts: pl.Series) -> str:
+    """Return which form of numbers or dates nearly all texts have; else nothing."""
+    filled = _without_missing_words(read_texts(texts)).drop_nulls()
+    for name, pattern in _DISGUISED.items():
+        n_marked = filled.str.contains("[^0-9]").sum()
+        n_matching = int(filled.str.contains(pattern).sum())
+        if n_marked and n_matching >= (1 - STRAY_SHARE) * filled.len():
+            return name
+    return ""
 
 
-def read_dates(series: pl.Series, regional: str | None) -> Cells:
-    """Return cells as times in UTC, read year first or by the `regional` format."""
+def read_dates(series: pl.Series) -> Cells:
+    """Return cells as times in UTC, read year first."""
     if series.dtype in (pl.Date, pl.Datetime):
         moments = _in_utc(series.cast(pl.Datetime("us", _time_zone(series))))
         return Cells(moments.to_numpy(), np.zeros(len(series), dtype=np.bool_))
     text = _without_missing_words(read_texts(series))
     nothing = pl.Series(series.name, [None] * len(text), dtype=pl.Datetime("us"))
     moments = nothing
-    for date_format in (*DATE_FORMATS, *([regional] if regional else [])):
+    for date_format in DATE_FORMATS:
         open_cells = text.is_not_null() & moments.is_null()
         if not open_cells.any():
             break

@@ -38,8 +38,8 @@ _COUNTER_NAME = re.compile(
 NOTE_SUMMARIES = {
     "strays": "{n} columns of numbers or dates have other cells, which count as "
     "missing: {names}",
-    "month first": "dates are read with the month first in {n} columns: {names}; write "
-    "them year first (2024-01-31) if that is wrong",
+    "disguised": "{n} columns look like numbers or dates of other forms, and each is "
+    "text: {names}; write them like 1200.5 and 2024-01-31",
     "rare": "{n} columns have rare categories, which share one indicator: {names}",
     "dates": "dates are used by their month, weekday, hour, and days since other "
     "dates, not as numbers, which scores of later rows extrapolate: {names}; pass "
@@ -70,9 +70,8 @@ def learn_column(
     series: pl.Series,
     max_categories: int,
     min_frequency: int,
-    decimal_comma: bool | None = None,
 ) -> ColumnDecision:
-    """Learn the type of a column; `decimal_comma` is that of its file, if known."""
+    """Learn the type of a column."""
     if not _cell_values.is_plain(series):
         kind: Any = series.dtype
         if kind == pl.Object:
@@ -81,41 +80,55 @@ def learn_column(
     if series.null_count() == len(series):
         return ColumnDecision(None, "it is empty")
     if series.dtype in (pl.Date, pl.Datetime):
-        return ColumnDecision(Date(series.name, None))
+        return ColumnDecision(Date(series.name))
     if series.dtype == pl.String:
-        verdict = _learn_written_values(series, bool(decimal_comma))
+        verdict = _learn_written_values(series)
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
-        return _learn_number(series, _cell_values.read_numbers(series), decimal_comma)
-    return _learn_category(series, max_categories, min_frequency)
+        return _learn_number(series, _cell_values.read_numbers(series))
+    decision = _learn_category(series, max_categories, min_frequency)
+    if series.dtype == pl.String:
+        notes = {**decision.notes, **_disguise_note(series)}
+        decision = decision._replace(notes=notes)
+    return decision
 
 
-def _learn_written_values(
-    series: pl.Series, decimal_comma: bool
-) -> ColumnDecision | None:
+def _learn_written_values(series: pl.Series) -> ColumnDecision | None:
     """Learn numbers or dates that are strings; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
-    for comma in (decimal_comma, not decimal_comma):
-        if _cell_values.read_numbers(sample, comma).share_read > _PROMISING:
-            numbers = _cell_values.read_numbers(series, comma)
-            # integers beyond 64 bits are ids: as floats they would be one
-            is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
-            if numbers.is_mostly_read and not is_id:
-                return _learn_number(series, numbers, comma)
-    regional = regional_format(sample)
-    if _cell_values.read_dates(sample, regional).share_read > _PROMISING:
-        dates = _cell_values.read_dates(series, regional)
+    if _cell_values.read_numbers(sample).share_read > _PROMISING:
+        numbers = _cell_values.read_numbers(series)
+        # integers beyond 64 bits are ids: as floats they would be one
+        is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
+        if numbers.is_mostly_read and not is_id:
+            return _learn_number(series, numbers)
+    if _cell_values.read_dates(sample).share_read > _PROMISING:
+        dates = _cell_values.read_dates(series)
         if dates.is_mostly_read:
-            return _learn_date(series, dates, regional)
+            strays = _cell_values.settle_strays(series, dates, "dates")
+            notes = {"strays": strays} if strays else {}
+            return ColumnDecision(Date(series.name), notes=notes)
     return None
 
 
-def _learn_number(
-    series: pl.Series, cells: _cell_values.Cells, decimal_comma: bool | None
-) -> ColumnDecision:
+def _disguise_note(series: pl.Series) -> dict[str, str]:
+    """Return a note on text that looks like numbers or dates."""
+    filled = series.cast(pl.String).drop_nulls()
+    sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
+    kind = _cell_values.disguise(sample)
+    if not kind:
+        return {}
+    note = (
+        f"column {series.name!r} has {kind}, such as {sample[0]!r}, and is text; write "
+        f"them like {'2024-01-31' if kind.startswith('dates') else '1200.5'}"
+    )
+    return {"disguised": note}
+
+
+def _learn_number(series: pl.Series, cells: _cell_values.Cells) -> ColumnDecision:
     values = cells.values
     if np.isnan(values).all():
         return ColumnDecision(None, "it is empty")
@@ -129,7 +142,7 @@ def _learn_number(
         return ColumnDecision(None, "it only counts the rows")
     note = _cell_values.settle_strays(series, cells, "numbers")
     is_duration = _cell_values.is_duration(series)
-    column = Number.learn(series.name, values, decimal_comma, is_duration)
+    column = Number.learn(series.name, values, is_duration)
     return ColumnDecision(column, notes={"strays": note} if note else {})
 
 
@@ -141,39 +154,6 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
     return bool(
         (steps > 0).all() and (steps % 1 == 0).all() and steps.sum() < 3 * values.size
     )
-
-
-def regional_format(series: pl.Series) -> str | None:
-    """Return the regional date format that reads the most cells, if any does."""
-    sample = _cell_values.read_texts(series).drop_nulls().unique(maintain_order=True)
-    counts = {
-        date_format: len(parsed) - parsed.null_count()
-        for date_format in _cell_values.REGIONAL_DATE_FORMATS
-        for parsed in [sample.str.to_datetime(date_format, strict=False)]
-    }
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] > 0 else None
-
-
-def _learn_date(
-    series: pl.Series, cells: _cell_values.Cells, regional: str | None
-) -> ColumnDecision:
-    strays = _cell_values.settle_strays(series, cells, "dates")
-    notes = {"strays": strays} if strays else {}
-    if regional is not None and _is_ambiguous(series, regional):
-        notes["month first"] = (
-            f"column {series.name!r}: dates such as {series.drop_nulls()[0]!r} are "
-            "read with the month first; write them year first (2024-01-31) if that is "
-            "wrong"
-        )
-    return ColumnDecision(Date(series.name, regional), notes=notes)
-
-
-def _is_ambiguous(series: pl.Series, regional: str) -> bool:
-    if not regional.startswith("%m/%d"):
-        return False
-    swapped = _cell_values.read_dates(series, regional.replace("%m/%d", "%d/%m"))
-    return not swapped.strays.any()
 
 
 def _learn_category(

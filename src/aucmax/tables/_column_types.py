@@ -42,7 +42,6 @@ class Number:
     mean: float
     deviation: float
     has_missing: bool
-    decimal_comma: bool | None = None  # None: it was not written as text
     is_duration: bool = False  # or a time of day; both are read in seconds
 
     @classmethod
@@ -50,7 +49,6 @@ class Number:
         cls,
         name: str,
         values: Floats,
-        decimal_comma: bool | None = None,
         is_duration: bool = False,
     ) -> Self:
         """Learn centre and spread; `values` holds at least one number."""
@@ -65,7 +63,6 @@ class Number:
             mean=float(squashed.mean()),
             deviation=float(squashed.std()),
             has_missing=filled.size < values.size,
-            decimal_comma=decimal_comma,
             is_duration=is_duration,
         )
 
@@ -82,7 +79,7 @@ class Number:
                 f"column {self.name!r} held {had} in training and has {has} here "
                 f"({series.dtype}); convert it to the type of training."
             )
-        cells = _cell_values.read_numbers(series, self.decimal_comma)
+        cells = _cell_values.read_numbers(series)
         _cell_values.warn_of_strays(series, cells, "numbers")
         reject_infinities(self.name, cells.values)
         return cells.values
@@ -199,7 +196,6 @@ class Date:
     # linear and trees take the dates of :meth:`read` by the names of columns
     kind: ClassVar[str] = "date"
     name: str
-    regional: str | None
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
     since: list[str] = field(default_factory=list)
 
@@ -224,7 +220,7 @@ class Date:
 
     def read(self, series: pl.Series) -> pl.Series:
         """Return raw cells as times in UTC."""
-        cells = _cell_values.read_dates(series, self.regional)
+        cells = _cell_values.read_dates(series)
         _cell_values.warn_of_strays(series, cells, "dates")
         return pl.Series(self.name, cells.values, dtype=pl.Datetime("us"))
 
@@ -307,7 +303,6 @@ Column: TypeAlias = Number | Category | Date | TargetMean
 # valid values of the fields of a column, by type; model files may hold anything
 _CHECKS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: type(value) is bool,
-    bool | None: lambda value: value is None or type(value) is bool,
     str: lambda value: type(value) is str,
     float: lambda value: type(value) is float and math.isfinite(value),
     list[str]: lambda value: (
@@ -318,9 +313,6 @@ _CHECKS: dict[Any, Callable[[Any], bool]] = {
     list[float]: lambda value: (
         type(value) is list
         and all(type(one) is float and math.isfinite(one) for one in value)
-    ),
-    str | None: lambda value: (
-        value is None or value in _cell_values.REGIONAL_DATE_FORMATS
     ),
 }
 

@@ -13,7 +13,6 @@ from aucmax._core.docstrings import documented
 from aucmax.datasets.column_names import list_names
 from aucmax.metrics import roc_auc_score
 from aucmax.tables._cell_values import (
-    REGIONAL_DATE_FORMATS,
     is_plain,
     read_dates,
     read_numbers,
@@ -238,10 +237,9 @@ def _numbers(series: pl.Series) -> tuple[Floats, str]:
     sample = text.drop_nulls().gather_every(max(1, len(text) // _SAMPLE))
     if read_numbers(sample).is_mostly_read:
         return read_numbers(text).values, "number"
-    for date_format in (None, *REGIONAL_DATE_FORMATS):
-        if read_dates(sample, date_format).is_mostly_read:
-            moments = pl.Series(read_dates(text, date_format).values)
-            return _as_floats(moments.to_physical()), "moment"
+    if read_dates(sample).is_mostly_read:
+        moments = pl.Series(read_dates(text).values)
+        return _as_floats(moments.to_physical()), "moment"
     return _as_floats(text.rank("dense")), "category"
 
 

@@ -40,10 +40,10 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
       centred at the median, divided by the typical deviation, logarithmic beyond
       three standard deviations, and standardised; missing values take the median,
       and an indicator column marks them;
-    - **dates**, if that holds for dates and times (year first, or one of the usual
-      regional forms): month and weekday as categories, the hour as a number, and the
-      days since each of the first five columns of dates before it; the date itself,
-      which scores of later rows would extrapolate, only with `absolute_dates`;
+    - **dates**, if that holds for dates and times (year first): month and weekday as
+      categories, the hour as a number, and the days since each of the first five
+      columns of dates before it; the date itself, which scores of later rows would
+      extrapolate, only with `absolute_dates`;
     - **categories** otherwise: one indicator column for each of the `max_categories`
       most frequent strings that occur in at least `min_frequency` rows, one for all
       others, one for missing values. A new string counts as "other", or has no
@@ -54,9 +54,10 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
 
     Empty and constant columns, strings that nearly all differ (names, keys), counters
     of the rows, and cells of other types (lists, periods) are left out with a warning;
-    ``dropped_`` has the reasons. Stray words in a
-    column of numbers or dates count as missing, with a note; more than a tenth of
-    them, and infinite numbers, are errors that name column and row.
+    ``dropped_`` has the reasons. Numbers with currency or percent signs or decimal
+    commas, and dates that do not begin with the year, are text, with a warning. Stray
+    words in a column of numbers or dates count as missing, with a note; more than a
+    tenth of them, and infinite numbers, are errors that name column and row.
 
     A sparse matrix is a table of numbers without names: features keep their position
     and their zeros, the other values are scaled. Fewer or more features in new rows
@@ -68,9 +69,6 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
         Maximum number of indicators per text column, without "other" and "missing".
     min_frequency : int, default=2
         Number of rows in which a string must occur to be a category of its own.
-    decimals : dict of str to str, optional
-        The decimal mark, "," or ".", of columns from a CSV file; the command line reads
-        new rows by it.
     absolute_dates : bool, optional
         Whether a date is also a number, the days since 1970. By default it is in a
         model that is fitted to rows with times, and so tested on later rows.
@@ -115,7 +113,6 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
 
     max_categories: int = 50
     min_frequency: int = 2
-    decimals: dict[str, str] | None = None
     absolute_dates: bool | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -148,8 +145,9 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
         return self
 
     def warn_of_dropped(self) -> None:
-        """Warn of columns that are left out."""
-        if lines := [line for line in self.notices_ if _LEFT_OUT in line]:
+        """Warn of columns that are left out, or that are text but look like numbers."""
+        lines = [x for x in self.notices_ if _LEFT_OUT in x or " is text" in x]
+        if lines:
             warnings.warn(f"{'; '.join(lines)}.", ColumnsWarning, stacklevel=3)
 
     def _learn(self, table: Any, labels: NDArray[np.int64] | None) -> None:
@@ -169,16 +167,11 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
 
     def _learn_columns(self, frame: Any, labels: NDArray[np.int64] | None) -> None:
         self.feature_names_in_ = np.array(frame.columns)
-        marks = self.decimals or {}
         notes: dict[str, dict[str, str]] = {kind: {} for kind in NOTE_SUMMARIES}
         dates: dict[str, Any] = {}
         for series in frame.iter_columns():
-            mark = marks.get(series.name)
             column, reason, found = learn_column(
-                series,
-                self.max_categories,
-                self.min_frequency,
-                None if mark is None else mark == ",",
+                series, self.max_categories, self.min_frequency
             )
             if isinstance(column, Date):
                 moments, since = column.read(series), [*dates][:_MAX_SINCE]

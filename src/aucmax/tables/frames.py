@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.digest import digest_rows
-from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
@@ -24,11 +23,9 @@ from aucmax.tables.target import Target
 
 
 def as_table(table: Any) -> Any:
-    """Return any table as a polars frame (or on disk), a sparse one as CSR float64."""
+    """Return any table as a polars frame, a sparse one as CSR float64."""
     require_polars_threads()
     reject_unreadable(table, "the table")
-    if is_on_disk(table):
-        return table
     if isinstance(table, pl.DataFrame):
         return _checked(table)
     if sparse.issparse(table):

@@ -1,6 +1,6 @@
 """Learned columns of a table: raw rows in, matrices out; without scikit-learn."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,16 +12,15 @@ from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted
 from aucmax._core.folds import Folds
-from aucmax._core.mapped import is_on_disk
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _column_types as column_types
-from aucmax.tables._column_types import Category, Column, Date, Number, TargetMean
-from aucmax.tables._matrices import (
-    assemble_dense,
-    assemble_sparse,
-    matrix_on_disk,
-    matrix_on_workers,
-    of_pieces,
+from aucmax.tables._column_types import (
+    Category,
+    Column,
+    Date,
+    Number,
+    OneHot,
+    TargetMean,
 )
 from aucmax.tables._scaling import (
     fit_width,
@@ -70,8 +69,6 @@ class LearnedColumns:
         if self.scales_ is not None:
             return self._sparse_rows(X)
         table = self._frame(X)
-        if is_on_disk(table):
-            return table
         return table.with_columns(
             pl.Series(column.name, column.read(table[column.name])).fill_nan(None)
             for column in self._learned()
@@ -103,7 +100,7 @@ class LearnedColumns:
         return self._matrix(X, "trees")
 
     def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
-        """Return the matrix of a table, in memory, on disk or on Dask's workers."""
+        """Return the matrix of a table; no row of `known` sees its own label."""
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             rows = self._sparse_rows(X)
@@ -115,20 +112,7 @@ class LearnedColumns:
             for column in self._learned()
             if known is not None and isinstance(column, TargetMean)
         }
-        if not is_on_disk(table):
-            return self._frame_matrix(table, view, crossed)
-
-        def of_piece(frame: pl.DataFrame, rows: slice) -> Any:
-            own = {name: shares[rows] for name, shares in crossed.items()}
-            return self._frame_matrix(frame, view, own)
-
-        if table.on_workers:
-            width = of_piece(table.head(1), slice(0, 1)).shape[1]
-            return matrix_on_workers(table, self._learned(), of_piece, width)
-        is_known = known is not None
-        return matrix_on_disk(
-            of_pieces(table, self._learned(), of_piece, are_settled=is_known)
-        )
+        return self._frame_matrix(table, view, crossed)
 
     def _frame_matrix(
         self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
@@ -153,20 +137,8 @@ class LearnedColumns:
         if view == "trees":
             return np.column_stack(list(parts))
         shape = frame.height, len(self.get_feature_names_out())
-        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
+        assemble = _assemble_sparse if self._is_sparse(shape[1]) else _assemble_dense
         return assemble(parts, shape)
-
-    def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Apply a function to all rows, or to the pieces of a table on disk.
-
-        Parameters
-        ----------
-        function : callable
-            Called with a table, and the slice of its rows.
-        """
-        if not is_on_disk(X):
-            return iter([function(X, slice(None))])
-        return of_pieces(self.select(X), self._learned(), function)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of :meth:`transform`.
@@ -284,3 +256,42 @@ class LearnedColumns:
             raise ModelFileError(f"the table encoder is damaged: {error}") from error
         if not is_sound:
             raise ModelFileError("the table encoder is damaged: its numbers are wrong")
+
+
+def _assemble_dense(
+    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Fill an array."""
+    matrix = np.zeros(shape)
+    position = 0
+    for part in parts:
+        if isinstance(part, OneHot):
+            (rows,) = np.nonzero(part.codes >= 0)
+            matrix[rows, position + part.codes[rows]] = 1.0
+            position += part.width
+        else:
+            matrix[:, position] = part
+            position += 1
+    return matrix
+
+
+def _assemble_sparse(
+    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Build CSR rows, with 32-bit indices, which every scikit-learn solver takes."""
+    rows, columns, values = [], [], []
+    position = 0
+    for part in parts:
+        if isinstance(part, OneHot):
+            (filled,) = np.nonzero(part.codes >= 0)
+            columns.append(position + part.codes[filled])
+            values.append(np.ones(filled.size))
+            position += part.width
+        else:
+            (filled,) = np.nonzero(part)
+            columns.append(np.full(filled.size, position))
+            values.append(part[filled])
+            position += 1
+        rows.append(filled)
+    places = tuple(np.concatenate(p).astype(np.int32) for p in (rows, columns))
+    return sparse.csr_array((np.concatenate(values), places), shape=shape)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# rows that are compared, of each file
+# rows that are compared
 _SAMPLE = 50_000
 # share of the cells of a column, unless chance explains more
 _MANY_OUTSIDE = 0.05
@@ -55,13 +55,11 @@ def learn_ranges(encoder: LearnedColumns, X: Any) -> Floats:
 
 
 def _sample(encoder: LearnedColumns, X: Any) -> Floats:
-    def of_piece(table: Any, _: slice) -> Floats:
-        table = as_table(table)
-        return encoder.transform_for_trees(table[:: 1 + table.shape[0] // _SAMPLE])  # type: ignore[no-any-return]
-
     if encoder.scales_ is not None:
         return np.empty((0, 0))
-    return np.concatenate(list(encoder.of_pieces(X, of_piece)))
+    table = as_table(X)
+    cells: Floats = encoder.transform_for_trees(table[:: 1 + table.shape[0] // _SAMPLE])
+    return cells
 
 
 def _ends(values: Floats) -> Floats:

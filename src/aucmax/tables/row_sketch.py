@@ -34,14 +34,7 @@ def share_of_known_rows(
 
 def _hashes(encoder: LearnedColumns, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
-
-    def of_piece(table: Any, rows: slice) -> Hashes:
-        return _hashes_of_cells(encoder.transform_for_trees(table), labels[rows])
-
-    return np.concatenate(list(encoder.of_pieces(X, of_piece)))
-
-
-def _hashes_of_cells(matrix: Any, labels: NDArray[Any]) -> Hashes:
+    matrix = encoder.transform_for_trees(X)
     hashes = _mixed(labels.astype(np.uint64))
     if isinstance(matrix, sparse.csr_array):
         cells = matrix.copy()

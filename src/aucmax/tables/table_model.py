@@ -13,7 +13,6 @@ from sklearn.utils import column_or_1d
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state
-from aucmax._core.mapped import is_on_disk
 from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin
@@ -73,6 +72,8 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     duration_column : str, optional
         Name of the column of durations, for ``aucmax evaluate``, if `target` names the
         events of censored times.
+    decimal : {".", ","}, default="."
+        The decimal mark of the training file, by which commands read new rows.
 
     Attributes
     ----------
@@ -116,6 +117,7 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
 
     _saved_state = saved.fields(
         levels=saved.one_of(*_LEVELS),
+        decimal=saved.one_of(".", ","),
         encoder_=saved.instance_of(TableEncoder),
         estimator_=saved.fitted_model,
         n_rows_=saved.count,
@@ -133,6 +135,7 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     query_column: str | None = None
     calibrate: str | None = None
     duration_column: str | None = None
+    decimal: str = "."
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
@@ -165,11 +168,6 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
             qid=qid,
         )
         check_rows(table, target)
-        if is_on_disk(table) and (self.view in ("raw", "frame") or target.is_survival):
-            raise IncompatibleError(
-                f"{type(self.estimator).__name__} needs all rows in memory, but this "
-                "table stays on disk; use collect(), or fit another model."
-            )
         if self.calibrate is not None and (target.is_graded or target.is_survival):
             kind = "more than two levels of relevance"
             raise IncompatibleError(

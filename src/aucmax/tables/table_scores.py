@@ -65,6 +65,7 @@ class TableScores(AlertMixin, CalibratedMixin):
     target: str | None
     query_column: str | None
     duration_column: str | None
+    decimal: str
     encoder_: Any
     estimator_: Any
     classes_: NDArray[Any]
@@ -98,7 +99,7 @@ class TableScores(AlertMixin, CalibratedMixin):
         if names is not None and hasattr(X, "columns"):
             roles = self.target, self.query_column, self.duration_column
             warn_of_other_columns(X, names.tolist(), roles)
-        return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
+        return score_rows(self.estimator_, self._matrix(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of raw rows: positive above `decision_threshold_`.
@@ -120,9 +121,6 @@ class TableScores(AlertMixin, CalibratedMixin):
         """Estimate the share of rows that are training rows, from 0 to 1."""
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
-
-    def _scores(self, X: Any, _: slice) -> NDArray[np.float64]:
-        return score_rows(self.estimator_, self._matrix(X))
 
     def _matrix(self, X: Any) -> Any:
         return view_rows(self.view, self.encoder_, X)
@@ -167,3 +165,4 @@ class LinearTableScorer(TableScores):
     query_column: str | None = None
     calibrate: str | None = None
     duration_column: str | None = None
+    decimal: str = "."

@@ -21,7 +21,6 @@ from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import _cell_values
 from aucmax.tables._cell_values import one_spelling
-from aucmax.tables._column_choice import regional_format
 from aucmax.tables.frames import series_of_cells
 from aucmax.tables.target import Grading, Target, as_text
 
@@ -253,12 +252,9 @@ def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
         cells = _cell_values.read_numbers(series)
         moments = cells.values
     else:
-        if series.dtype.is_temporal():
-            cells = _cell_values.read_dates(series, None)
-        else:
-            cells = _cell_values.read_dates(series, regional_format(series))
-            if not cells.n_read:
-                cells = _cell_values.read_numbers(series)
+        cells = _cell_values.read_dates(series)
+        if not cells.n_read and not series.dtype.is_temporal():
+            cells = _cell_values.read_numbers(series)
         moments = cells.values
         if moments.dtype.kind == "M":
             missing = np.isnat(moments)
@@ -268,9 +264,9 @@ def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"{name} must be a number or a date in every row, but row {row} has "
-            f"{series[row]!r} ({int(unknown.sum())} such rows). Correct them, or leave "
-            "these rows out."
+            f"{name} must be a number or a date such as 2024-01-31 in every row, but "
+            f"row {row} has {series[row]!r} ({int(unknown.sum())} such rows). Correct "
+            "them, or leave these rows out."
         )
     return moments
 
