@@ -31,7 +31,7 @@ MAY_IMPORT = {
         *("binary_ranker", "risks", "regularizers", "solvers", "hypotheses", "metrics"),
     },
     "boosting": {"binary_ranker", "risks", "hypotheses", "metrics"},
-    "trees": {"binary_ranker", "risks", "metrics"},
+    "trees": {"binary_ranker", "risks", "metrics", "persistence"},
     "objectives": {"trees"},
     "graphs": {
         *("binary_ranker", "linear", "risks", "regularizers", "solvers", "metrics"),
@@ -50,7 +50,7 @@ MAY_IMPORT = {
             "datasets",
             "hypotheses",
             "linear",
-            "trees",
+            "persistence",
             "tables",
             "decisions",
             "model_selection",

@@ -18,11 +18,9 @@ from aucmax import (
 )
 from aucmax._core.calibrated import along_knots
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import auto_search, stacking
+from aucmax.model_selection import Forest, LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
 from aucmax.tables import TableModel
-from aucmax.trees import LightGBMBaseline
-from aucmax.trees.forest import Forest
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

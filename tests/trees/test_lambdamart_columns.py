@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from aucmax import LambdaMART
 from aucmax.metrics import roc_auc_score
-from aucmax.trees.booster_text import check_booster_text
+from aucmax.persistence.booster_text import check_booster_text
 from trees.tree_samples import sample
 
 # small leaves and few rows a category, where LightGBM would rather not split

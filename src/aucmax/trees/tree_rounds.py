@@ -11,9 +11,9 @@ from aucmax._core.fitting import RoundMonitor
 from aucmax._core.packages import import_package
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
+from aucmax.persistence.booster_text import check_model_text, column_ranges
 from aucmax.risks.contract import BoundTreeRisk
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
-from aucmax.trees.booster_text import check_model_text, column_ranges
 from aucmax.trees.pair_objectives import FIRST_SHARE, find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows

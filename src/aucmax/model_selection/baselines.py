@@ -26,6 +26,7 @@ from aucmax._core.validation import (
 )
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import IncompatibleError
+from aucmax.persistence.booster_text import check_model_text
 from aucmax.trees.booster import (
     REPEATABLE,
     contributions,
@@ -33,7 +34,6 @@ from aucmax.trees.booster import (
     new_dataset,
     predict,
 )
-from aucmax.trees.booster_text import check_model_text
 from aucmax.trees.from_xgboost import lightgbm_text
 
 # LightGBM rejects more rows in one query

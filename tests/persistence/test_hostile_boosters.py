@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from aucmax.trees import booster_text
-from aucmax.trees.booster_text import check_booster_text
-from trees.boosters import (
+from aucmax.persistence import booster_text
+from aucmax.persistence.booster_text import check_booster_text
+from persistence.boosters import (
     TEXT,
     add_line,
     change,

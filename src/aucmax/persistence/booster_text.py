@@ -89,7 +89,7 @@ def check_booster_text(text: str) -> int:
 
     Examples
     --------
-    >>> from aucmax.trees.booster_text import check_booster_text
+    >>> from aucmax.persistence.booster_text import check_booster_text
     >>> check_booster_text("tree\nversion=v4\n")
     Traceback (most recent call last):
       ...

@@ -15,7 +15,7 @@ from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ModelFileError
-from aucmax.trees._forest_kernels import add_shares
+from aucmax.model_selection._forest_kernels import add_shares
 from aucmax.trees.booster import n_threads
 
 _CELLS_AT_ONCE = 1 << 22  # of a matrix in single precision: 16 megabytes
