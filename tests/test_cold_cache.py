@@ -164,7 +164,6 @@ def fit_trees(n):
             aucmax.LambdaMART(n_estimators=3),
             aucmax.LambdaMART("ordinal", n_estimators=3),
             aucmax.LambdaMART("pauc", n_estimators=3),
-            aucmax.LambdaMART("average_precision", n_estimators=3),
             LightGBMBaseline(n_estimators=3),
             Forest(n_estimators=3),
         ],

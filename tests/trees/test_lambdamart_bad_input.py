@@ -11,8 +11,7 @@ from trees.tree_samples import LEVELS, TWO, sample
 BAD_PARAMETERS = {
     "objective": (
         "loss",
-        "objective must be one of 'logistic', 'auc', 'pauc', 'average_precision', "
-        "'mauc'",
+        "objective must be one of 'logistic', 'auc', 'pauc', 'mauc'",
     ),
     "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
     "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),

@@ -55,11 +55,6 @@ def fit_trees(
             "LambdaMART on a Dask collection needs a cluster: start one with "
             "distributed.Client() first."
         )
-    if objective.first is not None:
-        raise ValueError(
-            f"objective={estimator.objective!r} is not supported for Dask collections: "
-            "use 'logistic' or 'pauc', or fit a sample of the rows in memory."
-        )
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
     n_rows, labels, queries = zip(*parts.call(contents_of), strict=True)

@@ -87,12 +87,6 @@ class LambdaMART(BinaryRanker):
     "ndcg"      the change of the NDCG, with gains :math:`2^y - 1`. Levels.
     ==========  ====================================================================
 
-    With "average_precision" the last 40% of the rounds follow the gradient of another
-    risk of two classes, the average precision of smooth ranks, see
-    :class:`aucmax.risks.SmoothAveragePrecision`. It is not convex, so the first 60% are
-    those of "logistic". If early stopping sees no better round for half of
-    `n_iter_no_change`, the change comes earlier.
-
     Two objectives are for censored times, a `y` with the fields ``event`` and ``time``
     (see :func:`aucmax.metrics.survival_target`); a higher score means an earlier event:
 
@@ -382,11 +376,10 @@ class LambdaMART(BinaryRanker):
                 parameters["num_threads"],
                 self.truncation,
             )
-            names = filter(None, (self.objective, objective.first))
-            risks = (find_objective(name).risk(*settings) for name in names)
-            pairs, *first = (r.bind(rows.labels, rows.weight, rows.qid) for r in risks)
+            risk = objective.risk(*settings)
+            pairs = risk.bind(rows.labels, rows.weight, rows.qid)
             booster = new_booster(parameters, rows.X, columns, evaluation)
-            rounds = TreeRounds(watch, booster, pairs, evaluation, *first)
+            rounds = TreeRounds(watch, booster, pairs, evaluation)
             rounds.run()
             if watch.n_iter % PRINT_EVERY:  # the last round is not printed yet
                 print_progress(self, rounds.progress)
@@ -439,9 +432,8 @@ class LambdaMART(BinaryRanker):
         -------
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
-            average precision ("average_precision"), the multi-class AUC ("mauc"), the
-            ordinal AUC ("ordinal"), the NDCG ("ndcg") or Harrell's C ("concordance",
-            "cox").
+            multi-class AUC ("mauc"), the ordinal AUC ("ordinal"), the NDCG ("ndcg") or
+            Harrell's C ("concordance", "cox").
         """
         check_is_fitted(self, "model_text_")
         labels = TrainingLabels.of(self).encode(self, y, "y")

@@ -229,12 +229,9 @@ def lightgbm(
 
     Parameters
     ----------
-    objective : {"logistic", "auc", "pauc", "average_precision", "mauc", "ordinal", \
-            "ndcg"}
-        As in :class:`aucmax.LambdaMART`; "logistic" by default. The first four take
-        two distinct labels, the others levels: whole numbers from 0. For
-        "average_precision", first train some rounds with "logistic" and pass them on
-        as ``init_model``.
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal", "ndcg"}
+        As in :class:`aucmax.LambdaMART`; "logistic" by default. The first three take
+        two distinct labels, the others levels: whole numbers from 0.
     fpr_range : pair of float, default=(0.0, 0.1)
         Range of the false positive rate, for "pauc" only.
     outside_weight : float, default=0.3

@@ -14,7 +14,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.persistence.booster_text import check_model_text, column_ranges
 from aucmax.risks.contract import BoundTreeRisk
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
-from aucmax.trees.pair_objectives import FIRST_SHARE, find_objective
+from aucmax.trees.pair_objectives import find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
 
@@ -72,10 +72,7 @@ def new_booster(
 
 
 class TreeRounds:
-    """Boosting; `kept_scores` are the scores after the rounds that are kept.
-
-    `first` is the risk of the first rounds, if it is another one.
-    """
+    """Boosting; `kept_scores` are the scores after the rounds that are kept."""
 
     def __init__(
         self,
@@ -83,11 +80,9 @@ class TreeRounds:
         booster: Any,
         pairs: BoundTreeRisk,
         evaluation: Evaluation | None,
-        first: BoundTreeRisk | None = None,
     ) -> None:
         self.watch = watch
         self.pairs = pairs
-        self._first = first  # until their rounds are over
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
@@ -129,14 +124,12 @@ class TreeRounds:
             value = self.evaluation.measure(_scores(self.booster.eval_valid))
         if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
-        if self.watch.is_past(FIRST_SHARE):
-            self._first = None
         self.progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
         return self.watch.reason_to_stop(self.progress)
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
-        pairs = self._first or self.pairs
-        return pairs.gradient_hessian(scores, scaled=True, out=self._derivatives_out)
+        out = self._derivatives_out
+        return self.pairs.gradient_hessian(scores, scaled=True, out=out)
 
 
 def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
