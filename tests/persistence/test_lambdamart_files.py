@@ -22,7 +22,6 @@ LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "t
 def test_a_saved_model_scores_alike(name, tmp_path):
     X, y, qid = sample(0, name)
     X[::7, 1] = np.nan
-    X[:, 4] *= 1e-200
     model = LambdaMART(
         name,
         n_estimators=8,
@@ -66,7 +65,6 @@ def test_a_model_without_trees_can_be_saved(tmp_path):
 def members():
     X, y, _ = sample(0)
     X[:, 3] = np.arange(400) % 5
-    X[:, 4] *= 1e-200
     model = LambdaMART(n_estimators=3, categorical_features=[3]).fit(X, y)
     found = take_apart(_pack(model, "LambdaMART"))
     del found["manifest.json"]
@@ -116,7 +114,6 @@ def test_trees_for_other_columns_are_rejected(members):
         (b'"categorical_features_":[3]', b'"categorical_features_":3'),
         (b'"categorical_features_":[3]', b'"categorical_features_":[0]'),
         (b'"categorical_features_":[3],', b""),
-        (b'"column_exponents_":{"array"', b'"column_exponents_":{"tuple"'),
     ],
 )
 def test_a_state_that_no_fit_leaves_is_rejected(old, new, members):

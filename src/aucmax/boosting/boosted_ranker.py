@@ -4,15 +4,15 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.eval_set import check_eval_set, hold_out
 from aucmax._core.features import check_features
 from aucmax._core.fitting import RoundMonitor, replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval, check_stopping
@@ -21,9 +21,7 @@ from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     check_class_weights,
-    check_sample_weight,
     labels_among,
-    reject_unreadable,
 )
 from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
@@ -293,28 +291,21 @@ class BoostedRanker(HypothesisRanker):
 
     def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> HeldOutRows:
         """Check validation rows: features as in `fit`, labels of both classes."""
-        X, y, sample_weight, qid = unpack_eval_set(eval_set)
-        if qid is not None:
+        X, labels, weight, queries = check_eval_set(
+            eval_set,
+            lambda X: check_features(self, self._table(X), fitting=False),
+            partial(labels_among, classes),
+        )
+        if queries is not None:
             raise IncompatibleError(
                 f"eval_set has a qid, but {type(self).__name__} does not support "
                 "queries. Leave it out."
-            )
-        X = check_features(self, self._table(X), fitting=False)
-        reject_unreadable(y, "y of eval_set")
-        labels = labels_among(classes, column_or_1d(y), "y of eval_set")
-        if labels.size != X.shape[0]:
-            raise ValueError(
-                f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each "
-                "row needs one label."
             )
         if labels.all() or not labels.any():
             raise NotEnoughClassesError(
                 f"y of eval_set holds one class only: all {labels.size} labels are "
                 f"{classes[int(labels[0])]!r}. Its AUC needs rows of both."
             )
-        weight = check_sample_weight(
-            sample_weight, labels.size, "sample_weight of eval_set"
-        )
         check_class_weights(classes, labels, weight)
         return HeldOutRows(X, labels, weight)
 

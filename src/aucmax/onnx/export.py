@@ -160,10 +160,6 @@ def _add_hypotheses(graph: OnnxGraph, matrix: str, model: Any) -> str:
 
 
 def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
-    exponents = getattr(model, "column_exponents_", None)
-    if exponents is not None:
-        factors = graph.constant(np.ldexp(1.0, -exponents)[None, :])
-        matrix = graph.add("Mul", matrix, factors)
     scores = add_trees(graph, matrix, model.model_text_)
     offset = graph.number(getattr(model, "threshold_", 0.0))
     return graph.add("Sub", scores, offset)
