@@ -32,7 +32,7 @@ MAY_IMPORT = {
     },
     "boosting": {"binary_ranker", "risks", "hypotheses", "metrics"},
     "trees": {"binary_ranker", "risks", "metrics", "persistence"},
-    "objectives": {"trees"},
+    "objectives": {"risks", "trees"},
     "graphs": {
         *("binary_ranker", "linear", "risks", "regularizers", "solvers", "metrics"),
     },

@@ -4,9 +4,8 @@ import sys
 import numpy as np
 import pytest
 
-from aucmax.objectives import lightgbm
-from aucmax.trees import plugins
-from aucmax.trees.plugins import LabelledRows
+from aucmax import objectives
+from aucmax.objectives import LabelledRows, lightgbm
 
 
 @pytest.mark.slow
@@ -42,13 +41,13 @@ def test_rows_differ_if_any_value_differs():
 
 def bound_labels(monkeypatch):
     """Return the first labels of the data sets that a plug-in binds."""
-    bound, original = [], plugins._BoundRows.__init__
+    bound, original = [], objectives._BoundRows.__init__
 
     def noted(self, plugin, rows):
         bound.append(rows.labels[0])
         original(self, plugin, rows)
 
-    monkeypatch.setattr(plugins._BoundRows, "__init__", noted)
+    monkeypatch.setattr(objectives._BoundRows, "__init__", noted)
     return bound
 
 
