@@ -4,20 +4,18 @@ There is none for CatBoost: it hands an objective written in Python pieces of at
 1,000 rows (version 1.2), without their queries, so that no pairs can be formed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
-from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
-from aucmax.risks.contract import BoundTreeRisk
+from aucmax._core.validation import check_binary_labels
+from aucmax.risks.contract import BoundTreeRisk, Derivatives
 from aucmax.trees.pair_objectives import (
     DEFAULT_RANGE,
     OUTSIDE_WEIGHT,
@@ -30,58 +28,9 @@ __all__ = ["Plugin", "lightgbm", "xgboost"]
 _MAX_KEPT = 4  # data sets: one to train on, and a few to evaluate
 
 
-class LabelledRows(NamedTuple):
-    """Labels, weights and queries of a data set."""
-
-    labels: NDArray[Any]  # classes or levels
-    weights: NDArray[Any] | None = None  # of the rows
-    sizes: NDArray[Any] | None = None  # rows of each query; None for one query
-    query_weights: NDArray[Any] | None = None
-
-    @property
-    def qid(self) -> IntArray | None:
-        """The query of each row."""
-        if self.sizes is None:
-            return None
-        return np.repeat(np.arange(self.sizes.size), self.sizes)
-
-    def is_equal(self, other: LabelledRows) -> bool:
-        """Return whether all values are the same, in a pass over each array."""
-        return all(
-            np.array_equal(mine, its)
-            if mine is not None and its is not None
-            else mine is its
-            for mine, its in zip(self, other, strict=True)
-        )
-
-
-class _BoundRows:
-    """A data set, with its pairs and its metric once they are needed."""
-
-    def __init__(self, plugin: _PairPlugin, rows: LabelledRows) -> None:
-        self._plugin = plugin
-        self.rows = deepcopy(rows)
-        if plugin._objective.labels == "two":
-            check_binary_labels(rows.labels, "label")
-        else:
-            check_relevance_levels(plugin, rows.labels)
-
-    @cached_property
-    def pairs(self) -> BoundTreeRisk:
-        """The risk of the rows."""
-        risk = self._plugin._objective.risk(*self._plugin._arguments[1:])
-        bound: BoundTreeRisk = risk.bind(
-            self.rows.labels, self.rows.weights, self.rows.qid
-        )
-        return bound
-
-    @cached_property
-    def measure(self) -> Callable[[ArrayLike], float]:
-        """The metric of scores of the rows."""
-        rows, plugin = self.rows, self._plugin
-        return prepare_measure(
-            plugin._metric, rows.labels, rows.qid, rows.weights, plugin._arguments[1]
-        )
+# labels, row weights, and the rows of each query; None for weights 1, and one query
+_Rows = tuple[Any, Any, Any]
+Value = TypeVar("Value")
 
 
 class Plugin:
@@ -129,7 +78,8 @@ class _PairPlugin(Plugin):
                 f"the library do not hold. Use aucmax.LambdaMART({objective!r})."
             )
         self._metric = self._objective.metric_at(truncation)
-        self._kept: list[_BoundRows] = []
+        self._risks: list[tuple[_Rows, BoundTreeRisk]] = []
+        self._measures: list[tuple[_Rows, Callable[[ArrayLike], float]]] = []
         # XGBoost maximises metrics whose names begin with auc
         self.name = f"aucmax_{self._metric.name}"
 
@@ -139,51 +89,55 @@ class _PairPlugin(Plugin):
     # LightGBM counts the arguments; XGBoost looks for `sample_weight` among their names
     def sklearn_objective(
         self, y_true: Any, y_pred: Any, sample_weight: Any = None, group: Any = None
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Derivatives:
         """Return gradient and hessian for scikit-learn estimators of the library."""
-        return self._derivatives(LabelledRows(y_true, sample_weight, group), y_pred)
+        return self._derivatives((y_true, sample_weight, group), y_pred)
 
-    def objective(
-        self, scores: NDArray[Any], data: Any
-    ) -> tuple[FloatArray, FloatArray]:
+    def objective(self, scores: NDArray[Any], data: Any) -> Derivatives:
         """Return gradient and hessian for the library's training functions."""
-        return self._derivatives(_rows_of(data), scores)
-
-    def metric(self, scores: NDArray[Any], data: Any) -> tuple[Any, ...]:
-        """Return the name and the value of the metric."""
-        return self.name, self._measure(_rows_of(data), scores)
-
-    def _derivatives(
-        self, rows: LabelledRows, scores: NDArray[Any]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return both derivatives, on the scale of about one per row."""
-        _reject_diverged(scores)
-        gradient, hessian = self._bound(rows).pairs.gradient_hessian(
-            scores, scaled=True
-        )
-        if rows.sizes is not None and rows.query_weights is not None:
-            by_row = np.repeat(rows.query_weights, rows.sizes).astype(np.float64)
+        rows, query_weights = _rows_of(data)
+        gradient, hessian = self._derivatives(rows, scores)
+        if query_weights is not None:
+            by_row = np.repeat(query_weights, rows[2]).astype(np.float64)
             gradient *= by_row
             hessian *= by_row
         return gradient, hessian
 
-    def _measure(self, rows: LabelledRows, scores: NDArray[Any]) -> float:
+    def metric(self, scores: NDArray[Any], data: Any) -> tuple[Any, ...]:
+        """Return the name and the value of the metric."""
+        return self.name, self._measure(_rows_of(data)[0], scores)
+
+    def _derivatives(self, rows: _Rows, scores: NDArray[Any]) -> Derivatives:
+        """Return both derivatives, on the scale of about one per row."""
+        _reject_diverged(scores)
+        risk = _kept_or_made(self._risks, rows, self._bind)
+        return risk.gradient_hessian(scores, scaled=True)
+
+    def _measure(self, rows: _Rows, scores: NDArray[Any]) -> float:
         """Return the metric; higher is better."""
         _reject_diverged(scores)
-        return self._bound(rows).measure(scores)
+        return _kept_or_made(self._measures, rows, self._prepare)(scores)
 
-    def _bound(self, rows: LabelledRows) -> _BoundRows:
-        """Return the bound rows, kept for the last few data sets.
+    def _bind(self, rows: _Rows) -> BoundTreeRisk:
+        risk: BoundTreeRisk = self._objective.risk(*self._arguments[1:]).bind(
+            *self._checked(rows)
+        )
+        return risk
 
-        They are recognised by their values: libraries copy arrays at each call, and
-        users may change labels. A comparison costs little of binding them.
-        """
-        for known in self._kept:
-            if known.rows.is_equal(rows):
-                return known
-        bound = _BoundRows(self, rows)
-        self._kept = [bound, *self._kept[: _MAX_KEPT - 1]]
-        return bound
+    def _prepare(self, rows: _Rows) -> Callable[[ArrayLike], float]:
+        labels, weights, qid = self._checked(rows)
+        fpr_range = self._arguments[1]
+        return prepare_measure(self._metric, labels, qid, weights, fpr_range)
+
+    def _checked(self, rows: _Rows) -> tuple[Any, Any, Any]:
+        """Check labels; return labels, weights, and the query of each row."""
+        labels, weights, sizes = rows
+        if self._objective.labels == "two":
+            check_binary_labels(labels, "label")
+        else:
+            check_relevance_levels(self, labels)
+        qid = None if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+        return labels, weights, qid
 
 
 class _LightGBMPlugin(_PairPlugin):
@@ -195,8 +149,7 @@ class _LightGBMPlugin(_PairPlugin):
     def sklearn_metric(
         self, y_true: Any, y_pred: Any, weight: Any, group: Any
     ) -> tuple[str, float, bool]:
-        rows = LabelledRows(y_true, weight, group)
-        return self.name, self._measure(rows, y_pred), True
+        return self.name, self._measure((y_true, weight, group), y_pred), True
 
 
 class _XGBoostPlugin(_PairPlugin):
@@ -204,18 +157,14 @@ class _XGBoostPlugin(_PairPlugin):
 
     @property
     def sklearn_metric(self) -> Any:
-        return _NamedMetric(self)
+        metric = partial(self._measure_labels)
+        vars(metric)["__name__"] = self.name
+        return metric
 
-
-class _NamedMetric:
-    """A metric that XGBoost calls by the name of the function."""
-
-    def __init__(self, plugin: _PairPlugin) -> None:
-        self.plugin = plugin
-        self.__name__ = plugin.name
-
-    def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
-        return self.plugin._measure(LabelledRows(y_true, sample_weight), y_score)
+    def _measure_labels(
+        self, y_true: Any, y_score: Any, sample_weight: Any = None
+    ) -> float:
+        return self._measure((y_true, sample_weight, None), y_score)
 
 
 def lightgbm(
@@ -323,16 +272,39 @@ def xgboost(
     return _XGBoostPlugin(objective, fpr_range, outside_weight, n_jobs, truncation)
 
 
-def _rows_of(data: Any) -> LabelledRows:
-    """Read the rows of a Dataset of LightGBM, or of a DMatrix of XGBoost."""
+def _rows_of(data: Any) -> tuple[_Rows, NDArray[Any] | None]:
+    """Read a Dataset of LightGBM, or a DMatrix of XGBoost and its query weights."""
     labels, weights = data.get_label(), data.get_weight()
     if not hasattr(data, "get_uint_info"):
-        return LabelledRows(labels, weights, data.get_group())
+        return (labels, weights, data.get_group()), None
     weights = weights if weights.size else None
     ends = data.get_uint_info("group_ptr")
     if ends.size == 0:
-        return LabelledRows(labels, weights)
-    return LabelledRows(labels, None, np.diff(ends), weights)
+        return (labels, weights, None), None
+    return (labels, None, np.diff(ends)), weights
+
+
+def _kept_or_made(
+    kept: list[tuple[_Rows, Value]], rows: _Rows, make: Callable[[_Rows], Value]
+) -> Value:
+    """Return what was made of these rows, kept for the last few data sets.
+
+    They are recognised by their values: libraries copy arrays at each call, and users
+    may change labels. A comparison costs little of binding them.
+    """
+    for known, value in kept:
+        if all(map(_is_equal, known, rows)):
+            return value
+    rows = deepcopy(rows)
+    value = make(rows)
+    kept[:] = [(rows, value), *kept[: _MAX_KEPT - 1]]
+    return value
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
 
 
 def _reject_diverged(scores: NDArray[Any]) -> None:
