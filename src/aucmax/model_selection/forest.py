@@ -189,7 +189,7 @@ class Forest(BinaryRanker):
         for rows in row_blocks(X):
             block: Any = X[rows]
             values = _single_precision(
-                block.toarray() if sparse.issparse(block) else block
+                block.toarray() if hasattr(block, "toarray") else block
             )
             add_shares(
                 values, splits, self.children_, self.roots_, self.shares_, shares[rows]
