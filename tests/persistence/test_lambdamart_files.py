@@ -10,12 +10,9 @@ import pytest
 from aucmax import LambdaMART
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.model_file import _pack, _unpack
-from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
-from trees.tree_samples import sample
-
-LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
+from trees.tree_samples import LABEL_OBJECTIVES, sample
 
 
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)

@@ -21,9 +21,7 @@ from aucmax.metrics import (
 )
 from aucmax.trees.booster import booster_parameters
 from aucmax.trees.pair_objectives import OBJECTIVES, find_objective
-from trees.tree_samples import LEVELS, TWO, measure, sample
-
-LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
+from trees.tree_samples import LABEL_OBJECTIVES, LEVELS, TWO, measure, sample
 
 few = partial(LambdaMART, n_estimators=30)
 for_every_objective = pytest.mark.parametrize("name", LABEL_OBJECTIVES)

@@ -160,7 +160,7 @@ def _find_categories(X: Any) -> dict[int, list[Any]]:
 
     The most frequent comes first, so that a split by it is stored in few bits.
     """
-    found = {}
+    categories = {}
     for place, dtype in enumerate(X.dtypes if _is_frame(X) else ()):
         is_known = type(dtype).__name__ in _CATEGORICAL
         if not is_known and getattr(dtype, "kind", "") not in ("O", "U"):
@@ -170,8 +170,8 @@ def _find_categories(X: Any) -> dict[int, list[Any]]:
         counts = Counter(present.to_list())
         if is_known or any(isinstance(category, str) for category in counts):
             kept = counts.most_common(_MAX_CATEGORIES)
-            found[place] = [category for category, _ in kept]
-    return found
+            categories[place] = [category for category, _ in kept]
+    return categories
 
 
 def _encode(X: Any, categories: Mapping[int, list[Any]]) -> Any:
