@@ -95,7 +95,7 @@ def check(model, X, y, **known):
     left_out = [notice for notice in model.notices_ if "is left out: " in notice]
     few = "linear is left out: NotEnoughClassesError: one class has"
     constant = "column 'same' is left out: it is 1.0 in every row"
-    assert all(n == constant or n.startswith(few) and len(y) <= 120 for n in left_out)
+    assert all(n == constant or (n.startswith(few) and len(y) <= 120) for n in left_out)
 
 
 def model_for(monkeypatch, **options):
