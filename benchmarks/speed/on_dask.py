@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from aucmax import AUCSVC, LambdaMART, metrics
-from aucmax.cli.row_storage import LOOPBACK
 from benchmarks.gates import gate, ratio
+
+LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from aucmax import AutoRanker
 from aucmax.datasets import load_svmlight, load_table
 from aucmax.inspection import permutation_importance
-from aucmax.model_selection import compare_models
-from aucmax.trees import LightGBMBaseline
+from aucmax.model_selection import LightGBMBaseline, compare_models
 from benchmarks.gates import gate, merge_sort, ratio, seconds
 
 

@@ -13,7 +13,7 @@ from aucmax import AutoRanker
 from aucmax._core import folds
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.trees import LightGBMBaseline
+from aucmax.model_selection import LightGBMBaseline
 
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]
