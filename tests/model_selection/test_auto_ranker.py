@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax._core import folds
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
+from aucmax.tables import folds
 from aucmax.trees import LightGBMBaseline
 
 FEW = ["logistic", "kernel"]

@@ -158,7 +158,7 @@ def test_no_workers_are_started_for_rows_that_fit_in_memory(folder, monkeypatch)
     for command in ("evaluate", "score"):
         said = run(command, "m.aucmax", "parts", "--workers", "2")
         assert "no workers are started" in said.stderr
-    monkeypatch.setattr("aucmax.cli.row_storage.free_memory", lambda: 1000)
+    monkeypatch.setattr("aucmax.datasets.memory.free_memory", lambda: 1000)
     assert "aucmax[dask]" in run(*FIT, "m.aucmax", *model, exit_code=2).stderr
 
 

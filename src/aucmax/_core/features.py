@@ -12,8 +12,7 @@ from aucmax._core import validation
 from aucmax._core.censored_times import is_survival_target, join_target, split_target
 from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax._core.mapped import is_on_disk
-from aucmax._core.row_matrix import as_row_matrix
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import as_row_matrix, check_sparse_structure
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 

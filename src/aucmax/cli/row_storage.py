@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from aucmax._core.memory import format_bytes, free_memory
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Source
 
@@ -38,6 +37,8 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
         return choice
     if _fits_in_memory(data):
         return False
+    from aucmax.datasets.memory import format_bytes, free_memory
+
     needed, free = _COPIES * _size(data), free_memory()
     console.note(
         f"{data.path} needs about {format_bytes(needed)} of memory, and "
@@ -48,6 +49,8 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
 
 def _fits_in_memory(data: Source) -> bool:
     """Return whether a fit in memory needs no more of it than is free."""
+    from aucmax.datasets.memory import free_memory
+
     return _COPIES * _size(data) <= free_memory()
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from aucmax._core.memory import require_memory
 from aucmax.datasets import opening, text_layout
+from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
 from aucmax.datasets.text_layout import Layout, NotUTF8Error
 from aucmax.exceptions import DataFileError

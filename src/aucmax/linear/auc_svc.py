@@ -21,7 +21,7 @@ from aucmax._core.features import (
     explain_non_finite,
 )
 from aucmax._core.fitting import reporter, unchanged_on_failure
-from aucmax._core.linear_scores import linear_scores
+from aucmax._core.row_matrix import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError

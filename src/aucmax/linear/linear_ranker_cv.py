@@ -21,9 +21,8 @@ from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.folds import Folds, class_folds, unit_folds
-from aucmax._core.linear_scores import linear_scores
-from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.row_matrix import as_row_matrix, linear_scores
+from aucmax._core.row_splits import Folds, class_folds, unit_folds
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid

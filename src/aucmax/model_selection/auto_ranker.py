@@ -13,16 +13,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.folds import is_usable, plan_folds
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
@@ -49,6 +48,7 @@ from aucmax.model_selection.leaderboard import (
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables.folds import is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import warn_of_constant_scores
 from aucmax.tables.table_scores import check_categories, score_rows, view_rows

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucmax._core.packages import import_package
-from aucmax._core.threads import has_lost_threads, note_threads
+from aucmax._core.threads import has_lost_threads, import_package, note_threads
 from aucmax._core.validation import FloatArray, IntArray
 
 #: parameters of a silent model that does not depend on the number of threads

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax._core.fitting import RoundMonitor
-from aucmax._core.packages import import_package
+from aucmax._core.threads import import_package
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.risks.contract import BoundTreeRisk
