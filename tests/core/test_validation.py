@@ -195,7 +195,11 @@ def test_large_integers_that_float64_holds_are_accepted():
         ([0, 0], "zero in every row"),
         ([1, np.nan], "row 1 is nan"),
         ([1, 2, 3], "sample_weight has 3 rows"),
-        ([1e308, 1e-300], r"from 1e-300 in row 1 to 1e\+308, more than float64"),
+        (
+            [1e-300, 1e308],
+            r"1e\+308 as the largest weight, .* Divide the weights by it",
+        ),
+        ([1e-300, 0.0], "1e-300 as the largest weight"),
     ],
 )
 def test_bad_weights_are_rejected(weights, message):
@@ -330,14 +334,6 @@ def test_series_of_both_libraries_are_accepted():
     for series in (pd.Series, pl.Series):
         found = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
         assert found == 1.0
-
-
-@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-300, 1.0, 2.0**300, 2.0**1020])
-def test_weights_of_any_scale_keep_their_proportions(scale):
-    weights = np.array([1.0, 0.0, 3.0, 5.0])
-    checked = check_sample_weight(weights * scale, 4)
-    assert (checked / checked[0] == weights).all()
-    assert 2.0**-201 < checked.max() < 2.0**201
 
 
 def test_usual_weights_stay_as_they_are():

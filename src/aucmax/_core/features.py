@@ -17,6 +17,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
+_MAX_ENTRY = 1e100  # of a column, or its inverse: sums of squares are in range
 
 
 def check_features(
@@ -139,6 +140,39 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
             "least two levels are needed to rank one above the other."
         )
     return present
+
+
+def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
+    """Reject NaN, infinity, and columns that float64 cannot multiply."""
+    rows = as_row_matrix(X)
+    found = rows.reduce_rows(_largest_entries, np.ones(rows.shape[0], dtype=bool))
+    largest = np.max([np.zeros(rows.shape[1]), *found], axis=0)
+    if not np.isfinite(largest).all():
+        raise ValueError(explain_non_finite(X, names))
+    is_extreme = (largest > _MAX_ENTRY) | ((largest > 0) & (largest < 1 / _MAX_ENTRY))
+    if is_extreme.any():
+        column = int(np.argmax(is_extreme))
+        label = "" if names is None else f" ({names[column]!r})"
+        raise ValueError(
+            f"{name} has {largest[column]:.2g} as the largest absolute value of column "
+            f"{column}{label}, whose squares leave the range of float64. Scale the "
+            "columns first, for example with scikit-learn's MaxAbsScaler."
+        )
+
+
+def _largest_entries(block: Any, of_rows: BoolArray) -> FloatArray:
+    """Return the largest absolute value in each column, NaN if it has any."""
+    block = block if of_rows.all() else block[of_rows]
+    largest = np.zeros(block.shape[1])
+    is_sparse: bool = sparse.issparse(block)
+    with np.errstate(invalid="ignore"):
+        if is_sparse:
+            entries = block.tocoo()
+            np.maximum.at(largest, entries.col, np.abs(entries.data))
+        else:
+            np.maximum(block.max(axis=0, initial=0), largest, out=largest)
+            np.maximum(-block.min(axis=0, initial=0), largest, out=largest)
+    return largest
 
 
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:

@@ -37,7 +37,7 @@ _SHAPE_HINTS = {
     (2,): " Use the second column of predict_proba: [:, 1].",
 }
 _LABEL_KINDS = "biufUSOT"
-_USUAL_EXPONENT = 200  # of two: products and sums of such weights are in range
+_MAX_WEIGHT = 1e100  # or its inverse: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MAX_QUERY = 1000  # rows that are one query without doubt
 _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
@@ -275,25 +275,18 @@ def check_sample_weight(
     sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
 ) -> FloatArray | None:
     """Return nonnegative weights, some of them positive, or None."""
-    # scaled by a power of two if products would leave the range of floats
     weights = nonnegative_weights(sample_weight, n_rows, name)
     if weights is None:
         return None
-    largest = weights.max()
-    if largest == 0:
+    largest = float(weights.max())
+    if largest == 0.0:
         raise ValueError(f"{name} is zero in every row; some weight must be positive.")
-    exponent = int(np.frexp(largest)[1])
-    if abs(exponent) <= _USUAL_EXPONENT:
-        return weights
-    scaled: FloatArray = np.ldexp(weights, -exponent)
-    lost = (scaled == 0.0) & (weights > 0.0)
-    if lost.any():
-        row = int(np.argmax(lost))
+    if not 1.0 / _MAX_WEIGHT <= largest <= _MAX_WEIGHT:
         raise ValueError(
-            f"{name} ranges from {weights[row]:g} in row {row} to {largest:g}, more "
-            "than float64 can weigh against each other. Set such small weights to 0."
+            f"{name} has {largest:g} as the largest weight, whose products leave the "
+            "range of float64. Divide the weights by it."
         )
-    return scaled
+    return weights
 
 
 def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:

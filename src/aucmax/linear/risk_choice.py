@@ -1,6 +1,7 @@
 """The risk that the parameters of a linear model and its queries define."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def choose_risk(
 
 def check_whole_range(partial: PartialHinge) -> None:
     """Reject a part of the ROC curve, which censored times do not have."""
-    if _ends(partial) != _ends(PartialHinge()):
+    if not _is_whole(partial):
         raise IncompatibleError(
             f"fpr_range={partial.fpr_range!r} and tpr_range={partial.tpr_range!r} "
             "choose a part of the ROC curve, which needs two classes, but y has events "
@@ -101,37 +102,31 @@ def convex_risks(
     if labels.dtype.names is not None:
         rows = labels, sample_weight, queries
         return {loss: survival_risk(loss, *rows) for loss in ("hinge", "cox")}
-    risks = {"hinge": _hinge(PartialHinge()), "logistic": _logistic(PartialHinge())}
-    is_part = _ends(partial) != _ends(PartialHinge())
-    if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
-        risks["hinge of the range"] = _hinge(partial)
-    rows = labels, sample_weight, queries
-    return {name: risk.bind(*rows) for name, risk in risks.items()}
+    whole, rows = PartialHinge(), (labels, sample_weight, queries)
+    risks = {loss: LOSSES[loss](whole).bind(*rows) for loss in ("hinge", "logistic")}
+    starts_at_end = partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0
+    if starts_at_end and not _is_whole(partial):
+        risks["hinge of the range"] = partial.bind(*rows)
+    return risks
 
 
-def _hinge(partial: PartialHinge) -> Risk:
-    # the same risk without the choice of rows
-    return PairHinge() if _ends(partial) == _ends(PartialHinge()) else partial
-
-
-def _logistic(partial: PartialHinge) -> Risk:
-    return PairLogistic(
-        fpr_range=partial.fpr_range,
-        tpr_range=partial.tpr_range,
-        accuracy=_ACCURACY_OF_CERTIFICATES,
-    )
-
-
-def _sigmoid(partial: PartialHinge) -> Risk:
-    return PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
+def _is_whole(partial: PartialHinge) -> bool:
+    return (*partial.fpr_range, *partial.tpr_range) == (0, 1, 0, 1)
 
 
 #: from the name of a loss to what makes its risk of a range; "cox" has none
-LOSSES = {"hinge": _hinge, "logistic": _logistic, "sigmoid": _sigmoid}
-
-
-def _ends(partial: PartialHinge) -> tuple[float, ...]:
-    return tuple(map(float, (*partial.fpr_range, *partial.tpr_range)))
+LOSSES: dict[str, Callable[[PartialHinge], Risk]] = {
+    # the same risk without the choice of rows
+    "hinge": lambda partial: PairHinge() if _is_whole(partial) else partial,
+    "logistic": lambda partial: PairLogistic(
+        fpr_range=partial.fpr_range,
+        tpr_range=partial.tpr_range,
+        accuracy=_ACCURACY_OF_CERTIFICATES,
+    ),
+    "sigmoid": lambda partial: PairSigmoid(
+        partial.fpr_range, tpr_range=partial.tpr_range
+    ),
+}
 
 
 def _check_queries(
@@ -157,6 +152,6 @@ def _check_queries(
             f"{skipped.size} of the {queries.n_queries} queries have rows of one class "
             f"only (qid {shown}{more}); they contribute nothing.",
             OneClassQueryWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return queries
