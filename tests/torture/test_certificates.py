@@ -1,6 +1,6 @@
 """Random small fits against independent solvers: every claimed bound is one.
 
-Ties, duplicates, weights and columns of extreme scales. What an independent solver
+Ties, duplicates, weights and columns of several scales. What an independent solver
 finds is evaluated in long double, so that its own tolerance cannot hide a false bound.
 """
 
