@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from aucmax._core.row_splits import hold_out
+from aucmax._core.eval_set import hold_out
 from aucmax.boosting import RankBoost, SoftRankBoost
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import roc_auc_score

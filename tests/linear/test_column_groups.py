@@ -45,9 +45,9 @@ BAD_GROUPS = [
         NAMES,
         "holds 'hight' in group 1, but .* 'age', 'height'",
     ),
-    ([[0], 1, [2, 3]], None, r"group 1 is 1; write \[1\] for a group of one column"),
-    (["age", [1, 2, 3]], NAMES, r"group 0 is 'age'; write \['age'\]"),
-    ([[0, 1], [], [2, 3]], None, "no column in group 1; remove that group"),
+    ([[0], 1, [2, 3]], None, r"such as \[\[0, 1\], \[2\]\], but group 1 is 1\."),
+    (["age", [1, 2, 3]], NAMES, "group 0 is 'age'"),
+    ([[0, 1], [], [2, 3]], None, r"group 1 is \[\]"),
     ([[0, 1], [2.0, 3]], None, r"groups holds 2\.0 in group 1, but the columns"),
     ([[True, 1], [2, 3]], None, "groups holds True in group 0"),
 ]

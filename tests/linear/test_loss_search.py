@@ -11,17 +11,18 @@ from aucmax.linear.loss_search import (
 from aucmax.metrics.metric_names import parse_metric
 
 WHOLE = (0.0, 1.0)
+THIRDS = [(np.arange(3), np.arange(1))] * 4  # three training rows per test row
 
 
 def test_another_loss_must_be_clearly_better_than_logistic_regression():
     simple = Candidate("logistic regression", WHOLE, WHOLE, 1.0)
     other = Candidate("sigmoid", WHOLE, WHOLE, 1.0)
     even = np.array([[0.5, 0.6], [0.6, 0.51], [0.5, 0.52], [0.6, 0.6]])
-    assert choose(even, [simple, other], 1 / 3) == 0
+    assert choose(even, [simple, other], THIRDS) == 0
     clear = even[:, :1] + np.array([0.0, 0.05]) + 0.001 * even
-    assert choose(clear, [simple, other], 1 / 3) == 1
-    assert choose(clear[:, 1:], [other], 1 / 3) == 0
-    assert choose(clear[:1], [simple, other], 1 / 3) == 0  # one fold tells little
+    assert choose(clear, [simple, other], THIRDS) == 1
+    assert choose(clear[:, 1:], [other], THIRDS) == 0
+    assert choose(clear[:1], [simple, other], THIRDS) == 0  # one fold tells little
 
 
 def candidates(n_regressions, n_sigmoids):
@@ -47,7 +48,7 @@ def test_the_better_half_stays_and_losses_ahead_of_logistic_regression():
 def test_candidates_that_were_left_out_are_never_chosen():
     scores = np.array([[0.9, 0.8, 0.7], [np.nan, 0.8, 0.7]])
     some = candidates(2, 1)
-    assert choose(scores, some, 1 / 3) == 1
+    assert choose(scores, some, THIRDS) == 1
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(90, 2)), np.arange(90) % 2 == 0
     fold = np.arange(60), np.arange(60, 90)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from aucmax import LambdaMART
-from aucmax._core.row_splits import hold_out
+from aucmax._core.eval_set import hold_out
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,

@@ -178,19 +178,11 @@ def _largest_entries(block: Any, of_rows: BoolArray) -> FloatArray:
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
     """Return an error message for data that are not finite; `gaps` allows NaN."""
     rows = as_row_matrix(X)
-    chosen, largest = np.ones(rows.shape[0], dtype=bool), 0.0
+    chosen = np.ones(rows.shape[0], dtype=bool)
     found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
-    for block, (place, value) in enumerate(found):
-        if place is not None:
-            start, first_row = rows.locate(block)
-            row, column = place[0] + first_row, place[1]
-            break
-        largest = max(largest, value)
-    else:
-        return (
-            f"X holds values up to {largest:.2g}, whose products overflow. Scale the "
-            "columns first, for example with scikit-learn's StandardScaler."
-        )
+    block = next(k for k, fault in enumerate(found) if fault is not None)
+    start, first_row = rows.locate(block)
+    row, column, value = found[block]
     kind = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     advice = (
@@ -199,28 +191,27 @@ def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
     )
     if gaps:
         advice = "Replace it by a number, or by NaN if the value is missing."
-    where = f"row {row}, column {column}{name}"
+    where = f"row {row + first_row}, column {column}{name}"
     return f"{start}Input X contains {kind} in {where}. {advice}"
 
 
 def _first_fault(
     block: Any, of_rows: BoolArray, gaps: bool
-) -> tuple[tuple[int, int] | None, float]:
-    """Return the place and the value of the first fault, or the largest size."""
-    is_fine: Any = (lambda values: ~np.isinf(values)) if gaps else np.isfinite
+) -> tuple[int, int, float] | None:
+    """Return row, column and value of the first fault."""
     is_sparse: bool = sparse.issparse(block)
+    entries = block.tocoo() if is_sparse else block
+    values = entries.data if is_sparse else block
+    is_bad = np.isinf(values) if gaps else ~np.isfinite(values)
     if is_sparse:
-        entries = block.tocoo()
-        bad = np.flatnonzero(~is_fine(entries.data) & of_rows[entries.row])
-        places = [(int(entries.row[k]), int(entries.col[k])) for k in bad[:1]]
-        sizes = np.abs(entries.data)
+        bad = np.flatnonzero(is_bad & of_rows[entries.row])[:1]
+        rows, columns = entries.row[bad], entries.col[bad]
     else:
-        bad = np.flatnonzero(~is_fine(block).all(axis=1) & of_rows)
-        places = [(int(row), int(np.argmin(is_fine(block[row])))) for row in bad[:1]]
-        sizes = np.abs(block)
-    if places:
-        return places[0], float(block[places[0]])
-    return None, float(sizes.max(initial=0.0))
+        rows, columns = np.nonzero(is_bad & of_rows[:, None])
+    if not rows.size:
+        return None
+    row, column = int(rows[0]), int(columns[0])
+    return row, column, float(block[row, column])
 
 
 def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:

@@ -159,14 +159,6 @@ def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
     )
 
 
-def in_memory_order(part: Any) -> Any:
-    """Return a part whose products have the same last bits wherever it lies."""
-    if sparse.issparse(part):
-        return part
-    # numpy multiplies an unaligned array, as another worker may send, differently
-    return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])
-
-
 def linear_scores(X: Any, coef: NDArray[Any], intercept: NDArray[Any]) -> FloatArray:
     """Return the scores of checked rows by weights of shape (1, n_features)."""
     return product(X, coef[0]) + float(intercept[0])

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Rational
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,7 +38,6 @@ _LABEL_KINDS = "biufUSOT"
 _MAX_WEIGHT = 1e100  # or its inverse: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MAX_QUERY = 1000  # rows that are one query without doubt
-_MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 # labels that read like the event to predict: whole words, and how others begin
 _EVENT = re.compile(
     r"(?:\+?1|\+|t|true|y|yes|pos|case|event|ill|sick|bad|dead|died|death)$|abnormal|"
@@ -159,25 +156,6 @@ def check_levels(
     return levels, codes
 
 
-def check_nominal_labels(
-    labels: ArrayLike, classes: ArrayLike | None, name: str = "y_true"
-) -> tuple[list[Any], IntArray]:
-    """Return the classes, by default the distinct labels, and the place of each row."""
-    levels, codes = check_levels(labels, name, "class")
-    known = levels if classes is None else _one_dimensional(classes, "labels")
-    places = {value: place for place, value in enumerate(known.tolist())}
-    if len(places) < known.size:
-        raise ValueError(f"labels must be distinct, got {known.tolist()!r}.")
-    for value in levels.tolist():
-        if value not in places:
-            row = int(np.argmax(levels[codes] == value))
-            raise ValueError(
-                f"{name} is {value!r} in row {row}, which is not among labels, "
-                f"{known.tolist()!r}."
-            )
-    return list(places), np.array([places[value] for value in levels.tolist()])[codes]
-
-
 def check_relevance(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> BoolArray:
@@ -210,7 +188,7 @@ def check_scores(
     scores: ArrayLike, n_rows: int | None = None, name: str = "y_score"
 ) -> FloatArray:
     """Return the scores as a contiguous float64 vector of finite numbers."""
-    # integers that float64 rounds are rejected, because they would become ties
+    # different numbers that float64 rounds to one are rejected, as they would tie
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
     numbers = _as_float64(array, name)
@@ -287,18 +265,6 @@ def check_sample_weight(
             "range of float64. Divide the weights by it."
         )
     return weights
-
-
-def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
-    """Reject weights above 0 that are lost when all weights are added up."""
-    shares = weights / weights.max()
-    lost = (weights > 0.0) & (shares < _MIN_SHARE * shares.sum())
-    if lost.any():
-        raise ValueError(
-            f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
-            f"total weight, the first of them row {int(np.argmax(lost))}: they have no "
-            "effect in float64. Remove them, or bring weights closer together."
-        )
 
 
 def check_class_weights(
@@ -490,55 +456,35 @@ def _too_many_classes(array: NDArray[Any], name: str) -> str:
 
 def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
     kind = array.dtype.kind
-    if kind in "fb":
+    if kind in "fbiu":
         with np.errstate(over="ignore"):
             numbers = np.ascontiguousarray(array, dtype=np.float64)
-        if array.dtype.itemsize > numbers.itemsize:
-            _reject_new_ties(array, numbers, name)
-        return numbers
-    if kind in "iu":
-        numbers = np.ascontiguousarray(array, dtype=np.float64)
-        if np.abs(numbers).max() >= _EXACT_INTEGER:
-            _reject_rounded(array.tolist(), numbers, name)
-        return numbers
-    if kind != "O":
+        is_exact = array.dtype.itemsize <= 8 if kind == "f" else kind == "b"
+        if is_exact or (kind != "f" and np.abs(numbers).max() < _EXACT_INTEGER):
+            return numbers
+    elif kind == "O":
+        numbers = np.empty(array.size)
+        for row, value in enumerate(array):
+            try:
+                if isinstance(value, str | bytes):
+                    raise TypeError
+                numbers[row] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise TypeError(
+                    f"{name} must hold real numbers, but row {row} is {_shown(value)}."
+                ) from None
+    else:
         raise TypeError(
             f"{name} must hold real numbers, got dtype {array.dtype} "
             f"(row 0 is {_shown(array[0])})."
         )
-    numbers = np.empty(array.size)
-    for row, value in enumerate(array):
-        try:
-            if isinstance(value, str | bytes):
-                raise TypeError
-            numbers[row] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise TypeError(
-                f"{name} must hold real numbers, but row {row} is {_shown(value)}."
-            ) from None
-    _reject_rounded(array.tolist(), numbers, name)
-    if any(isinstance(value, Rational | Decimal | np.longdouble) for value in array):
-        _reject_new_ties(array, numbers, name)
-    return numbers
-
-
-def _reject_new_ties(values: NDArray[Any], numbers: FloatArray, name: str) -> None:
-    if np.unique(values).size > np.unique(numbers).size:
+    if np.isfinite(numbers).all() and len({*array}) > np.unique(numbers).size:
         raise ValueError(
-            f"{name} holds different values of type {type(values[0]).__name__} that "
+            f"{name} holds different values of type {type(array[0]).__name__} that "
             "float64 rounds to one. Round them, or rank scores first, for example with "
             "scipy.stats.rankdata."
         )
-
-
-def _reject_rounded(values: list[Any], numbers: FloatArray, name: str) -> None:
-    for row, (value, number) in enumerate(zip(values, numbers.tolist(), strict=True)):
-        if isinstance(value, int) and int(number) != value:
-            raise ValueError(
-                f"{name} holds integers that float64 rounds, which would make ties: "
-                f"row {row} is {value}. Rank them first, for example with "
-                "scipy.stats.rankdata."
-            )
+    return numbers
 
 
 def _shown(value: Any) -> str:

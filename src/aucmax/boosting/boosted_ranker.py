@@ -12,10 +12,10 @@ from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
+from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
 from aucmax._core.fitting import RoundMonitor, replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval, check_stopping
-from aucmax._core.row_splits import hold_out, unpack_eval_set
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import (
     BoolArray,

@@ -10,15 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core import parameters
+from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import (
-    check_column_sizes,
-    check_features,
-    check_training_data,
-)
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.row_matrix import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
@@ -271,7 +266,16 @@ class AUCSVC(SurvivalRanker):
             self._check_parameters()
             X, classes, risk = self._bound(X, y, sample_weight, qid)
             objective, regularizer, solver = self._problem(X, risk, qid)
-            start = self._warm_start(objective, regularizer)
+            start = None
+            if self.warm_start and hasattr(self, "coef_"):
+                if self.coef_.shape[1] != X.shape[1]:
+                    raise ValueError(
+                        f"warm_start continues a fit on {self.coef_.shape[1]} "
+                        f"features, but X has {X.shape[1]}. Set warm_start=False to "
+                        "start again."
+                    )
+                # a step of 0 projects onto a ball, and changes nothing otherwise
+                start = Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
             solution = solver.minimize(objective, regularizer, start)
             if self.loss == "hinge":
                 retry_with = SOLVERS[self.solver], self._stopping
@@ -307,7 +311,19 @@ class AUCSVC(SurvivalRanker):
         list of AUCSVC
             Fitted clones of this estimator, in the order of `C_values` or `radii`.
         """
-        models = self._models_of_path(C_values, radii)
+        if (C_values is None) == (radii is None):
+            given = "neither" if C_values is None else "both"
+            raise ValueError(f"fit_path needs C_values or radii, got {given}.")
+        if C_values is not None and self.radius is not None:
+            raise ValueError(
+                f"C has no effect with radius={self.radius!r}, so all models of a path "
+                "over C_values would be equal. Set radius=None, or pass radii."
+            )
+        name = "radius" if C_values is None else "C"
+        models = [
+            clone(self).set_params(**{name: value})
+            for value in (radii if C_values is None else C_values)
+        ]
         for model in models:
             model._check_parameters()
         witness = clone(self)  # so that this estimator stays as it is
@@ -331,7 +347,7 @@ class AUCSVC(SurvivalRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
-        X = check_features(self, X, fitting=False)
+        X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
@@ -363,21 +379,6 @@ class AUCSVC(SurvivalRanker):
         check_penalty(*self._penalty)
         check_loss(self.loss, self._convex_risk)
 
-    def _models_of_path(
-        self, C_values: Sequence[float] | None, radii: Sequence[float] | None
-    ) -> list["AUCSVC"]:
-        if radii is not None and C_values is None:
-            return [clone(self).set_params(radius=radius) for radius in radii]
-        if C_values is None or radii is not None:
-            given = "neither" if C_values is None else "both"
-            raise ValueError(f"fit_path needs C_values or radii, got {given}.")
-        if self.radius is not None:
-            raise ValueError(
-                f"C has no effect with radius={self.radius!r}, so all models of a path "
-                "over C_values would be equal. Set radius=None, or pass radii."
-            )
-        return [clone(self).set_params(C=C) for C in C_values]
-
     def _bound(
         self,
         X: Any,
@@ -386,8 +387,10 @@ class AUCSVC(SurvivalRanker):
         qid: ArrayLike | None,
     ) -> tuple[Any, NDArray[Any] | None, BoundRisk]:
         """Return the checked rows, their classes and the risk of their scores."""
-        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        check_column_sizes(X, getattr(self, "feature_names_in_", None))
+        X, classes, labels, weight = features.check_training_data(
+            self, X, y, sample_weight
+        )
+        features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
         risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
         return X, classes, risk
 
@@ -397,11 +400,8 @@ class AUCSVC(SurvivalRanker):
         objective = LinearObjective(X, risk, self.C if self.radius is None else 1.0)
         names = getattr(self, "feature_names_in_", None)
         regularizer = choose_regularizer(X.shape[1], names, *self._penalty)
-        return objective, regularizer, self._solver(risk, qid)
-
-    def _solver(self, risk: BoundRisk, qid: ArrayLike | None) -> Solver:
         if risk.is_convex:
-            return SOLVERS[self.solver](self._stopping)
+            return objective, regularizer, SOLVERS[self.solver](self._stopping)
         if self.solver != "auto":
             raise IncompatibleError(
                 f"loss={self.loss!r} is not convex and has its own solver, got "
@@ -410,27 +410,14 @@ class AUCSVC(SurvivalRanker):
         labels, weight = getattr(risk, "target", risk.labels), risk.sample_weight
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
-        rows: Any = {"sample_weight": weight, "qid": queries}
-        if isinstance(risk, BoundSurvivalRisk):
-            measure = prepare_metric(target_concordance, labels, **rows)
-        else:
-            part = self._part_of_the_curve()
-            measure = prepare_metric(partial_auc_score, labels, **rows, **part)
-        return BoundedLossSolver(self._stopping, risks, measure)
-
-    def _warm_start(
-        self, objective: LinearObjective, regularizer: ProximalRegularizer
-    ) -> Start | None:
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return None
-        n_features = self.coef_.shape[1]
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"warm_start continues a fit on {n_features} features, but X has "
-                f"{self.n_features_in_}. Set warm_start=False to start again."
-            )
-        # the prox with a step of 0 projects onto a ball, and changes nothing otherwise
-        return Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
+        options: dict[str, Any] = {"sample_weight": weight, "qid": queries}
+        metric = target_concordance
+        if not isinstance(risk, BoundSurvivalRisk):
+            metric = partial_auc_score
+            options |= self._part_of_the_curve()
+        measure = prepare_metric(metric, labels, **options)
+        solver = BoundedLossSolver(self._stopping, risks, measure)
+        return objective, regularizer, solver
 
     def _store(
         self,
@@ -441,7 +428,8 @@ class AUCSVC(SurvivalRanker):
     ) -> None:
         """Store the solution in the attributes of a fitted model."""
         solution.warn_if_unfinished(self._stopping)
-        _, n_passes, values, gaps, seconds = np.array(solution.history).T.copy()
+        history = np.array(solution.history).T[1:].copy()
+        columns = "n_passes", "objective", "dual_gap", "seconds"
         # censored times have no threshold
         threshold = 0.0 if classes is None else objective.threshold(solution.point)
         fitted = {
@@ -453,12 +441,7 @@ class AUCSVC(SurvivalRanker):
             "objective_": solution.value,
             "dual_gap_": solution.gap,
             "is_certified_": objective.risk.is_convex,
-            "history_": {
-                "objective": values,
-                "dual_gap": gaps,
-                "n_passes": n_passes,
-                "seconds": seconds,
-            },
+            "history_": dict(zip(columns, history, strict=True)),
         }
         if isinstance(solver, BoundedLossSolver):
             fitted["gradient_norm_"] = solver.gradient_norm
@@ -466,25 +449,14 @@ class AUCSVC(SurvivalRanker):
         replace_state(self, fitted)
 
     def _warn_of_constant_scores(self) -> None:
-        if hasattr(self, "is_survival_"):
-            warnings.warn(
-                "all weights are 0, so all scores tie: no weights have a smaller risk "
-                f"with loss={self.loss!r} and this penalty. Raise C or radius, or use "
-                "loss='cox' or 'sigmoid'.",
-                ConstantScoresWarning,
-                stacklevel=3,
-            )
-            return
-        small, advice = f"C={self.C:g} is too small, or ", "Raise C, widen"
-        if self.radius is not None:
-            small, advice = "", "Widen"
-        if self.is_certified_:
-            advice = f"Use loss='sigmoid', {advice[0].lower()}{advice[1:]}"
+        small = f"C={self.C:g} is too small, or " if self.radius is None else ""
+        advice = "Use loss='sigmoid', raise" if self.is_certified_ else "Raise"
         warnings.warn(
-            f"all weights are 0, so all scores tie: {small}the classes overlap so much "
+            f"all weights are 0, so all scores tie: {small}the rows overlap so much "
             f"within fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r} "
-            f"that no weights have a smaller convex risk. {advice} the ranges, or add "
-            "features that separate the classes.",
+            f"that no weights have a smaller risk with loss={self.loss!r} and this "
+            f"penalty. {advice} C or radius, widen the ranges, or add features that "
+            "separate the rows.",
             ConstantScoresWarning,
             stacklevel=3,
         )

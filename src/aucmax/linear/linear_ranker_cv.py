@@ -10,20 +10,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core import parameters
+from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import (
-    check_column_sizes,
-    check_features,
-    check_training_data,
-)
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.row_matrix import as_row_matrix, linear_scores
 from aucmax._core.row_splits import Folds, class_folds, unit_folds
@@ -35,7 +30,6 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.linear import loss_search
 from aucmax.linear.loss_search import CANDIDATE_LOSSES, SIMPLE_LOSSES, Candidate, Rows
 from aucmax.linear.risk_choice import check_whole_range
-from aucmax.linear.standardization import standardized
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.risks import PartialHinge
 
@@ -225,8 +219,10 @@ class LinearRankerCV(SurvivalRanker):
         with unchanged_on_failure(self):
             self._check_parameters()
             metric = self._named_metric()
-            X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-            check_column_sizes(X, getattr(self, "feature_names_in_", None))
+            X, classes, labels, weight = features.check_training_data(
+                self, X, y, sample_weight
+            )
+            features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
             candidates = self._candidates(metric, is_times=classes is None)
             queries = None if qid is None else check_qid(qid, labels.size).codes
             if queries is None and metric.kind.needs_queries:
@@ -235,7 +231,7 @@ class LinearRankerCV(SurvivalRanker):
                 groups = check_qid(groups, labels.size, "groups").codes
             centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
             if self.standardize and not as_row_matrix(X).is_sparse:
-                X, centre, scale = standardized(X, weight)
+                X, centre, scale = _standardized(X, weight)
             rows = Rows(X, labels, weight, queries)
             if classes is None:
                 rows = Rows(X, labels["event"], weight, queries, labels)
@@ -244,13 +240,9 @@ class LinearRankerCV(SurvivalRanker):
             with one_blas_thread():
                 measured = self._search(rows, candidates, metric, folds)
                 scores = measured[:, 0]
-                shares = [
-                    test.size / train.size for train, test in folds[: len(scores)]
-                ]
-                best = loss_search.choose(scores, candidates, float(np.mean(shares)))
-                ((weights, _, n_passes),) = loss_search.fit_candidates(
-                    rows, [candidates[best]]
-                )
+                best = loss_search.choose(scores, candidates, folds)
+                chosen = [candidates[best]]
+                ((weights, _, n_passes),) = loss_search.fit_candidates(rows, chosen)
             coef, threshold = weights / scale, 0.0
             if classes is not None:
                 row_scores = as_row_matrix(X).matvec(weights)
@@ -275,7 +267,7 @@ class LinearRankerCV(SurvivalRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
-        X = check_features(self, X, fitting=False)
+        X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
@@ -435,11 +427,40 @@ class LinearRankerCV(SurvivalRanker):
                 n_positive = int(np.count_nonzero(labels[part]))
                 if 0 < n_positive < part.size + is_times:
                     continue
-                missing = "negative" if n_positive else "positive"
-                if is_times:
-                    missing = "event, thus no comparable"
+                one_class = "negative" if n_positive else "positive"
+                missing = "event, thus no comparable" if is_times else one_class
                 raise NotEnoughClassesError(
                     f"fold {k} has no {missing} row among its {part.size} {name} rows. "
                     "Use fewer folds (cv), or smaller groups."
                 )
         return folds
+
+
+def _standardized(
+    X: Any, weight: FloatArray | None
+) -> tuple[Any, FloatArray, FloatArray]:
+    """Return dense data on one scale, the centres and the scales."""
+    # a column of zeros and ones keeps its scale, which would make a large number of a
+    # rare category
+    rows = as_row_matrix(X)
+    weights = np.ones(rows.shape[0]) if weight is None else weight
+    total = weights.sum()
+    found = rows.reduce_rows(_sums, weights)
+    centre = sum(sums for sums, _ in found) / total
+    squares = sum(rows.reduce_rows(_squares, weights, centre=centre))
+    spread = np.sqrt(squares / total)
+    is_indicator = np.all([indicators for _, indicators in found], axis=0)
+    scale = np.where((spread > 0.0) & ~is_indicator, spread, 1.0)
+    return rows.transform(_scaled, centre=centre, scale=scale), centre, scale
+
+
+def _sums(block: Any, of_rows: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    return of_rows @ block, (block * block == block).all(axis=0)
+
+
+def _squares(block: Any, of_rows: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(of_rows @ (block - centre) ** 2)
+
+
+def _scaled(block: Any, centre: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.asarray((block - centre) / scale)

@@ -11,11 +11,12 @@ from scipy.special import expit
 
 from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.row_splits import Folds
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.risk_choice import survival_risk
 from aucmax.metrics.metric_names import NamedMetric
 from aucmax.regularizers.l2 import L2
-from aucmax.risks import BoundRisk, PairHinge, PairSigmoid, SmoothAveragePrecision
+from aucmax.risks import PairHinge, PairSigmoid, Risk, SmoothAveragePrecision
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
 from aucmax.solvers.risk_objective import LinearObjective
@@ -23,6 +24,7 @@ from aucmax.solvers.solver import Point, Start, StoppingRule
 
 Range = tuple[float, float]
 Fitted = tuple[FloatArray, float, float]  # weights, seconds, passes over the data
+Solutions = tuple[list[FloatArray], float]  # weights of each, passes of all
 WHOLE: Range = (0.0, 1.0)
 #: of rows, then of pairs; the last two are bounded
 CANDIDATE_LOSSES = (
@@ -63,6 +65,9 @@ class Candidate(NamedTuple):
         return {k: value for k, value in self._asdict().items() if value is not None}
 
 
+Fits = dict[Candidate, Fitted]
+
+
 @dataclass(frozen=True)
 class Rows:
     """Rows to learn from."""
@@ -82,19 +87,20 @@ class Rows:
     def objective(self, candidate: Candidate, spread: float = 1.0) -> LinearObjective:
         """Return what a loss over pairs minimises; widths are in units of `spread`."""
         loss, fpr_range, tpr_range, C, width = candidate
-        rows = self.labels, self.sample_weight, self.queries
-        accuracy = _ACCURACY_OF_SIGMOIDS
-        bound: BoundRisk
+        risk: Risk
         if self.target is not None:
-            bound = survival_risk(loss, self.target, *rows[1:], accuracy)
+            risk = survival_risk(loss, _ACCURACY_OF_SIGMOIDS)
         elif loss == "hinge":
-            bound = PairHinge().bind(*rows)
+            risk = PairHinge()
         elif width is None:
-            risk = PairSigmoid(fpr_range, tpr_range=tpr_range, accuracy=accuracy)
-            bound = risk.bind(*rows)
+            ends: Any = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+            risk = PairSigmoid(**ends, accuracy=_ACCURACY_OF_SIGMOIDS)
         else:
-            smooth = SmoothAveragePrecision(width * spread, accuracy=accuracy)
-            bound = smooth.bind(*rows)
+            risk = SmoothAveragePrecision(
+                width * spread, accuracy=_ACCURACY_OF_SIGMOIDS
+            )
+        target = self.labels if self.target is None else self.target
+        bound = risk.bind(target, self.sample_weight, self.queries)
         return LinearObjective(self.X, bound, C * self.labels.size)
 
 
@@ -107,7 +113,7 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
     if not simple and bounded:
         loss = SIMPLE_LOSSES[rows.target is not None]
         simple = [Candidate(loss, WHOLE, WHOLE, bounded[len(bounded) // 2].C)]
-    fitted: dict[Candidate, Fitted] = {}
+    fitted: Fits = {}
     first = _regressions if rows.target is None else _convex
     for fit, alike in ((first, simple), (_bounded, bounded), (_convex, hinges)):
         began = time.perf_counter()
@@ -118,9 +124,7 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
     return [fitted[candidate] for candidate in candidates]
 
 
-def _regressions(
-    rows: Rows, candidates: Sequence[Candidate], fitted: dict[Candidate, Fitted]
-) -> tuple[list[FloatArray], float]:
+def _regressions(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Solutions:
     """Fit logistic regressions with loss and steps of scikit-learn's lbfgs."""
     # 1/W sum_r v_r log(1 + exp(-y_r (x_r w + b))) + |w|^2 / (2 C W), y of -1 and 1
     matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
@@ -149,9 +153,7 @@ def _regressions(
     return found, n_iter
 
 
-def _convex(
-    rows: Rows, candidates: Sequence[Candidate], fitted: dict[Candidate, Fitted]
-) -> tuple[list[FloatArray], float]:
+def _convex(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Solutions:
     """Minimise hinges or partial likelihoods, each from the solution before."""
     found, n_passes, start = [], 0.0, None
     for candidate in candidates:
@@ -165,9 +167,7 @@ def _convex(
     return found, n_passes
 
 
-def _bounded(
-    rows: Rows, candidates: Sequence[Candidate], fitted: dict[Candidate, Fitted]
-) -> tuple[list[FloatArray], float]:
+def _bounded(rows: Rows, candidates: Sequence[Candidate], fitted: Fits) -> Solutions:
     """Minimise all bounded losses side by side, from the nearest regressions."""
     # the data are the same, only risks and C differ
     shared = rows.objective(candidates[0])
@@ -267,7 +267,7 @@ def survivors(scores: FloatArray, candidates: Sequence[Candidate]) -> list[int]:
     return sorted(kept)
 
 
-def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
+def choose(scores: FloatArray, candidates: Sequence[Candidate], folds: Folds) -> int:
     """Return the best candidate, unless logistic regression is about as good."""
     mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
     best = int(mean.argmax())
@@ -279,5 +279,6 @@ def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) ->
     n_folds = gain.size
     if n_folds < 2:
         return simplest
+    share = float(np.mean([test.size / train.size for train, test in folds[:n_folds]]))
     error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
     return best if gain.mean() > _MIN_STANDARD_ERRORS * error else simplest

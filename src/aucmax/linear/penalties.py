@@ -68,15 +68,11 @@ def group_numbers(
     places |= {name: k for k, name in enumerate(names)}
     numbers = np.full(n_features, -1, dtype=np.int64)
     for number, members in enumerate(groups):
-        if isinstance(members, str | bytes) or not hasattr(members, "__iter__"):
+        is_list = hasattr(members, "__iter__") and not isinstance(members, str | bytes)
+        if not is_list or not len(members := list(members)):
             raise ValueError(
-                f"groups must be a list of lists of columns, but group {number} is "
-                f"{members!r}; write [{members!r}] for a group of one column."
-            )
-        members = list(members)
-        if not members:
-            raise ValueError(
-                f"groups has no column in group {number}; remove that group."
+                "groups must be a list of lists of columns, such as [[0, 1], [2]], but "
+                f"group {number} is {members!r}."
             )
         for member in members:
             is_key = isinstance(member, str | Integral) and not isinstance(member, bool)

@@ -72,6 +72,17 @@ def _has_two_classes(estimator: Any) -> bool:
     return True
 
 
+def _list_of(kind: type[Any]) -> saved.SavedField:
+    """Declare a nonempty list of values of exactly this type."""
+
+    def check(value: Any, state: Any) -> str | None:
+        is_list = isinstance(value, list) and len(value) > 0
+        is_right = is_list and all(type(item) is kind for item in value)
+        return None if is_right else f"a list of {kind.__name__}"
+
+    return saved.SavedField(check)
+
+
 @documented
 class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
@@ -222,8 +233,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     _unsaved_params = ("callback",)
     _saved_state = saved.fields(
         n_features_in_=saved.count,
-        members_=saved.list_of(dict),
-        encoders_=saved.list_of(TableEncoder),
+        members_=_list_of(dict),
+        encoders_=_list_of(TableEncoder),
         threshold_=saved.finite,
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.censored_times import is_survival_target, join_target, split_target
+from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import (
     check_relevance_levels,
     check_row_count,
     check_two_labels,
     levels_with_weight,
 )
-from aucmax._core.row_splits import hold_out, unpack_eval_set
 from aucmax._core.validation import (
     FloatArray,
     IntArray,

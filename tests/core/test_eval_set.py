@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aucmax._core.row_splits import hold_out, unpack_eval_set
+from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax.exceptions import NotEnoughClassesError
 
 X, Y = np.eye(2), [0, 1]
