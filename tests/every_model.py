@@ -10,11 +10,16 @@ from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax.metrics import survival_target
+from aucmax.model_selection import (
+    Forest,
+    LambdaRankBaseline,
+    LightGBMBaseline,
+    XGBoostRanker,
+)
 from aucmax.model_selection.additive_logistic import AdditiveCox, AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
-from aucmax.trees import Forest, LambdaMART, LambdaRankBaseline
-from aucmax.trees.baselines import LightGBMBaseline, XGBoostRanker
+from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of
 
 N = 40

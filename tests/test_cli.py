@@ -310,7 +310,9 @@ def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
     command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
     short = run(*command).stderr
     names = "'empty 0', 'empty 1', 'empty 2', 'empty 3'"
-    assert f"4 columns are left out: {names} (reason: it is empty)" in short
+    assert (
+        f"4 columns are left out: {names} (reason for 'empty 0': it is empty)" in short
+    )
     assert run(*command, "--verbose").stderr.count("it is empty") == 4
 
 

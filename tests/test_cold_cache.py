@@ -20,13 +20,12 @@ import pytest
 import aucmax
 from aucmax import datasets, decisions, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
+from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.tables import TableModel
-from aucmax.trees import Forest, LambdaRankBaseline
-from aucmax.trees.baselines import LightGBMBaseline
 from graphs.ranker_samples import graphs_of
 
 FEW, MANY = 60, 20_000
@@ -165,7 +164,6 @@ def fit_trees(n):
             aucmax.LambdaMART(n_estimators=3),
             aucmax.LambdaMART("ordinal", n_estimators=3),
             aucmax.LambdaMART("pauc", n_estimators=3),
-            aucmax.LambdaMART("average_precision", n_estimators=3),
             LightGBMBaseline(n_estimators=3),
             Forest(n_estimators=3),
         ],

@@ -59,7 +59,7 @@ def models(goal: str | None) -> dict[str, tuple[str, Callable[[], Any]]]:
     trees = {"eval_metric": goal, "n_jobs": 1, **ROUNDS}
     return {
         "linear": ("linear", lambda: LinearRankerCV(metric=goal)),
-        "trees": ("trees", lambda: LambdaMART("average_precision", **trees)),
+        "trees": ("trees", lambda: LambdaMART("logistic", **trees)),
         "AutoRanker": ("raw", lambda: AutoRanker(metric=goal, **auto)),
     }
 

@@ -12,9 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from aucmax import AUCSVC, AutoRanker
 from aucmax.datasets import load_letor, load_table, open_table
 from aucmax.inspection import permutation_importance
-from aucmax.model_selection import compare_models
+from aucmax.model_selection import LightGBMBaseline, compare_models
 from aucmax.tables import TableModel
-from aucmax.trees import LightGBMBaseline
 from benchmarks.gates import gate, merge_sort, ratio, seconds
 
 

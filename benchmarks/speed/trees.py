@@ -54,11 +54,6 @@ def auc() -> float:
     return against_binary("auc")
 
 
-@gate("LambdaMART('average_precision') / LightGBM binary, 10^5 x 46", at_most=2.0)
-def average_precision() -> float:
-    return against_binary("average_precision")
-
-
 @gate("LambdaMART('auc') / XGBoost rank:pairwise, 2,000 x 100 rows", at_most=1.3)
 def queries() -> float:
     import xgboost

@@ -1,25 +1,30 @@
 import numpy as np
 import pytest
 
-from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.eval_set import check_eval_set, hold_out
 from aucmax.exceptions import NotEnoughClassesError
 
 X, Y = np.eye(2), [0, 1]
 
 
+def read(written):
+    return check_eval_set(written, np.asarray, lambda y, name: np.asarray(y))
+
+
 @pytest.mark.parametrize("written", [(X, Y), [(X, Y)], [X, Y], {"X": X, "y": Y}])
 def test_a_pair_may_be_written_in_any_usual_way(written):
-    read = unpack_eval_set(written)
-    assert read.X is X
-    assert read.y is Y
-    assert read.sample_weight is None
-    assert read.qid is None
+    rows = read(written)
+    assert rows.X is X
+    assert rows.labels.tolist() == Y
+    assert rows.weight is rows.queries is None
 
 
 def test_a_dict_names_weights_and_queries():
-    read = unpack_eval_set({"X": X, "y": Y, "sample_weight": [1, 2], "qid": [3, 3]})
-    assert read.sample_weight == [1, 2]
-    assert read.qid == [3, 3]
+    rows = read({"X": X, "y": Y, "sample_weight": [1, 2], "qid": [3, 7]})
+    assert rows.weight.tolist() == [1, 2]
+    part = rows.part(np.array([1]))
+    assert part.queries.ids[part.queries.codes].tolist() == [7]
+    assert part.labels.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +38,7 @@ def test_a_dict_names_weights_and_queries():
 )
 def test_anything_else_is_rejected_with_the_ways_there_are(written, fault):
     with pytest.raises(ValueError, match=r"eval_set.*'sample_weight' and 'qid'") as why:
-        unpack_eval_set(written)
+        read(written)
     assert fault in str(why.value)
 
 

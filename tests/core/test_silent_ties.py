@@ -9,7 +9,7 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.metrics import ndcg_score, roc_auc_score
-from aucmax.trees import LambdaRankBaseline
+from aucmax.model_selection import LambdaRankBaseline
 
 Y = [0, 1, 0, 1]
 TINY = np.finfo(np.longdouble).eps

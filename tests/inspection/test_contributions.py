@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 import aucmax
 from aucmax.exceptions import IncompatibleError
 from aucmax.inspection import contributions
+from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
 from aucmax.tables import TableModel
-from aucmax.trees import LambdaRankBaseline, LightGBMBaseline
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import aucmax
 from aucmax.inspection import _rows, permutation_importance, rank_dependence
 from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
+from aucmax.model_selection import LightGBMBaseline
 from aucmax.tables import TableModel
-from aucmax.trees import LightGBMBaseline
 
 pytestmark = pytest.mark.filterwarnings("ignore:column 'same' is left out")
 

@@ -12,8 +12,8 @@ import aucmax
 from aucmax import AutoRanker
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
+from aucmax.model_selection import LightGBMBaseline
 from aucmax.tables import folds
-from aucmax.trees import LightGBMBaseline
 
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]

@@ -9,10 +9,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from aucmax import AutoRanker
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.model_selection import fitted_candidates
+from aucmax.model_selection import LightGBMBaseline, fitted_candidates
 from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpError
 from aucmax.model_selection.models import choose_candidates
-from aucmax.trees import LightGBMBaseline
 from model_selection.test_fitted_candidates import SETTING, Recorder, training_table
 
 

@@ -401,7 +401,6 @@ def test_bad_rows_are_named(cluster, name):
         {"n_iter_no_change": 5},
         {"params": {"max_bin": 63}},
         {"categorical_features": [0]},
-        {"objective": "average_precision"},
     ],
 )
 def test_settings_that_are_not_possible_say_so(cluster, settings):

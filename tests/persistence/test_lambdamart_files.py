@@ -10,19 +10,15 @@ import pytest
 from aucmax import LambdaMART
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.model_file import _pack, _unpack
-from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
-from trees.tree_samples import sample
-
-LABEL_OBJECTIVES = [name for name, one in OBJECTIVES.items() if one.labels != "times"]
+from trees.tree_samples import LABEL_OBJECTIVES, sample
 
 
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 def test_a_saved_model_scores_alike(name, tmp_path):
     X, y, qid = sample(0, name)
     X[::7, 1] = np.nan
-    X[:, 4] *= 1e-200
     model = LambdaMART(
         name,
         n_estimators=8,
@@ -66,7 +62,6 @@ def test_a_model_without_trees_can_be_saved(tmp_path):
 def members():
     X, y, _ = sample(0)
     X[:, 3] = np.arange(400) % 5
-    X[:, 4] *= 1e-200
     model = LambdaMART(n_estimators=3, categorical_features=[3]).fit(X, y)
     found = take_apart(_pack(model, "LambdaMART"))
     del found["manifest.json"]
@@ -116,7 +111,6 @@ def test_trees_for_other_columns_are_rejected(members):
         (b'"categorical_features_":[3]', b'"categorical_features_":3'),
         (b'"categorical_features_":[3]', b'"categorical_features_":[0]'),
         (b'"categorical_features_":[3],', b""),
-        (b'"column_exponents_":{"array"', b'"column_exponents_":{"tuple"'),
     ],
 )
 def test_a_state_that_no_fit_leaves_is_rejected(old, new, members):

@@ -17,11 +17,10 @@ from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax.graphs import grid_edges
+from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
-from aucmax.trees import Forest, LambdaRankBaseline
-from aucmax.trees.baselines import LightGBMBaseline
 from torture.amount import times
 
 pytestmark = [

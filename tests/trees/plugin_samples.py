@@ -4,6 +4,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aucmax.metrics import (
+    multiclass_auc_score,
+    ordinal_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+)
+
+METRICS = {
+    "auc": roc_auc_score,
+    "logistic": roc_auc_score,
+    "pauc": lambda y, s, **rows: partial_auc_score(y, s, fpr_range=(0, 0.3), **rows),
+    "mauc": multiclass_auc_score,
+    "ordinal": ordinal_auc_score,
+}
 N_QUERIES, QUERY_SIZE = 30, 40
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.trees import XGBoostRanker
-from aucmax.trees.booster_text import check_booster_text
+from aucmax.model_selection import XGBoostRanker
+from aucmax.persistence.booster_text import check_booster_text
 from aucmax.trees.from_xgboost import lightgbm_text
 
 xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")

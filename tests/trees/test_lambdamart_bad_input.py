@@ -5,14 +5,13 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.trees.booster_parameters import merge_parameters
+from aucmax.trees.booster import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
 BAD_PARAMETERS = {
     "objective": (
         "loss",
-        "objective must be one of 'logistic', 'auc', 'pauc', 'average_precision', "
-        "'mauc'",
+        "objective must be one of 'logistic', 'auc', 'pauc', 'mauc'",
     ),
     "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
     "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
@@ -21,8 +20,8 @@ BAD_PARAMETERS = {
     "min_child_samples": (-1, "min_child_samples must be a whole number from 0"),
     "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
-    "reg_alpha": (-1.0, "reg_alpha must be finite and not negative, got -1.0"),
-    "reg_lambda": (np.inf, "reg_lambda must be finite and not negative, got inf"),
+    "reg_alpha": (-1.0, "reg_alpha must be a finite number from 0 to inf, got -1.0"),
+    "reg_lambda": (np.inf, "reg_lambda must be a finite number from 0 to inf, got inf"),
     "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("roc_auc", "eval_metric must be one of 'auc', .* got 'roc_auc'"),

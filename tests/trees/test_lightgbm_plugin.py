@@ -7,23 +7,11 @@ from sklearn.base import clone
 
 from aucmax import LambdaMART, objectives
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import (
-    multiclass_auc_score,
-    ordinal_auc_score,
-    partial_auc_score,
-    roc_auc_score,
-)
-from trees.plugin_samples import literal_derivatives, make_sample
+from aucmax.metrics import roc_auc_score
+from trees.plugin_samples import METRICS, literal_derivatives, make_sample
 
 SAMPLE = make_sample()
 OBJECTIVES = ["auc", "logistic", "pauc", "mauc", "ordinal"]
-METRICS = {
-    "auc": roc_auc_score,
-    "logistic": roc_auc_score,
-    "pauc": lambda y, s, **rows: partial_auc_score(y, s, fpr_range=(0, 0.3), **rows),
-    "mauc": multiclass_auc_score,
-    "ordinal": ordinal_auc_score,
-}
 PARAMETERS = {
     "verbose": -1,
     "num_threads": 1,

@@ -5,15 +5,8 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax._core.mapped import MapWriter
-from aucmax.trees import booster
-from aucmax.trees.booster import MappedRows
 
 ROWS = 600
-
-
-@pytest.fixture(autouse=True)
-def small_batches(monkeypatch):
-    monkeypatch.setattr(booster, "_CELLS_AT_ONCE", 700)
 
 
 def rows_of(seed: int, dtype: type = np.float64):
@@ -55,25 +48,6 @@ def test_rows_without_weight_and_rows_apart_are_chosen_on_disk():
     model.fit(mapped(X), y, weight, eval_set=(mapped(apart[0]), apart[1]))
     assert model.model_text_ == expected.model_text_
     assert model.best_score_ == expected.best_score_
-
-
-def test_columns_of_odd_magnitudes_are_scaled_on_the_way():
-    X, y = rows_of(0)
-    X[:, 0] *= 1e-200
-    expected = LambdaMART(n_estimators=15).fit(X, y)
-    model = LambdaMART(n_estimators=15).fit(mapped(X), y)
-    assert model.column_exponents_[0] < -600
-    assert model.model_text_ == expected.model_text_
-
-
-def test_rows_are_chosen_twice():
-    X, _ = rows_of(0)
-    rows = MappedRows(mapped(X), None)[np.arange(0, ROWS, 2)][np.array([3, 1])]
-    assert rows.shape == (2, 5)
-    np.testing.assert_array_equal(rows.read(slice(0, 9)), X[[6, 2]])
-    sequence = rows.sequence()
-    assert len(sequence) == 2
-    np.testing.assert_array_equal(sequence[1], X[2])
 
 
 def test_infinity_is_rejected_with_its_place():

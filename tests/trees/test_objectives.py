@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from aucmax.objectives import lightgbm
-from aucmax.trees import plugins
-from aucmax.trees.plugins import LabelledRows
+from aucmax.risks import PairLogistic
 
 
 @pytest.mark.slow
@@ -21,52 +20,49 @@ def test_importing_objectives_loads_no_training_library():
     assert ran.stdout.strip() == "set()"
 
 
-def rows_of(labels, **others):
-    return LabelledRows(np.array(labels), **{k: np.array(v) for k, v in others.items()})
+@pytest.fixture
+def bound(monkeypatch):
+    """The first labels of the data sets that a plug-in binds."""
+    seen, bind = [], PairLogistic.bind
+
+    def noted(self, labels, *rows):
+        seen.append(labels[0])
+        return bind(self, labels, *rows)
+
+    monkeypatch.setattr(PairLogistic, "bind", noted)
+    return seen
 
 
-def test_rows_differ_if_any_value_differs():
-    kinds = [
-        rows_of([0, 1]),
-        rows_of([1, 0]),
-        rows_of([0, 1, 1]),
-        rows_of([0, 1], weights=[1, 2]),
-        rows_of([0, 1], sizes=[2]),
-        rows_of([0, 1], sizes=[1, 1]),
-        rows_of([0, 1], sizes=[2], query_weights=[3]),
+def call(plugin, labels, weight=None, group=None):
+    plugin.sklearn_objective(np.array(labels), np.zeros(len(labels)), weight, group)
+
+
+def test_rows_differ_if_any_value_differs(bound):
+    plugin = lightgbm("ordinal")
+    data_sets = [
+        ([0, 1], None, None),
+        ([1, 0], None, None),
+        ([0, 1, 1], None, None),
+        ([0, 1], [1, 2], None),
+        ([0, 1], None, [2]),
     ]
-    for i, one in enumerate(kinds):
-        for j, other in enumerate(kinds):
-            assert one.is_equal(other) == (i == j)
+    for rows in data_sets:
+        call(plugin, *rows)
+        call(plugin, *rows)
+    assert len(bound) == len(data_sets)
 
 
-def bound_labels(monkeypatch):
-    """Return the first labels of the data sets that a plug-in binds."""
-    bound, original = [], plugins._BoundRows.__init__
-
-    def noted(self, plugin, rows):
-        bound.append(rows.labels[0])
-        original(self, plugin, rows)
-
-    monkeypatch.setattr(plugins._BoundRows, "__init__", noted)
-    return bound
-
-
-def test_the_last_few_data_sets_are_kept_and_no_more(monkeypatch):
-    bound, plugin = bound_labels(monkeypatch), lightgbm("ordinal")
-    for label in [0, 1, 2, 3, 3, 0, 1, 2]:
-        plugin._bound(rows_of([label]))
-    assert bound == [0, 1, 2, 3]
-    plugin._bound(rows_of([4]))
-    plugin._bound(rows_of([1]))
-    plugin._bound(rows_of([0]))  # the oldest was dropped
+def test_the_last_few_data_sets_are_kept_and_no_more(bound):
+    plugin = lightgbm("ordinal")
+    for label in [0, 1, 2, 3, 3, 0, 1, 2, 4, 1, 0]:  # 4 drops the oldest, 0
+        call(plugin, [label, 9])
     assert bound == [0, 1, 2, 3, 4, 0]
 
 
-def test_labels_changed_in_place_are_noticed(monkeypatch):
-    bound, plugin = bound_labels(monkeypatch), lightgbm("ordinal")
+def test_labels_changed_in_place_are_noticed(bound):
+    plugin = lightgbm("ordinal")
     labels = np.array([0, 1])
-    plugin._bound(LabelledRows(labels))
-    labels[0] = 5
-    plugin._bound(LabelledRows(labels))
+    for label in (0, 5):
+        labels[0] = label
+        plugin.sklearn_objective(labels, np.zeros(2))
     assert bound == [0, 5]

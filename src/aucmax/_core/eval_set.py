@@ -1,33 +1,72 @@
 """Validation rows: those given to `fit`, or a held-out part of the training rows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from aucmax._core.validation import IntArray
+from aucmax._core.features import check_row_count
+from aucmax._core.mapped import take_rows
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    Queries,
+    check_qid,
+    check_sample_weight,
+)
 from aucmax.exceptions import NotEnoughClassesError
 
+_KEYS = ("X", "y", "sample_weight", "qid")
 _OR_GIVE_ROWS = "Give eval_set=(X_validation, y_validation) to fit instead."
 
 
-class EvalSet(NamedTuple):
-    """Validation rows, not checked yet."""
+class LabelledRows(NamedTuple):
+    """Checked rows of a model."""
 
     X: Any
-    y: Any
-    sample_weight: Any = None
-    qid: Any = None
+    labels: NDArray[Any]
+    weight: FloatArray | None
+    queries: Queries | None
+
+    @property
+    def codes(self) -> IntArray | None:
+        """The number of each row's query."""
+        return None if self.queries is None else self.queries.codes
+
+    def part(self, rows: IntArray) -> "LabelledRows":
+        """Return some of the rows."""
+        values: Any = (None if one is None else one[rows] for one in self[1:])
+        return LabelledRows(take_rows(self.X, rows), *values)
 
 
-def unpack_eval_set(eval_set: Any) -> EvalSet:
-    """Read ``(X, y)``, ``[(X, y)]``, or a dict of parameters of ``fit``."""
+def check_eval_set(
+    eval_set: Any,
+    read_features: Callable[[Any], Any],
+    read_labels: Callable[[Any, str], NDArray[Any]],
+) -> LabelledRows:
+    """Return the rows of ``(X, y)``, ``[(X, y)]``, or a dict of parameters of ``fit``.
+
+    `read_labels` also receives the name of the labels, for messages.
+    """
+    X, y, sample_weight, qid = _unpack(eval_set)
+    X = read_features(X)
+    labels = read_labels(y, "y of eval_set")
+    check_row_count(labels, X.shape[0], " of eval_set")
+    weight = check_sample_weight(
+        sample_weight, labels.size, "sample_weight of eval_set"
+    )
+    queries = None if qid is None else check_qid(qid, labels.size, "qid of eval_set")
+    return LabelledRows(X, labels, weight, queries)
+
+
+def _unpack(eval_set: Any) -> tuple[Any, ...]:
+    """Return X, y, sample_weight and qid, the last two None if they are not given."""
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]
     if isinstance(eval_set, Mapping):
-        unknown = sorted(set(map(str, eval_set)) - set(EvalSet._fields))
+        unknown = sorted(set(map(str, eval_set)) - set(_KEYS))
         missing = [name for name in ("X", "y") if name not in eval_set]
         if unknown or missing:
             fault = f"an unknown key {unknown[0]!r}" if unknown else f"no {missing[0]}"
@@ -35,9 +74,9 @@ def unpack_eval_set(eval_set: Any) -> EvalSet:
                 f"eval_set has {fault}; its keys are 'X', 'y', and optionally "
                 "'sample_weight' and 'qid'."
             )
-        return EvalSet(**eval_set)
+        return tuple(eval_set.get(name) for name in _KEYS)
     if isinstance(eval_set, tuple | list) and len(eval_set) == 2:
-        return EvalSet(*eval_set)
+        return (*eval_set, None, None)
     length = f" of {len(eval_set)}" if isinstance(eval_set, tuple | list) else ""
     raise ValueError(
         "eval_set must be one pair (X, y), or a dict with the keys 'X', 'y', and "

@@ -117,13 +117,6 @@ class RoundMonitor:
             self.n_kept = self.n_iter
         return is_best
 
-    def is_past(self, share: float) -> bool:
-        """Return whether a share of the rounds, or half of the patience, is over."""
-        is_idle = self._patience is not None and (
-            2 * (self.n_iter - self.n_kept) >= self._patience
-        )
-        return is_idle or self.n_iter >= share * self._max_rounds
-
     def reason_to_stop(self, progress: Any) -> str:
         """Report a counted round; return the reason to stop, or an empty string."""
         if self._report is not None and self._report(progress):

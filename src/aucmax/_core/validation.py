@@ -293,6 +293,10 @@ class Queries:
         """Number of distinct ids."""
         return len(self.ids)
 
+    def __getitem__(self, rows: IntArray) -> Queries:
+        """Return the queries of some of the rows."""
+        return Queries(self.codes[rows], self.ids)
+
 
 def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     """Turn query ids into numbers: in sorted order, of objects by first appearance."""

@@ -4,15 +4,15 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.eval_set import check_eval_set, hold_out
 from aucmax._core.features import check_features
 from aucmax._core.fitting import RoundMonitor, replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval, check_stopping
@@ -21,9 +21,7 @@ from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     check_class_weights,
-    check_sample_weight,
     labels_among,
-    reject_unreadable,
 )
 from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
@@ -35,6 +33,9 @@ from aucmax.hypotheses.hypothesis_ranker import (
     check_hypotheses,
 )
 from aucmax.metrics import roc_auc_score
+
+#: adds a hypothesis, times a step, to the scores of held-out rows; returns their AUC
+Validation: TypeAlias = Callable[[Hypothesis, float, WeakLearner], float]
 
 
 class BoostingProgress(NamedTuple):
@@ -110,33 +111,26 @@ class Reweighting(ABC):
         return sums
 
 
-class HeldOutRows:
-    """Rows that are not trained on, scored after each round."""
+def auc_of_rounds(X: Any, labels: BoolArray, weight: FloatArray | None) -> Validation:
+    """Return the AUC of held-out rows as a function of the next hypothesis."""
+    reader, scores = ColumnReader(X), np.zeros(labels.size)
 
-    def __init__(self, X: Any, labels: BoolArray, weight: FloatArray | None) -> None:
-        self._reader = ColumnReader(X)
-        self._labels = labels
-        self._weight = weight
-        self._scores = np.zeros(labels.size)
+    def add(hypothesis: Hypothesis, step: float, learner: WeakLearner) -> float:
+        column = reader.read(hypothesis.column)
+        scores[:] += step * learner.values(hypothesis, column)
+        return float(roc_auc_score(labels, scores, sample_weight=weight))
 
-    def auc_after(
-        self, hypothesis: Hypothesis, step: float, learner: WeakLearner
-    ) -> float:
-        """Add a hypothesis to the scores, and return their AUC."""
-        column = self._reader.read(hypothesis.column)
-        self._scores += step * learner.values(hypothesis, column)
-        weight = self._weight
-        return float(roc_auc_score(self._labels, self._scores, sample_weight=weight))
+    return add
 
 
 @dataclass
 class BoostingRounds:
     """The hypotheses added, one per round, with their weights `steps` and `edges`."""
 
-    watch: RoundMonitor
+    monitor: RoundMonitor
     learner: WeakLearner
     min_edge: float
-    validation: HeldOutRows | None = None
+    validation: Validation | None = None
     hypotheses: list[Hypothesis] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
@@ -160,14 +154,12 @@ class BoostingRounds:
             self.edges.append(edge)
             auc = None
             if self.validation is not None:
-                auc = self.validation.auc_after(hypothesis, step, self.learner)
-            self.watch.count(auc)
-            asked_to_stop = self.watch.reason_to_stop(
-                BoostingProgress(
-                    self.watch.n_iter, edge, reweighting.loss, auc, self.watch.seconds
-                )
-            )
-            self.reason = reweighting.verdict or asked_to_stop
+                auc = self.validation(hypothesis, step, self.learner)
+            self.monitor.count(auc)
+            n_iter, seconds = self.monitor.n_iter, self.monitor.seconds
+            progress = BoostingProgress(n_iter, edge, reweighting.loss, auc, seconds)
+            reason = self.monitor.reason_to_stop(progress)
+            self.reason = reweighting.verdict or reason
 
 
 @documented
@@ -235,7 +227,7 @@ class BoostedRanker(HypothesisRanker):
             warning = self._convergence_warning(rounds)
             if warning is not None:
                 warnings.warn(*warning, stacklevel=2)
-            n_kept = rounds.watch.n_kept
+            n_kept = rounds.monitor.n_kept
             steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
             ensemble = learner.ensemble(
                 rounds.hypotheses[:n_kept], reweighting.weights(steps)
@@ -277,7 +269,7 @@ class BoostedRanker(HypothesisRanker):
 
     def _split(
         self, rows: TrainingRows, classes: NDArray[Any], eval_set: Any
-    ) -> tuple[TrainingRows, HeldOutRows | None]:
+    ) -> tuple[TrainingRows, Validation | None]:
         """Return the rows to train on, and those held out, if any."""
         if eval_set is not None:
             return rows, self._check_eval_set(eval_set, classes)
@@ -289,34 +281,27 @@ class BoostedRanker(HypothesisRanker):
             self.validation_fraction,
             self.random_state,
         )
-        return rows.part(train), HeldOutRows(*rows.part(held))
+        return rows.part(train), auc_of_rounds(*rows.part(held))
 
-    def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> HeldOutRows:
+    def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> Validation:
         """Check validation rows: features as in `fit`, labels of both classes."""
-        X, y, sample_weight, qid = unpack_eval_set(eval_set)
-        if qid is not None:
+        X, labels, weight, queries = check_eval_set(
+            eval_set,
+            lambda X: check_features(self, self._table(X), fitting=False),
+            partial(labels_among, classes),
+        )
+        if queries is not None:
             raise IncompatibleError(
                 f"eval_set has a qid, but {type(self).__name__} does not support "
                 "queries. Leave it out."
-            )
-        X = check_features(self, self._table(X), fitting=False)
-        reject_unreadable(y, "y of eval_set")
-        labels = labels_among(classes, column_or_1d(y), "y of eval_set")
-        if labels.size != X.shape[0]:
-            raise ValueError(
-                f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each "
-                "row needs one label."
             )
         if labels.all() or not labels.any():
             raise NotEnoughClassesError(
                 f"y of eval_set holds one class only: all {labels.size} labels are "
                 f"{classes[int(labels[0])]!r}. Its AUC needs rows of both."
             )
-        weight = check_sample_weight(
-            sample_weight, labels.size, "sample_weight of eval_set"
-        )
         check_class_weights(classes, labels, weight)
-        return HeldOutRows(X, labels, weight)
+        return auc_of_rounds(X, labels, weight)
 
     def _convergence_warning(
         self, rounds: BoostingRounds
@@ -334,10 +319,10 @@ class BoostedRanker(HypothesisRanker):
 
 def _summary(rounds: BoostingRounds, reweighting: Reweighting) -> dict[str, Any]:
     """Return the attributes that describe the rounds."""
-    watch = rounds.watch
+    monitor = rounds.monitor
     history = {"edge": np.array(rounds.edges), **reweighting.history()}
-    summary = {"n_iter_": watch.n_iter, "stop_reason_": rounds.reason}
+    summary = {"n_iter_": monitor.n_iter, "stop_reason_": rounds.reason}
     if rounds.validation is not None:
-        history["validation_auc"] = np.array(watch.validation)
-        summary["best_iteration_"] = watch.n_kept
+        history["validation_auc"] = np.array(monitor.validation)
+        summary["best_iteration_"] = monitor.n_kept
     return {**summary, "history_": history}

@@ -30,16 +30,13 @@ class ExponentialReweighting(Reweighting):
         edge = min(edge, _MAX_EDGE)
         step = self._learning_rate * 0.5 * math.log((1.0 + edge) / (1.0 - edge))
         self._scores += step * values
-        if edge == _MAX_EDGE and self._is_perfect(values):
-            self.verdict = "perfect hypothesis"
+        if edge == _MAX_EDGE:
+            worst, best = values[self._labels].min(), values[~self._labels].max()
+            if worst - best >= _PERFECT_DISTANCE:
+                self.verdict = "perfect hypothesis"
         self._reweigh()
         self._records.append((self.loss,))
         return step
-
-    def _is_perfect(self, values: FloatArray) -> bool:
-        """Return whether all pairs are as far apart as possible."""
-        worst, best = values[self._labels].min(), values[~self._labels].max()
-        return bool(worst - best >= _PERFECT_DISTANCE)
 
     def _reweigh(self) -> None:
         exponents = np.where(self._labels, -0.5, 0.5) * self._scores

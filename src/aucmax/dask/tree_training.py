@@ -28,11 +28,11 @@ from aucmax.dask.tree_attempts import TreeAttempts
 from aucmax.dask.tree_pairs import MAX_SCORES
 from aucmax.dask.tree_worker import Grown, TreeJob, as_block, contents_of
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.booster_parameters import booster_parameters
+from aucmax.trees.booster import booster_parameters
 from aucmax.trees.from_xgboost import lightgbm_text
 from aucmax.trees.pair_objectives import PairObjective, find_objective
 from aucmax.trees.tree_rounds import PRINT_EVERY, TreeProgress
-from aucmax.trees.tree_rows import TrainingLabels, check_rows
+from aucmax.trees.tree_rows import Target, check_rows
 
 CHECKPOINT_EVERY = 10
 
@@ -55,16 +55,11 @@ def fit_trees(
             "LambdaMART on a Dask collection needs a cluster: start one with "
             "distributed.Client() first."
         )
-    if objective.first is not None:
-        raise ValueError(
-            f"objective={estimator.objective!r} is not supported for Dask collections: "
-            "use 'logistic' or 'pauc', or fit a sample of the rows in memory."
-        )
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
     n_rows, labels, queries = zip(*parts.call(contents_of), strict=True)
     starts = np.cumsum([0, *n_rows]).tolist()
-    known = _known_labels(estimator, objective, _occurring(labels), starts[-1])
+    target = _target(estimator, objective, _occurring(labels), starts[-1])
     own = booster_parameters(estimator, starts[-1])
     if estimator.n_jobs is None:  # workers share the cores of their machines
         own["num_threads"] = 1
@@ -80,7 +75,7 @@ def fit_trees(
         n_rounds=int(estimator.n_estimators),
         checkpoint_every=CHECKPOINT_EVERY,
         starts=starts,
-        classes=None if known.is_levels else known.values,
+        classes=target.get("classes_"),
         queries=np.unique(_occurring(queries)),
         seconds=estimator.max_time,
         max_scores=MAX_SCORES,
@@ -101,7 +96,7 @@ def fit_trees(
             RuntimeWarning,
             stacklevel=3,
         )
-    fitted = _fitted(estimator, known, grown, starts[-1])
+    fitted = _fitted(estimator, target, grown, starts[-1])
     if fitted["n_iter_"] % PRINT_EVERY:  # the last round is not printed yet
         seconds = time.monotonic() - start
         print_progress(estimator, TreeProgress(fitted["n_iter_"], None, seconds))
@@ -131,9 +126,9 @@ def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldPar
     return HeldParts(tasks, keys, cluster)
 
 
-def _known_labels(
+def _target(
     estimator: Any, objective: PairObjective, labels: NDArray[Any], n_rows: int
-) -> TrainingLabels:
+) -> Target:
     if not labels.size:
         raise ValueError("X has no rows of positive weight in any partition.")
     if (labels == labels[0]).all():
@@ -141,8 +136,8 @@ def _known_labels(
             f"y has one class only: all {n_rows} rows of positive weight are "
             f"{labels[0]}. Rows of two classes are needed to rank one above the other."
         )
-    known, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
-    return known
+    target, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
+    return target
 
 
 def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -152,7 +147,7 @@ def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _fitted(
-    estimator: Any, known: TrainingLabels, grown: Grown, n_rows: int
+    estimator: Any, target: Target, grown: Grown, n_rows: int
 ) -> dict[str, Any]:
     booster = xgboost.Booster(model_file=bytearray(grown.trees))
     gains = np.zeros(estimator.n_features_in_)
@@ -161,7 +156,7 @@ def _fitted(
     total = gains.sum()
     fitted: dict[str, Any] = {
         "categorical_features_": [],
-        **known.fitted_attributes(),
+        **target,
         "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=grown.is_sparse),
         "feature_importances_": gains / total if total > 0.0 else gains,
         "n_iter_": booster.num_boosted_rounds(),
@@ -171,7 +166,7 @@ def _fitted(
     }
     if hasattr(estimator, "feature_names_in_"):
         fitted["feature_names_in_"] = estimator.feature_names_in_
-    if not known.is_levels:
+    if "classes_" in target:
         fitted["threshold_"] = grown.threshold
     return fitted
 

@@ -8,18 +8,28 @@ from aucmax.model_selection.models import MODELS, table_model
 if TYPE_CHECKING:
     from aucmax.model_selection.auto_ranker import AutoRanker
     from aucmax.model_selection.auto_search import AutoProgress
+    from aucmax.model_selection.baselines import (
+        LambdaRankBaseline,
+        LightGBMBaseline,
+        XGBoostRanker,
+    )
     from aucmax.model_selection.comparison import (
         Comparison,
         ModelResult,
         VersusBaseline,
     )
     from aucmax.model_selection.cross_validation import compare_models
+    from aucmax.model_selection.forest import Forest
     from aucmax.model_selection.model_report import report_model
 
 # loaded on first use, so that the list of models is there without scikit-learn
 _HOME = {
     "AutoProgress": "auto_search",
     "AutoRanker": "auto_ranker",
+    "Forest": "forest",
+    "LambdaRankBaseline": "baselines",
+    "LightGBMBaseline": "baselines",
+    "XGBoostRanker": "baselines",
     "compare_models": "cross_validation",
     "report_model": "model_report",
 }
@@ -29,8 +39,12 @@ __all__ = [
     "AutoProgress",
     "AutoRanker",
     "Comparison",
+    "Forest",
+    "LambdaRankBaseline",
+    "LightGBMBaseline",
     "ModelResult",
     "VersusBaseline",
+    "XGBoostRanker",
     "compare_models",
     "report_model",
     "table_model",

@@ -15,6 +15,12 @@ _ALL_ROWS = 10**9
 # with more columns trees are slow: AutoRanker tries one model of them, of fewer trees
 _MAX_COLUMNS_OF_TREES = 20_000
 _WHOLE = (0.0, 1.0)
+# the homes of models that AutoRanker gives its threads
+_TREES = (
+    "aucmax.trees:",
+    "aucmax.model_selection.baselines:",
+    "aucmax.model_selection.forest:",
+)
 
 
 class SearchSetting(NamedTuple):
@@ -95,7 +101,7 @@ def _lightgbm(
     **params: Any,
 ) -> NamedModel:
     return NamedModel(
-        "aucmax.trees:LightGBMBaseline",
+        "aucmax.model_selection.baselines:LightGBMBaseline",
         {"n_estimators": n_estimators, "params": params},
         view="trees",
         search_rows=search_rows,
@@ -105,7 +111,9 @@ def _lightgbm(
 
 def _forest(**params: Any) -> NamedModel:
     return NamedModel(
-        "aucmax.trees:Forest", {"n_estimators": 300, **params}, search_rows=50_000
+        "aucmax.model_selection.forest:Forest",
+        {"n_estimators": 300, **params},
+        search_rows=50_000,
     )
 
 
@@ -140,7 +148,7 @@ _SMALL_TREES = {
 
 def _ranker(**params: Any) -> NamedModel:
     return NamedModel(
-        "aucmax.trees:LambdaRankBaseline",
+        "aucmax.model_selection.baselines:LambdaRankBaseline",
         {"n_estimators": 200, "params": {**_SMALL_TREES, **params}},
         view="trees",
         learns_levels=True,
@@ -205,13 +213,13 @@ MODELS: dict[str, NamedModel] = {
         search_rows=200_000,
     ),
     "lightgbm": NamedModel(
-        "aucmax.trees:LightGBMBaseline",
+        "aucmax.model_selection.baselines:LightGBMBaseline",
         view="trees",
         is_baseline=True,
         compared="always",
     ),
     "lambdarank": NamedModel(
-        "aucmax.trees:LambdaRankBaseline",
+        "aucmax.model_selection.baselines:LambdaRankBaseline",
         view="trees",
         is_baseline=True,
         compared="queries",
@@ -234,7 +242,7 @@ MODELS: dict[str, NamedModel] = {
     "xendcg": _ranker(objective="rank_xendcg"),
     "lightgbm-levels": _ranker(objective="regression"),
     "xgboost-ndcg": NamedModel(
-        "aucmax.trees:XGBoostRanker",
+        "aucmax.model_selection.baselines:XGBoostRanker",
         {"n_estimators": 200},
         view="trees",
         learns_levels=True,
@@ -578,7 +586,7 @@ def _search_model(setting: SearchSetting, name: str) -> Any:
     model = table_model(name, ranges=ranges, metric=metric, parameters=parameters)
     known = model.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
-    if choice.home.startswith("aucmax.trees:"):
+    if choice.home.startswith(_TREES):
         shared["n_jobs"] = setting.n_jobs
     taken = {key: value for key, value in shared.items() if key in known}
     model.estimator.set_params(**taken)

@@ -13,6 +13,7 @@ from aucmax.hypotheses.hypothesis_ensembles import StumpEnsemble, fitted_ensembl
 from aucmax.linear import LevelSumRanker
 from aucmax.model_selection import AutoRanker
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.model_selection.forest import Forest
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_forest, add_trees
@@ -25,7 +26,6 @@ from aucmax.onnx.smooth_nodes import (
 )
 from aucmax.onnx.table_columns import ENCODED, add_table
 from aucmax.tables import TableModel
-from aucmax.trees.forest import Forest
 
 
 def to_onnx(model: Any) -> onnx.ModelProto:
@@ -160,10 +160,6 @@ def _add_hypotheses(graph: OnnxGraph, matrix: str, model: Any) -> str:
 
 
 def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
-    exponents = getattr(model, "column_exponents_", None)
-    if exponents is not None:
-        factors = graph.constant(np.ldexp(1.0, -exponents)[None, :])
-        matrix = graph.add("Mul", matrix, factors)
     scores = add_trees(graph, matrix, model.model_text_)
     offset = graph.number(getattr(model, "threshold_", 0.0))
     return graph.add("Sub", scores, offset)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+from aucmax.model_selection.forest import Forest
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
-from aucmax.trees.booster_text import parse_fields
-from aucmax.trees.forest import Forest
+from aucmax.persistence.booster_text import parse_fields
 
 _AT_MOST, _MEMBER = 0, 6  # ONNX's numbers of the two kinds of splits
 _SUM, _AS_IT_IS = 1, 0

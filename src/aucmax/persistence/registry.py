@@ -15,14 +15,14 @@ REGISTRY: dict[str, str] = {
     "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",
-    "Forest": "aucmax.trees",
+    "Forest": "aucmax.model_selection",
     "GraphRanker": "aucmax.graphs",
     "KernelLogistic": "aucmax.model_selection.kernel_logistic",
     "LambdaMART": "aucmax.trees",
-    "LambdaRankBaseline": "aucmax.trees",
+    "LambdaRankBaseline": "aucmax.model_selection",
     "LevelSumRanker": "aucmax.linear",
     "LinearRankerCV": "aucmax.linear",
-    "LightGBMBaseline": "aucmax.trees",
+    "LightGBMBaseline": "aucmax.model_selection",
     "LogisticRegression": "sklearn.linear_model",
     "MarginCurve": "aucmax.margin",
     "MarginRanker": "aucmax.margin",
@@ -30,7 +30,7 @@ REGISTRY: dict[str, str] = {
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
     "TableModel": "aucmax.tables",
-    "XGBoostRanker": "aucmax.trees",
+    "XGBoostRanker": "aucmax.model_selection",
 }
 
 #: classes that score rows by the state of others, without scikit-learn

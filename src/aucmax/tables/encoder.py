@@ -206,11 +206,8 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
             lines = notes.setdefault(without_values(reason), {})
             lines[name] = f"column {name!r} is {_LEFT_OUT}: {reason}"
         for kind, by_name in notes.items():
-            summary = NOTE_SUMMARIES.get(
-                kind, f"{{n}} columns are {_LEFT_OUT}: {{names}}"
-            )
-            line = summary.format(n=len(by_name), names=list_names(by_name))
-            self.notices_ += by_name.values() if len(by_name) < 2 else [line]
+            is_few = len(by_name) < 2
+            self.notices_ += by_name.values() if is_few else [_summary(kind, by_name)]
             self.column_notes_ += by_name.values()
         if not self.columns_:
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
@@ -270,6 +267,16 @@ class TableEncoder(LearnedColumns, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return allow_tables(super().__sklearn_tags__())
+
+
+def _summary(kind: str, notes: dict[str, str]) -> str:
+    """Return one sentence on several columns; of those left out one has its reason."""
+    n, names = len(notes), list_names(notes)
+    if kind in NOTE_SUMMARIES:
+        return NOTE_SUMMARIES[kind].format(n=n, names=names)
+    name, note = next(iter(notes.items()))
+    reason = note.partition(f"{_LEFT_OUT}: ")[2]
+    return f"{n} columns are {_LEFT_OUT}: {names} (reason for {name!r}: {reason})"
 
 
 def _two_labels(y: Any) -> NDArray[np.int64] | None:

@@ -1,19 +1,6 @@
-"""Trees: LambdaMART, plug-ins for LightGBM and XGBoost, baselines, and forests."""
+"""Trees: LambdaMART on LightGBM, and plug-ins for LightGBM and XGBoost."""
 
-from aucmax.trees.baselines import (
-    LambdaRankBaseline,
-    LightGBMBaseline,
-    XGBoostRanker,
-)
-from aucmax.trees.forest import Forest
 from aucmax.trees.lambdamart import LambdaMART
 from aucmax.trees.tree_rounds import TreeProgress
 
-__all__ = [
-    "Forest",
-    "LambdaMART",
-    "LambdaRankBaseline",
-    "LightGBMBaseline",
-    "TreeProgress",
-    "XGBoostRanker",
-]
+__all__ = ["LambdaMART", "TreeProgress"]

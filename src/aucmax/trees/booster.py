@@ -1,8 +1,10 @@
-"""LightGBM's boosters: the data that they read, and the scores that they return."""
+"""LightGBM's boosters: their parameters, the data they read, the scores they return."""
 
+import difflib
 import os
+import re
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,20 +12,166 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils import check_random_state
 
+from aucmax._core.parameters import check_interval, check_number, check_positive
 from aucmax._core.threads import has_lost_threads, import_package, note_threads
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.trees.tree_columns import monotone_signs
 
 #: parameters of a silent model that does not depend on the number of threads
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 
+# parameters of files or other machines, by their main names
+_OUTSIDE = (
+    "config", "convert_model", "convert_model_language", "data", "forcedbins_filename",
+    "forcedsplits_filename", "input_model", "local_listen_port",
+    "machine_list_filename", "machines", "num_machines", "output_model",
+    "output_result", "parser_config_file", "pre_partition", "save_binary",
+    "snapshot_freq", "task", "time_out", "tree_learner", "two_round", "valid",
+)  # fmt: skip
+# what `params` cannot hold: the parameter to use instead, or why there is none
+_REJECTED = dict.fromkeys(_OUTSIDE, "a fit does not use files or other machines") | {
+    "objective": "use the parameter objective",
+    "metric": "use eval_metric",
+    "num_iterations": "use n_estimators",
+    "num_threads": "use n_jobs",
+    "early_stopping_round": "use n_iter_no_change",
+    "categorical_feature": "use categorical_features",
+    "monotone_constraints": "use the parameter monotone_constraints",
+    "verbosity": "use verbose",
+    "num_class": "there is one score per row",
+    "linear_tree": "models of linear trees cannot be saved safely",
+}
+_WORD = re.compile(r"[A-Za-z0-9_.+-]*")
+_BOOSTING = ("gbdt", "gbrt", "goss")  # which add trees and never change earlier ones
+# leaves of trees up to this many rows
+_LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
+
 _MAX_THREADS = 256
 _ROWS_PER_THREAD = 2000
-_CELLS_AT_ONCE = 1 << 20  # of a memory map: 8 megabytes
 
 # boosters by estimator, with the text they were built from; not part of the state of an
 # estimator, so that a saved or copied model has text alone
 _BOOSTERS: "WeakKeyDictionary[Any, tuple[str, Any]]" = WeakKeyDictionary()
+
+
+def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
+    """Check the parameters of LambdaMART; return LightGBM's, by its names."""
+    num_leaves, seed = estimator.num_leaves, estimator.random_state
+    if isinstance(num_leaves, str) and num_leaves == "auto":
+        num_leaves = next(leaves for most, leaves in _LEAVES if n_rows <= most)
+    if not isinstance(seed, Integral):
+        seed = check_random_state(seed).randint(2**31 - 1)
+    check_positive("learning_rate", estimator.learning_rate)
+    check_number("reg_alpha", estimator.reg_alpha, 0.0, np.inf)
+    check_number("reg_lambda", estimator.reg_lambda, 0.0, np.inf)
+    check_interval("subsample", estimator.subsample, 1.0)
+    check_interval("colsample_bytree", estimator.colsample_bytree, 1.0)
+    _check_whole("num_leaves", num_leaves, 2, 131_072)
+    _check_whole("max_depth", estimator.max_depth, -1, 2**31 - 1)
+    _check_whole("min_child_samples", estimator.min_child_samples, 0, 2**31 - 1)
+    _check_whole("random_state", seed, 0, 2**31 - 1)
+    parameters = {
+        "objective": "none",
+        "metric": "None",
+        "num_iterations": estimator.n_estimators,
+        "learning_rate": estimator.learning_rate,
+        "num_leaves": num_leaves,
+        "max_depth": estimator.max_depth,
+        "min_data_in_leaf": estimator.min_child_samples,
+        "bagging_fraction": estimator.subsample,
+        "bagging_freq": int(estimator.subsample < 1.0),
+        "feature_fraction": estimator.colsample_bytree,
+        "lambda_l1": estimator.reg_alpha,
+        "lambda_l2": estimator.reg_lambda,
+        "num_threads": n_threads(estimator.n_jobs, n_rows),
+        "seed": int(seed),
+        **REPEATABLE,
+    }
+    if estimator.monotone_constraints is not None:
+        parameters["monotone_constraints"] = monotone_signs(estimator)
+    return merge_parameters(parameters, estimator.params)
+
+
+def merge_parameters(
+    parameters: Mapping[str, Any], params: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return parameters by their main names, overridden by the user's `params`."""
+    if params is None:
+        return dict(parameters)
+    if not isinstance(params, Mapping):
+        raise TypeError(
+            f"params must be a dict of LightGBM parameters, got "
+            f"{type(params).__name__}."
+        )
+    main_names = _main_names()
+    merged, seen = dict(parameters), dict[str, str]()
+    for name, value in params.items():
+        main = main_names.get(name)
+        if main is None:
+            close = difflib.get_close_matches(str(name), main_names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"params has {name!r}, which is not a parameter of LightGBM.{hint}"
+            )
+        if main in _REJECTED:
+            raise ValueError(f"params cannot hold {name!r}: {_REJECTED[main]}.")
+        if not _is_plain(value):
+            raise ValueError(
+                f"params has {name}={value!r}; a value must be a number, True or "
+                "False, a single word, or a list of these."
+            )
+        if main in seen:
+            raise ValueError(
+                f"params holds {name!r} and {seen[main]!r}, which name the same "
+                "parameter. Pass one of them."
+            )
+        if main == "boosting" and value not in _BOOSTING:
+            raise ValueError(
+                f"params has boosting={value!r}, which is not supported; use one of "
+                f"{', '.join(_BOOSTING)}."
+            )
+        seen[main] = name
+        merged[main] = value
+    return merged
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value cannot hold a second parameter in LightGBM's string."""
+    if isinstance(value, str):
+        return _WORD.fullmatch(value) is not None
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, Real | np.bool_)
+
+
+def _main_names() -> dict[str, str]:
+    """Return the main name of each alias; LightGBM has no public function for it."""
+    import lightgbm
+
+    try:
+        table = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+        names = {alias: main for main, aliases in table.items() for alias in aliases}
+    except (AttributeError, TypeError):
+        names = {}
+    # an alias that is not known could name a file
+    if not _REJECTED.keys() <= set(names.values()):
+        raise IncompatibleError(
+            f"params cannot be checked: LightGBM {lightgbm.__version__} does not list "
+            "all names of its parameters as earlier versions do. Use params=None, or "
+            "another version of LightGBM."
+        )
+    return names
+
+
+def _check_whole(name: str, value: Any, low: int, high: int) -> None:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not low <= int(value) <= high:
+        raise ValueError(
+            f"{name} must be a whole number from {low} to {high}, got {value!r}."
+        )
 
 
 def new_dataset(
@@ -31,7 +179,7 @@ def new_dataset(
     X: Any,
     labels: ArrayLike,
     categorical: Sequence[int],
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | str = "auto",
 ) -> Any:
     """Return LightGBM's data set of these rows, not yet in bins."""
     lightgbm = import_package("lightgbm", "a model of trees")
@@ -39,7 +187,7 @@ def new_dataset(
     return lightgbm.Dataset(
         readable_by_lightgbm(X),
         labels,
-        feature_name="auto" if names is None else list(names),
+        feature_name=names,
         categorical_feature=list(categorical),
         params=dict(parameters),
         free_raw_data=True,
@@ -97,56 +245,8 @@ def _allowed_threads() -> int:
 
 def readable_by_lightgbm(X: Any) -> Any:
     """Return the data without a copy; LightGBM does not read SciPy's sparse arrays."""
-    if isinstance(X, MappedRows):
-        return X.sequence()
     if not sparse.issparse(X):
         return X
     by_column = getattr(X, "format", "") == "csc"
     as_matrix: Any = sparse.csc_matrix if by_column else sparse.csr_matrix
     return as_matrix(X)
-
-
-class MappedRows:
-    """Some rows of a memory map, or all, with columns divided by powers of two.
-
-    LightGBM reads a sample of them, then all in batches, and keeps about a byte per
-    cell: the matrix is never in memory as a whole.
-    """
-
-    def __init__(
-        self, X: Any, exponents: IntArray | None, rows: IntArray | None = None
-    ) -> None:
-        self._X = X
-        self._exponents = exponents
-        self._rows = rows
-        self.shape = (X.shape[0] if rows is None else rows.size, X.shape[1])
-
-    def __getitem__(self, rows: IntArray) -> "MappedRows":
-        chosen = rows if self._rows is None else self._rows[rows]
-        return MappedRows(self._X, self._exponents, chosen)
-
-    def read(self, place: Any) -> FloatArray:
-        """Read a row, or a slice of them."""
-        found = self._X[place if self._rows is None else self._rows[place]]
-        found = np.array(found, dtype=np.float64, order="C")
-        if self._exponents is None:
-            return found
-        with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(found, -self._exponents))
-
-    def sequence(self) -> Any:
-        """Return the rows as LightGBM reads them."""
-        import lightgbm
-
-        owner = self
-
-        class MappedSequence(lightgbm.Sequence):
-            batch_size = max(1, _CELLS_AT_ONCE // owner.shape[1])
-
-            def __getitem__(self, place: Any) -> FloatArray:
-                return owner.read(place)
-
-            def __len__(self) -> int:
-                return int(owner.shape[0])
-
-        return MappedSequence()

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,24 +29,32 @@ from aucmax.exceptions import (
     DivergedWarning,
     OneClassQueryWarning,
 )
-from aucmax.trees.booster import contributions, predict
-from aucmax.trees.booster_parameters import booster_parameters
+from aucmax.trees.booster import (
+    booster_parameters,
+    contributions,
+    new_dataset,
+    predict,
+)
 from aucmax.trees.pair_objectives import (
     OBJECTIVES,
     OUTSIDE_WEIGHT,
     find_objective,
     prepare_measure,
 )
-from aucmax.trees.tree_columns import TreeColumns, framed_like
+from aucmax.trees.tree_columns import (
+    framed_like,
+    learn_columns,
+    lightgbm_names,
+    read_rows,
+)
 from aucmax.trees.tree_rounds import (
     PRINT_EVERY,
     TreeProgress,
     TreeRounds,
     check_fitted_state,
     fitted_attributes,
-    new_booster,
 )
-from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
+from aucmax.trees.tree_rows import check_rows, read_labels, split_validation_rows
 
 
 def _ranked_labels(estimator: "LambdaMART") -> str:
@@ -65,6 +74,7 @@ def _has_two_classes(estimator: "LambdaMART") -> bool:
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class LambdaMART(BinaryRanker):
     r"""Boosted trees that maximise the AUC, a part of it, or that of several levels.
 
@@ -87,12 +97,6 @@ class LambdaMART(BinaryRanker):
     "ndcg"      the change of the NDCG, with gains :math:`2^y - 1`. Levels.
     ==========  ====================================================================
 
-    With "average_precision" the last 40% of the rounds follow the gradient of another
-    risk of two classes, the average precision of smooth ranks, see
-    :class:`aucmax.risks.SmoothAveragePrecision`. It is not convex, so the first 60% are
-    those of "logistic". If early stopping sees no better round for half of
-    `n_iter_no_change`, the change comes earlier.
-
     Two objectives are for censored times, a `y` with the fields ``event`` and ``time``
     (see :func:`aucmax.metrics.survival_target`); a higher score means an earlier event:
 
@@ -108,7 +112,8 @@ class LambdaMART(BinaryRanker):
     are within queries, and a query counts as much as it has rows.
 
     NaN in X is a missing value, which trees handle by themselves. Scaling makes no
-    difference to trees.
+    difference to trees, but LightGBM cannot read a column whose largest value is below
+    1e-30 or above 1e270: `fit` rejects it.
 
     Parameters
     ----------
@@ -210,9 +215,6 @@ class LambdaMART(BinaryRanker):
     categories_ : dict of int to list
         The category of each code in these columns, the most frequent first (only if
         "from_dtype" has found any).
-    column_exponents_ : ndarray of int64 of shape (n_features,)
-        Powers of two by which columns are divided, only if some have values that
-        LightGBM takes for 0 or infinity.
 
     See Also
     --------
@@ -273,7 +275,6 @@ class LambdaMART(BinaryRanker):
             is_survival_=saved.instance_of(bool),
             threshold_=saved.finite,
             categories_=saved.instance_of(dict),
-            column_exponents_=saved.array("i", "n_features_in_"),
             feature_importances_=saved.array("f", "n_features_in_"),
             best_iteration_=saved.count,
             best_score_=saved.number,
@@ -282,58 +283,31 @@ class LambdaMART(BinaryRanker):
         ),
     )
 
-    def __init__(
-        self,
-        objective: str = "logistic",
-        *,
-        fpr_range: Sequence[float] = (0.0, 0.1),
-        outside_weight: float = OUTSIDE_WEIGHT,
-        truncation: int | None = None,
-        n_estimators: int = 300,
-        learning_rate: float = 0.05,
-        num_leaves: int | str = "auto",
-        max_depth: int = -1,
-        min_child_samples: int = 5,
-        subsample: float = 1.0,
-        colsample_bytree: float = 0.8,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 3.0,
-        categorical_features: Sequence[int | str] | str | None = "from_dtype",
-        monotone_constraints: Sequence[int] | Mapping[Any, int] | None = None,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        eval_metric: str | Callable[..., float] | None = None,
-        max_time: float | None = None,
-        params: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        callback: Callable[[TreeProgress], object] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.objective = objective
-        self.fpr_range = fpr_range
-        self.outside_weight = outside_weight
-        self.truncation = truncation
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.max_depth = max_depth
-        self.min_child_samples = min_child_samples
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.reg_alpha = reg_alpha
-        self.reg_lambda = reg_lambda
-        self.categorical_features = categorical_features
-        self.monotone_constraints = monotone_constraints
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.eval_metric = eval_metric
-        self.max_time = max_time
-        self.params = params
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    objective: str = "logistic"
+    _: KW_ONLY
+    fpr_range: Sequence[float] = (0.0, 0.1)
+    outside_weight: float = OUTSIDE_WEIGHT
+    truncation: int | None = None
+    n_estimators: int = 300
+    learning_rate: float = 0.05
+    num_leaves: int | str = "auto"
+    max_depth: int = -1
+    min_child_samples: int = 5
+    subsample: float = 1.0
+    colsample_bytree: float = 0.8
+    reg_alpha: float = 0.0
+    reg_lambda: float = 3.0
+    categorical_features: Sequence[int | str] | str | None = "from_dtype"
+    monotone_constraints: Sequence[int] | Mapping[Any, int] | None = None
+    n_iter_no_change: int | None = None
+    validation_fraction: float = 0.1
+    eval_metric: str | Callable[..., float] | None = None
+    max_time: float | None = None
+    params: Mapping[str, Any] | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    callback: Callable[[TreeProgress], object] | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -368,31 +342,35 @@ class LambdaMART(BinaryRanker):
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
-            watch = RoundMonitor.of(self, PRINT_EVERY)
+            monitor = RoundMonitor.of(self, PRINT_EVERY)
             objective = find_objective(self.objective)
-            columns, X = TreeColumns.learn(self, X)
-            known, rows = check_rows(self, objective, X, y, sample_weight, qid)
-            rows, evaluation = split_validation_rows(
-                self, objective, rows, known, columns, eval_set
+            columns, X = learn_columns(self, X)
+            target, rows = check_rows(self, objective, X, y, sample_weight, qid)
+            rows, validation, measure = split_validation_rows(
+                self, objective, rows, target, columns, eval_set
             )
             parameters = booster_parameters(self, rows.labels.size)
-            settings = (
+            risk = objective.risk(
                 self.fpr_range,
                 self.outside_weight,
                 parameters["num_threads"],
                 self.truncation,
+            ).bind(rows.labels, rows.weight, rows.codes)
+            data = new_dataset(
+                parameters,
+                rows.X,
+                np.zeros(rows.labels.size),  # only the risk needs labels
+                columns["categorical_features_"],
+                lightgbm_names(self),
             )
-            names = filter(None, (self.objective, objective.first))
-            risks = (find_objective(name).risk(*settings) for name in names)
-            pairs, *first = (r.bind(rows.labels, rows.weight, rows.qid) for r in risks)
-            booster = new_booster(parameters, rows.X, columns, evaluation)
-            rounds = TreeRounds(watch, booster, pairs, evaluation, *first)
-            rounds.run()
-            if watch.n_iter % PRINT_EVERY:  # the last round is not printed yet
+            rounds = TreeRounds(monitor, risk, measure)
+            booster = rounds.run(parameters, data, validation and validation.X)
+            if monitor.n_iter % PRINT_EVERY:  # the last round is not printed yet
                 print_progress(self, rounds.progress)
             for warning in self._warnings(rounds):
                 warnings.warn(*warning, stacklevel=2)
-            replace_state(self, fitted_attributes(rounds, rows, known, columns))
+            fitted = fitted_attributes(rounds, booster, rows, validation, target)
+            replace_state(self, {**columns, **fitted})
         return self
 
     @map_over_partitions
@@ -439,12 +417,11 @@ class LambdaMART(BinaryRanker):
         -------
         float
             The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
-            average precision ("average_precision"), the multi-class AUC ("mauc"), the
-            ordinal AUC ("ordinal"), the NDCG ("ndcg") or Harrell's C ("concordance",
-            "cox").
+            multi-class AUC ("mauc"), the ordinal AUC ("ordinal"), the NDCG ("ndcg") or
+            Harrell's C ("concordance", "cox").
         """
         check_is_fitted(self, "model_text_")
-        labels = TrainingLabels.of(self).encode(self, y, "y")
+        labels = read_labels(self, vars(self), y, "y")
         metric = find_objective(self.objective).metric_at(self.truncation)
         measure = prepare_measure(metric, labels, qid, sample_weight, self.fpr_range)
         return measure(self.decision_function(X))
@@ -477,11 +454,6 @@ class LambdaMART(BinaryRanker):
             For ``lightgbm.Booster(model_str=...)``.
         """
         check_is_fitted(self, "model_text_")
-        if hasattr(self, "column_exponents_"):
-            raise ValueError(
-                "a column has values below 1e-30 or above 1e270, which LightGBM does "
-                "not distinguish; multiply it by a power of ten and fit again."
-            )
         text, categories = self.model_text_, getattr(self, "categories_", {})
         kept = text.partition("\npandas_categorical:")[0]
         lists = json.dumps([categories[k] for k in sorted(categories)] or None)
@@ -503,7 +475,7 @@ class LambdaMART(BinaryRanker):
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self, "model_text_")
-        return TreeColumns.of(vars(self)).read(self, X)
+        return read_rows(self, vars(self), X)
 
     def _raw_scores(self, X: Any, **options: Any) -> FloatArray:
         scores = predict(self, X, raw_score=True, **options)
@@ -511,24 +483,25 @@ class LambdaMART(BinaryRanker):
 
     def _warnings(self, rounds: TreeRounds) -> Iterator[tuple[str, type[Warning]]]:
         """Yield warnings that the user should see, each with its category."""
-        pairs, watch = rounds.pairs, rounds.watch
-        if pairs.n_skipped:
+        risk, monitor = rounds.risk, rounds.monitor
+        if risk.n_skipped:
             yield (
-                f"{pairs.n_skipped} of the {pairs.n_queries} queries have rows of one "
+                f"{risk.n_skipped} of the {risk.n_queries} queries have rows of one "
                 "class or level only; they contribute nothing.",
                 OneClassQueryWarning,
             )
         if rounds.reason == "diverged":
             yield (
-                f"the scores of round {watch.n_iter + 1} are too large or not numbers; "
-                f"the model keeps {watch.n_kept} earlier rounds. Use a smaller "
-                f"learning_rate (now {self.learning_rate:g}) or a larger reg_lambda.",
+                f"the scores of round {monitor.n_iter + 1} are too large or not "
+                f"numbers; the model keeps {monitor.n_kept} earlier rounds. Use a "
+                f"smaller learning_rate (now {self.learning_rate:g}) or a larger "
+                "reg_lambda.",
                 DivergedWarning,
             )
-        elif watch.n_iter == 0:
+        elif monitor.n_iter == 0:
             yield (
                 "no split of any column reduces the loss, so all scores are equal. Are "
-                f"all columns constant, or are {pairs.n_rows} rows too few for leaves "
+                f"all columns constant, or are {risk.n_rows} rows too few for leaves "
                 f"of min_child_samples={self.min_child_samples}?",
                 ConstantScoresWarning,
             )

@@ -8,12 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.risks import (
-    Concordance,
-    CoxLikelihood,
-    PairLogistic,
-    SmoothAveragePrecision,
-)
+from aucmax.risks import Concordance, CoxLikelihood, PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative error of hessians (of gradients 3e-6): trees round to single precision.
@@ -24,9 +19,6 @@ OUTSIDE_WEIGHT = 0.3
 # Factor by which the range of the training objective is wider, since the requested one
 # has few rows and changes from round to round. Chosen in the same way.
 _WIDER = 3.0
-#: share of the rounds that the objective `first` has; 0 to 0.6 were as good
-FIRST_SHARE = 0.6
-_WIDTH = 1.0  # of smooth ranks: scores are about logits
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,6 @@ class PairObjective:
     metric: str  # the name of the metric that it aims at
     rank_weighted: bool = False  # whether pairs are weighted by difference of ranks
     pair_weights: str = "equal"  # the weight of a pair of levels
-    first: str | None = None  # the objective of the first rounds, if another one
 
     def metric_at(self, truncation: int | None) -> NamedMetric:
         """Return the metric that it aims at."""
@@ -57,8 +48,6 @@ class PairObjective:
         if self.labels == "times":
             is_cox = self.name == "cox"
             return CoxLikelihood() if is_cox else Concordance(accuracy=ACCURACY)
-        if self.metric == "average_precision":
-            return SmoothAveragePrecision(_WIDTH, accuracy=ACCURACY)
         trained = 0.0, 1.0
         if self.metric == "partial_auc":
             low, high = check_range("fpr_range", fpr_range)
@@ -81,9 +70,6 @@ OBJECTIVES: dict[str, PairObjective] = {
         PairObjective("logistic", "two", "auc"),
         PairObjective("auc", "two", "auc", rank_weighted=True),
         PairObjective("pauc", "two", "partial_auc"),
-        PairObjective(
-            "average_precision", "two", "average_precision", first="logistic"
-        ),
         PairObjective(
             "mauc", "levels", "mauc", rank_weighted=True, pair_weights="mauc"
         ),

@@ -1,30 +1,32 @@
 """Forests of scikit-learn, stored as arrays of splits and scored by our own loop."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
+from aucmax._core.mapped import row_blocks
 from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ModelFileError
-from aucmax.trees._forest_kernels import add_shares
+from aucmax.model_selection._forest_kernels import add_shares
+from aucmax.model_selection.baselines import check_fitted_columns
 from aucmax.trees.booster import n_threads
 
-_CELLS_AT_ONCE = 1 << 22  # of a matrix in single precision: 16 megabytes
 # Trees that are grown between two calls of the callback.
 _TREES_AT_ONCE = 20
 _LARGEST = np.finfo(np.float32).max
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class Forest(BinaryRanker):
     """A forest of scikit-learn: the mean share of positives in the leaves of a row.
 
@@ -83,29 +85,16 @@ class Forest(BinaryRanker):
         shares_=saved.array("f", None),
     )
 
-    def __init__(
-        self,
-        n_estimators: int = 300,
-        thresholds: str = "random",
-        criterion: str = "gini",
-        max_features: str | None = "sqrt",
-        min_samples_leaf: int = 1,
-        max_rows: int = 10_000,
-        max_splits: int = 600_000,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        callback: Callable[[int], object] | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.thresholds = thresholds
-        self.criterion = criterion
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_rows = max_rows
-        self.max_splits = max_splits
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.callback = callback
+    n_estimators: int = 300
+    thresholds: str = "random"
+    criterion: str = "gini"
+    max_features: str | None = "sqrt"
+    min_samples_leaf: int = 1
+    max_rows: int = 10_000
+    max_splits: int = 600_000
+    n_jobs: int | None = None
+    random_state: int = 0
+    callback: Callable[[int], object] | None = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
@@ -171,52 +160,39 @@ class Forest(BinaryRanker):
 
     def _store(self, trees: list[Any]) -> None:
         """Keep the splits of all trees one after the other."""
-        values = [tree.value[:, 0, 1] for tree in trees]
-        self.shares_, share = np.unique(np.concatenate(values), return_inverse=True)
-        starts = np.cumsum([0, *(tree.node_count for tree in trees)])
-        is_split = np.concatenate([tree.children_left >= 0 for tree in trees])
+
+        def joined(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        n_nodes = [tree.node_count for tree in trees]
+        starts = np.cumsum(n_nodes) - n_nodes
+        self.shares_, share = np.unique(joined("value")[:, 0, 1], return_inverse=True)
+        is_split = joined("children_left") >= 0
         # the place of each node: that of its split, or of its share, counted from -1
         place = np.where(is_split, np.cumsum(is_split) - 1, -1 - share)
-        sides = [
-            np.concatenate(
-                [
-                    getattr(tree, f"children_{side}") + start
-                    for tree, start in zip(trees, starts[:-1], strict=True)
-                ]
-            )[is_split]
-            for side in ("left", "right")
-        ]
-        self.children_ = place[np.column_stack(sides)].astype(np.int32)
-        self.roots_ = place[starts[:-1]].astype(np.int32)
-        columns, missing, exact = (
-            np.concatenate([getattr(tree, name) for tree in trees])[is_split]
-            for name in ("feature", "missing_go_to_left", "threshold")
-        )
-        self.features_ = columns.astype(np.int32)
-        self.missing_left_ = missing.astype(bool)
+        sides = np.column_stack([joined("children_left"), joined("children_right")])
+        children = (sides + np.repeat(starts, n_nodes)[:, None])[is_split]
+        self.children_ = place[children].astype(np.int32)
+        self.roots_ = place[starts].astype(np.int32)
+        self.features_ = joined("feature")[is_split].astype(np.int32)
+        self.missing_left_ = joined("missing_go_to_left")[is_split].astype(bool)
         # the largest number of single precision that is not above the threshold
+        exact = joined("threshold")[is_split]
         near = exact.astype(np.float32)
         below = np.nextafter(near, np.float32(-np.inf))
         self.thresholds_ = np.where(near > exact, below, near)
 
     def _shares(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, the model was trained on "
-                f"{self.n_features_in_}."
-            )
+        check_fitted_columns(self, X)
         shares = np.zeros(X.shape[0])
-        step = max(1, _CELLS_AT_ONCE // max(1, X.shape[1]))
-        for start in range(0, shares.size, step):
-            rows = X[start : start + step]
+        splits = self.features_, self.thresholds_, self.missing_left_
+        for rows in row_blocks(X):
+            block: Any = X[rows]
+            values = _single_precision(
+                block.toarray() if hasattr(block, "toarray") else block
+            )
             add_shares(
-                _single_precision(rows.toarray() if hasattr(rows, "toarray") else rows),
-                (self.features_, self.thresholds_, self.missing_left_),
-                self.children_,
-                self.roots_,
-                self.shares_,
-                shares[start : start + step],
+                values, splits, self.children_, self.roots_, self.shares_, shares[rows]
             )
         return np.asarray(shares / self.roots_.size)
 
@@ -225,16 +201,14 @@ class Forest(BinaryRanker):
         if not hasattr(self, "roots_"):
             return
         n_splits, n_shares = self.features_.size, self.shares_.size
+        nodes = np.append(self.roots_, self.children_)
+        above = np.arange(n_splits)[:, None]
         if self.roots_.size == 0:
             raise ModelFileError("a forest has no trees")
-        if n_splits and not 0 <= self.features_.min() <= self.features_.max() < (
-            self.n_features_in_
-        ):
+        if ((self.features_ < 0) | (self.features_ >= self.n_features_in_)).any():
             raise ModelFileError("a split is on a column that does not exist")
-        for places in (self.roots_, self.children_):
-            if places.size and not -n_shares <= places.min() <= places.max() < n_splits:
-                raise ModelFileError("a split or leaf does not exist")
-        above = np.arange(n_splits)[:, None]
+        if ((nodes < -n_shares) | (nodes >= n_splits)).any():
+            raise ModelFileError("a split or leaf does not exist")
         if ((self.children_ >= 0) & (self.children_ <= above)).any():
             raise ModelFileError("a split comes before the one above it")
 
@@ -242,12 +216,10 @@ class Forest(BinaryRanker):
 def _single_precision(X: Any) -> Any:
     """Return rows as scikit-learn's trees compare them, without infinities."""
     if sparse.issparse(X):
-        given: Any = X
-        rows: Any = sparse.csr_array(given)
-        values = _single_precision(rows.data)
+        matrix: Any = X
+        rows: Any = sparse.csr_array(matrix)
         # scikit-learn's trees take no other type of indices
-        parts = (
-            one.astype(np.int32, copy=False) for one in (rows.indices, rows.indptr)
-        )
-        return sparse.csr_array((values, *parts), shape=rows.shape)
+        indices, starts = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        parts: Any = (_single_precision(rows.data), indices, starts)
+        return sparse.csr_array(parts, shape=rows.shape)
     return np.clip(np.asarray(X), -_LARGEST, _LARGEST).astype(np.float32)

@@ -5,7 +5,7 @@ import pytest
 
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import roc_auc_score
-from aucmax.trees import LightGBMBaseline
+from aucmax.model_selection import LightGBMBaseline
 
 
 def test_scores_are_log_odds_of_the_second_label():

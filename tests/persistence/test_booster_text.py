@@ -10,10 +10,9 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 
-from aucmax.trees import booster_text
-from aucmax.trees.booster_text import check_booster_text
-from torture.amount import times
-from trees.boosters import (
+from aucmax.persistence import booster_text
+from aucmax.persistence.booster_text import check_booster_text
+from persistence.boosters import (
     CATEGORICAL,
     CATEGORICAL_PARAMS,
     RNG,
@@ -24,6 +23,7 @@ from trees.boosters import (
     logistic,
     train,
 )
+from torture.amount import times
 
 
 def early_stopped():

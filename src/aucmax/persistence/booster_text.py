@@ -7,8 +7,8 @@ tree makes it loop forever. The check accepts models with one score per row, as 
 
 import math
 import re
-from collections.abc import Set
-from typing import Any
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 
 from aucmax.exceptions import ModelFileError
 
@@ -49,29 +49,27 @@ _TAIL = re.compile(
 
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,9})"
 _NUMBER = r"-?[0-9]{1,20}(?:\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?"
-INTEGERS = re.compile(rf"{_INTEGER}(?: {_INTEGER})*")
-NUMBERS = re.compile(rf"{_NUMBER}(?: {_NUMBER})*")
 # "x <= inf" is how LightGBM writes the split between missing and not missing
 _BOUND = rf"(?:{_NUMBER}|-?inf)"
-BOUNDS = re.compile(rf"{_BOUND}(?: {_BOUND})*")
 # gains and inner values are never used to predict, and may overflow in honest models
 _ANY_NUMBER = rf"(?:{_NUMBER}|-?inf|-?nan)"
-ANY_NUMBERS = re.compile(rf"{_ANY_NUMBER}(?: {_ANY_NUMBER})*")
+_INTEGERS, _NUMBERS, _BOUNDS, _ANY_NUMBERS = (
+    re.compile(f"{one}(?: {one})*") for one in (_INTEGER, _NUMBER, _BOUND, _ANY_NUMBER)
+)
 
 #: num_leaves - 1 entries each
 _SPLIT_KEYS = {
-    "split_feature": INTEGERS,
-    "split_gain": ANY_NUMBERS,
-    "threshold": BOUNDS,
-    "decision_type": INTEGERS,
-    "left_child": INTEGERS,
-    "right_child": INTEGERS,
-    "internal_value": ANY_NUMBERS,
-    "internal_weight": ANY_NUMBERS,
-    "internal_count": INTEGERS,
+    **dict.fromkeys(("split_feature", "decision_type", "internal_count"), _INTEGERS),
+    **dict.fromkeys(("left_child", "right_child"), _INTEGERS),
+    **dict.fromkeys(("split_gain", "internal_value", "internal_weight"), _ANY_NUMBERS),
+    "threshold": _BOUNDS,
 }
 #: num_leaves entries each
-_LEAF_KEYS = {"leaf_value": NUMBERS, "leaf_weight": ANY_NUMBERS, "leaf_count": INTEGERS}
+_LEAF_KEYS = {
+    "leaf_value": _NUMBERS,
+    "leaf_weight": _ANY_NUMBERS,
+    "leaf_count": _INTEGERS,
+}
 _CATEGORY_KEYS = {"cat_boundaries", "cat_threshold"}
 _TREE_KEYS = {"num_leaves", "num_cat", "is_linear", "shrinkage"}
 _TREE_KEYS |= _SPLIT_KEYS.keys() | _LEAF_KEYS.keys()
@@ -89,22 +87,18 @@ def check_booster_text(text: str) -> int:
 
     Examples
     --------
-    >>> from aucmax.trees.booster_text import check_booster_text
+    >>> from aucmax.persistence.booster_text import check_booster_text
     >>> check_booster_text("tree\nversion=v4\n")
     Traceback (most recent call last):
       ...
     ValueError: not a valid LightGBM model text: its header does not end
     """
-    try:
+    with _located("not a valid LightGBM model text: "):
         return _check_text(text)
-    except ValueError as error:
-        raise ValueError(f"not a valid LightGBM model text: {error}") from error
 
 
-def check_model_text(text: Any, n_features: int) -> None:
+def check_model_text(text: str, n_features: int) -> None:
     """Reject text that LightGBM's parser must not read, or of other columns."""
-    if not isinstance(text, str):
-        raise ModelFileError("the LightGBM model is damaged: it has no text")
     n_columns = check_booster_text(text)
     if n_columns != n_features:
         raise ModelFileError(
@@ -129,10 +123,8 @@ def _check_text(text: str) -> int:
     header, blank, _ = content.partition(b"\n\n")
     if not blank:
         raise ValueError("its header does not end")
-    try:
+    with _located("in its header, "):
         fields = _check_header(header.decode() + "\n")
-    except ValueError as error:
-        raise ValueError(f"in its header, {error}") from error
     sizes = _integers(fields["tree_sizes"])
     n_features = int(fields["max_feature_idx"]) + 1
     position = len(header) + 2
@@ -142,10 +134,8 @@ def _check_text(text: str) -> int:
         start = f"Tree={number}\n"
         if not block.startswith(start) or not block.endswith("\n\n\n"):
             raise ValueError(f"tree {number} is not where tree_sizes puts it")
-        try:
+        with _located(f"in tree {number}, "):
             _check_tree(block[len(start) : -2], n_features)
-        except ValueError as error:
-            raise ValueError(f"in tree {number}, {error}") from error
     if not content.startswith(_END_OF_TREES, position):
         raise ValueError("'end of trees' does not follow the last tree")
     tail = content[position + len(_END_OF_TREES) :].decode()
@@ -153,26 +143,31 @@ def _check_text(text: str) -> int:
     return n_features
 
 
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    """Say in the message of an error where it is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}{error}") from error
+
+
 def _check_header(header: str) -> dict[str, str]:
-    first, _, rest = header.partition("\n")
-    if first != "tree":
-        raise ValueError(f"the first line is {first[:40]!r}, not 'tree'")
-    fields = parse_fields(rest)
+    first_line = "tree\n"
+    if not header.startswith(f"{first_line}version=v4\n"):
+        raise ValueError("the first lines are not 'tree' and 'version=v4'")
+    fields = parse_fields(header[len(first_line) :])
     _check_keys(fields, _HEADER_KEYS, _OPTIONAL_HEADER_KEYS)
-    if fields["version"] != "v4":
-        raise ValueError(f"the version is {fields['version'][:20]!r}, not 'v4'")
     if fields.get("average_output", "") != "":
         raise ValueError("average_output takes no value")
-    _parse_integer("num_class", fields["num_class"], 1, 1)
-    per_round = fields["num_tree_per_iteration"]
-    _parse_integer("num_tree_per_iteration", per_round, 1, 1)
-    _parse_integer("label_index", fields["label_index"], 0, _MAX_COUNT)
-    last = _parse_integer("max_feature_idx", fields["max_feature_idx"], 0, MAX_FEATURES)
-    for key, pattern in _COLUMN_VALUES.items():
-        values = fields[key].split(" ") if key in fields else None
-        if values is not None and not (
-            len(values) == last + 1 and all(map(pattern.fullmatch, values))
-        ):
+    _parse_integer("num_class", fields, 1, 1)
+    _parse_integer("num_tree_per_iteration", fields, 1, 1)
+    _parse_integer("label_index", fields, 0, _MAX_COUNT)
+    last = _parse_integer("max_feature_idx", fields, 0, MAX_FEATURES)
+    for key in filter(fields.__contains__, _COLUMN_VALUES):
+        values = fields[key].split(" ")
+        is_valid = all(map(_COLUMN_VALUES[key].fullmatch, values))
+        if len(values) != last + 1 or not is_valid:
             raise ValueError(f"{key} does not have {last + 1} valid entries")
     if len(set(fields["feature_names"].split(" "))) != last + 1:
         raise ValueError("feature_names has a name twice")
@@ -180,11 +175,10 @@ def _check_header(header: str) -> dict[str, str]:
     name, *options = fields.get("objective", "binary").split(" ")
     if name not in _OBJECTIVES or not all(map(_OPTION.fullmatch, options)):
         raise ValueError(f"the objective {fields['objective'][:60]!r} is not supported")
-    sizes = fields["tree_sizes"]
-    n_trees = sizes.count(" ") + 1 if sizes else 0
+    n_trees = len(fields["tree_sizes"].split())
     if n_trees > MAX_TREES:
         raise ValueError(f"tree_sizes has more than {MAX_TREES} entries")
-    _check_list("tree_sizes", sizes, INTEGERS, n_trees, (1, MAX_TEXT_BYTES))
+    _check_list("tree_sizes", fields, _INTEGERS, n_trees, (1, MAX_TEXT_BYTES))
     return fields
 
 
@@ -218,8 +212,8 @@ def _check_tree(block: str, n_features: int) -> None:
         raise ValueError(
             f"is_linear={fields['is_linear'][:20]}: linear trees are not supported"
         )
-    n_leaves = _parse_integer("num_leaves", fields["num_leaves"], 1, MAX_LEAVES)
-    n_categorical = _parse_integer("num_cat", fields["num_cat"], 0, n_leaves - 1)
+    n_leaves = _parse_integer("num_leaves", fields, 1, MAX_LEAVES)
+    n_categorical = _parse_integer("num_cat", fields, 0, n_leaves - 1)
     ranges = {
         "split_feature": (0, n_features - 1),
         # bit 0: categorical, bit 1: missing goes left, bits 2 and 3: missing type (0-2)
@@ -230,13 +224,13 @@ def _check_tree(block: str, n_features: int) -> None:
         "internal_count": (0, _MAX_COUNT),
         "leaf_count": (0, _MAX_COUNT),
     }
-    _check_list("shrinkage", fields["shrinkage"], NUMBERS, 1)
+    _check_list("shrinkage", fields, _NUMBERS, 1)
     for key, pattern in _LEAF_KEYS.items():
         # a tree without a split has a value, but not always a weight and a count
         if n_leaves > 1 or key == "leaf_value" or fields[key]:
-            _check_list(key, fields[key], pattern, n_leaves, ranges.get(key))
+            _check_list(key, fields, pattern, n_leaves, ranges.get(key))
     for key, pattern in _SPLIT_KEYS.items():
-        _check_list(key, fields[key], pattern, n_leaves - 1, ranges.get(key))
+        _check_list(key, fields, pattern, n_leaves - 1, ranges.get(key))
     if n_leaves > 1:
         _check_shape(_integers(fields["left_child"]), _integers(fields["right_child"]))
     _check_categories(fields, n_categorical)
@@ -255,8 +249,9 @@ def parse_fields(block: str) -> dict[str, str]:
     return fields
 
 
-def _parse_integer(key: str, text: str, low: int, high: int) -> int:
+def _parse_integer(key: str, fields: Mapping[str, str], low: int, high: int) -> int:
     """Read one integer between two bounds, inclusive."""
+    text = fields[key]
     if not re.fullmatch(_INTEGER, text) or not low <= int(text) <= high:
         raise ValueError(f"{key}={text[:40]} is not an integer from {low} to {high}")
     return int(text)
@@ -268,12 +263,13 @@ def _integers(text: str) -> list[int]:
 
 def _check_list(
     key: str,
-    text: str,
+    fields: Mapping[str, str],
     pattern: re.Pattern[str],
     length: int,
     limits: tuple[int, int] | None = None,
 ) -> None:
     """Check the number of entries, their form, and their limits."""
+    text = fields[key]
     actual = text.count(" ") + 1 if text else 0
     if actual != length:
         raise ValueError(f"{key} has {actual} entries instead of {length}")
@@ -286,34 +282,26 @@ def _check_list(
         numbers = _integers(text)
         if min(numbers) < low or max(numbers) > high:
             raise ValueError(f"{key} has an entry outside {low} to {high}")
-    elif pattern is NUMBERS or pattern is BOUNDS:
+    elif pattern is _NUMBERS or pattern is _BOUNDS:
         for number in text.split():
             if math.isinf(float(number)) and not number.endswith("inf"):
                 raise ValueError(f"{key} has {number}, which is not finite")
 
 
 def _check_shape(left: list[int], right: list[int]) -> None:
-    """Walk from the root: each split and each leaf must be met exactly once."""
-    met_splits, met_leaves = {0}, set[int]()
-    level, depth = [0], 0
-    while level:
-        depth += 1
-        if depth > MAX_TREE_DEPTH:
+    """Check that children form one tree, each after its parent."""
+    n_splits = len(left)
+    if sorted([*left, *right]) != [*range(-1 - n_splits, 0), *range(1, n_splits)]:
+        raise ValueError("the children are not those of one tree")
+    depths = [1] * n_splits
+    for node, children in enumerate(zip(left, right, strict=True)):
+        if depths[node] > MAX_TREE_DEPTH:
             raise ValueError(f"the tree is deeper than {MAX_TREE_DEPTH}")
-        below = []
-        for node in level:
-            for child in (left[node], right[node]):
-                met = met_splits if child >= 0 else met_leaves
-                if child in met:
-                    raise ValueError(f"the child {child} is reached twice")
-                met.add(child)
-                if child >= 0:
-                    below.append(child)
-        level = below
-    if len(met_splits) != len(left) or len(met_leaves) != len(left) + 1:
-        raise ValueError(
-            f"only {len(met_splits)} of {len(left)} splits can be reached from the root"
-        )
+        for child in children:
+            if 0 <= child <= node:
+                raise ValueError("the children are not those of one tree")
+            if child > 0:
+                depths[child] = depths[node] + 1
 
 
 def _check_categories(fields: dict[str, str], n_categorical: int) -> None:
@@ -331,10 +319,8 @@ def _check_categories(fields: dict[str, str], n_categorical: int) -> None:
     _check_keys(fields, _CATEGORY_KEYS if n_categorical else set(), _TREE_KEYS)
     if n_categorical == 0:
         return
-    boundaries = fields["cat_boundaries"]
-    _check_list("cat_boundaries", boundaries, INTEGERS, n_categorical + 1)
-    ends = _integers(boundaries)
+    _check_list("cat_boundaries", fields, _INTEGERS, n_categorical + 1)
+    ends = _integers(fields["cat_boundaries"])
     if ends[0] != 0 or ends != sorted(ends):
         raise ValueError("cat_boundaries do not ascend from 0")
-    sets = fields["cat_threshold"]
-    _check_list("cat_threshold", sets, INTEGERS, ends[-1], (0, 2**32 - 1))
+    _check_list("cat_threshold", fields, _INTEGERS, ends[-1], (0, 2**32 - 1))

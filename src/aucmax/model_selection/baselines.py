@@ -1,6 +1,8 @@
 """LightGBM and XGBoost with their own objectives: baselines, and forests."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +28,7 @@ from aucmax._core.validation import (
 )
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import IncompatibleError
+from aucmax.persistence.booster_text import check_model_text
 from aucmax.trees.booster import (
     REPEATABLE,
     contributions,
@@ -33,7 +36,6 @@ from aucmax.trees.booster import (
     new_dataset,
     predict,
 )
-from aucmax.trees.booster_text import check_model_text
 from aucmax.trees.from_xgboost import lightgbm_text
 
 # LightGBM rejects more rows in one query
@@ -41,8 +43,19 @@ _MAX_QUERY = 10_000
 _MAX_LEVEL = 31  # of XGBoost; LightGBM has 30 unless it gets the gains
 
 
+def check_fitted_columns(estimator: Any, X: Any) -> None:
+    """Reject rows with more or fewer columns than those of the fit."""
+    check_is_fitted(estimator)
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, the model was trained on "
+            f"{estimator.n_features_in_}."
+        )
+
+
 @documented
-class LightGBMTrees:
+@dataclass(eq=False, repr=False)
+class LightGBMTrees(BaseEstimator):
     """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns.
 
     Parameters
@@ -62,35 +75,19 @@ class LightGBMTrees:
         stored by :func:`aucmax.save`.
     """
 
-    n_features_in_: int
-    model_text_: str
+    n_estimators: int = 100
+    categorical_features: Sequence[int] = ()
+    n_jobs: int | None = None
+    random_state: int = 0
+    params: Mapping[str, Any] | None = None
+    callback: Callable[[int], object] | None = None
+
     _unsaved_params = ("callback",)
     _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        categorical_features: Sequence[int] = (),
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        params: Mapping[str, Any] | None = None,
-        callback: Callable[[int], object] | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.params = params
-        self.callback = callback
-
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores; higher ranks first."""
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, the model was trained on "
-                f"{self.n_features_in_}."
-            )
+        check_fitted_columns(self, X)
         if X.shape[0] == 0:
             return np.empty(0)
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
@@ -121,15 +118,11 @@ class LightGBMTrees:
         rows = new_dataset(parameters, X, labels, self.categorical_features)
         rows.set_weight(weight)
         rows.set_group(group)
-        booster = lightgbm.train(
-            parameters, rows, self.n_estimators, callbacks=[self._report]
-        )
+        callback = self.callback
+        report = [] if callback is None else [lambda r: callback(r.iteration + 1)]
+        booster = lightgbm.train(parameters, rows, self.n_estimators, callbacks=report)
         self.n_features_in_ = int(X.shape[1])
         self.model_text_ = booster.model_to_string()
-
-    def _report(self, environment: Any) -> None:
-        if self.callback is not None:
-            self.callback(environment.iteration + 1)
 
     def _check_state(self) -> None:
         """Reject a loaded state that LightGBM's parser must not read."""
@@ -165,41 +158,9 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         return self
 
 
-def _grouped_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any
-) -> tuple[Any, IntArray, FloatArray | None, IntArray]:
-    """Check levels and queries; return rows by query, and the sizes of queries."""
-    levels = check_relevance_levels(estimator, y)
-    check_row_count(levels, X.shape[0])
-    weights = check_sample_weight(sample_weight, levels.size)
-    warn_of_one_query(qid, levels.size, type(estimator).__name__)
-    queries = np.zeros(levels.size, dtype=np.intp)
-    if qid is not None:
-        queries = check_qid(qid, levels.size).codes
-    if levels.max() > _MAX_LEVEL:
-        raise IncompatibleError(
-            f"y has the level {levels.max()}, but LightGBM and XGBoost rank levels up "
-            f"to {_MAX_LEVEL}, with gains 2**level - 1. Merge levels, or use "
-            "LambdaMART."
-        )
-    order = np.argsort(queries, kind="stable")
-    weights = None if weights is None else weights[order]
-    return X[order], levels[order], weights, np.bincount(queries)
-
-
 @documented
-class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
-    """LightGBM's lambdarank with its own defaults, a baseline.
-
-    It learns the order of rows within queries, by levels of relevance, for the NDCG.
-    Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
-    other loss of queries, and ``"regression"`` predicts the level of each row.
-
-    Attributes
-    ----------
-    model_text_ : str
-        The trees in LightGBM's text format.
-    """
+class QueryTrees(LightGBMTrees):
+    """Trees that learn levels of relevance within queries."""
 
     def fit(
         self,
@@ -218,24 +179,38 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         y : array-like of shape (n_rows,)
             Levels of relevance: whole numbers, 0 or above, at most 31.
         """
-        X, levels, weights, sizes = _grouped_rows(self, X, y, sample_weight, qid)
-        if sizes.max() > _MAX_QUERY:
-            raise ValueError(
-                f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes at "
-                f"most {_MAX_QUERY}. Use smaller queries, or LambdaMART."
+        levels = check_relevance_levels(self, y)
+        check_row_count(levels, X.shape[0])
+        weight = check_sample_weight(sample_weight, levels.size)
+        warn_of_one_query(qid, levels.size, type(self).__name__)
+        queries = np.zeros(levels.size, dtype=np.intp)
+        if qid is not None:
+            queries = check_qid(qid, levels.size).codes
+        if levels.max() > _MAX_LEVEL:
+            raise IncompatibleError(
+                f"y has the level {levels.max()}, but LightGBM and XGBoost rank levels "
+                f"up to {_MAX_LEVEL}, with gains 2**level - 1. Merge levels, or use "
+                "LambdaMART."
             )
-        gains = (2.0 ** np.arange(_MAX_LEVEL + 1) - 1.0).tolist()
-        parameters = {"objective": "lambdarank", "label_gain": gains}
-        self._grow(parameters, X, levels, weights, sizes)
+        order = np.argsort(queries, kind="stable")
+        weight = None if weight is None else weight[order]
+        self._grow_by_query(X[order], levels[order], weight, np.bincount(queries))
         return self
+
+    @abstractmethod
+    def _grow_by_query(
+        self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
+    ) -> None:
+        """Train on rows that are sorted by query, and store the trees."""
 
 
 @documented
-class XGBoostRanker(LightGBMTrees, BaseEstimator):
-    """XGBoost's trees for the NDCG (``rank:ndcg``), if it is installed.
+class LambdaRankBaseline(QueryTrees):
+    """LightGBM's lambdarank with its own defaults, a baseline.
 
-    It learns the order of rows within queries, by levels of relevance. Category codes
-    are read as numbers. The trees are stored in LightGBM's format.
+    It learns the order of rows within queries, by levels of relevance, for the NDCG.
+    Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
+    other loss of queries, and ``"regression"`` predicts the level of each row.
 
     Attributes
     ----------
@@ -243,36 +218,46 @@ class XGBoostRanker(LightGBMTrees, BaseEstimator):
         The trees in LightGBM's text format.
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Grow the trees.
+    def _grow_by_query(
+        self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
+    ) -> None:
+        if sizes.max() > _MAX_QUERY:
+            raise ValueError(
+                f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes at "
+                f"most {_MAX_QUERY}. Use smaller queries, or LambdaMART."
+            )
+        gains = (2.0 ** np.arange(_MAX_LEVEL + 1) - 1.0).tolist()
+        parameters = {"objective": "lambdarank", "label_gain": gains}
+        self._grow(parameters, X, levels, weight, sizes)
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features; NaN is a missing value, and so is 0 in a sparse matrix.
-        y : array-like of shape (n_rows,)
-            Levels of relevance: whole numbers, 0 or above, at most 31.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights; a query has the mean weight of its rows.
-        """
+
+@documented
+class XGBoostRanker(QueryTrees):
+    """XGBoost's trees for the NDCG (``rank:ndcg``), if it is installed.
+
+    It learns the order of rows within queries, by levels of relevance; a query has the
+    mean weight of its rows. Category codes are read as numbers, and 0 in a sparse
+    matrix is a missing value. The trees are stored in LightGBM's format.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
+    """
+
+    def _grow_by_query(
+        self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
+    ) -> None:
         import xgboost
 
-        X, levels, weights, sizes = _grouped_rows(self, X, y, sample_weight, qid)
         is_sparse = sparse.issparse(X)
         if is_sparse:
             X.eliminate_zeros()  # XGBoost distinguishes them from absent values
         rows = xgboost.DMatrix(X, levels)
         rows.set_group(sizes)
-        if weights is not None:
+        if weight is not None:
             starts = np.cumsum(sizes) - sizes
-            rows.set_weight(np.add.reduceat(weights, starts) / sizes)
+            rows.set_weight(np.add.reduceat(weight, starts) / sizes)
         parameters = {
             "objective": "rank:ndcg",
             "base_score": 0.0,
@@ -287,4 +272,3 @@ class XGBoostRanker(LightGBMTrees, BaseEstimator):
                 self.callback(number + 1)
         self.n_features_in_ = int(X.shape[1])
         self.model_text_ = lightgbm_text(booster, X.shape[0], zero_is_missing=is_sparse)
-        return self

@@ -4,7 +4,7 @@ from scipy import sparse
 
 import aucmax
 from aucmax.metrics import ndcg_score
-from aucmax.trees import LambdaRankBaseline
+from aucmax.model_selection import LambdaRankBaseline
 
 RNG = np.random.default_rng(0)
 QUERIES = RNG.permutation(np.repeat(np.arange(40), 15))
