@@ -320,10 +320,8 @@ class AUCSVC(SurvivalRanker):
                 "over C_values would be equal. Set radius=None, or pass radii."
             )
         name = "radius" if C_values is None else "C"
-        models = [
-            clone(self).set_params(**{name: value})
-            for value in (radii if C_values is None else C_values)
-        ]
+        values: Any = radii if C_values is None else C_values
+        models = [clone(self).set_params(**{name: value}) for value in values]
         for model in models:
             model._check_parameters()
         witness = clone(self)  # so that this estimator stays as it is
@@ -411,7 +409,7 @@ class AUCSVC(SurvivalRanker):
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
         options: dict[str, Any] = {"sample_weight": weight, "qid": queries}
-        metric = target_concordance
+        metric: Any = target_concordance
         if not isinstance(risk, BoundSurvivalRisk):
             metric = partial_auc_score
             options |= self._part_of_the_curve()
