@@ -136,12 +136,12 @@ def _regressions(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Soluti
         weights = point[:-1]
         scores = matrix.matvec(weights) + point[-1]
         losses = np.logaddexp(0.0, scores) - target * scores
-        of_rows = shares * (expit(scores) - target)
+        residuals = shares * (expit(scores) - target)
         value = (shares * losses).sum() + 0.5 * penalty * (weights @ weights)
-        gradient = matrix.rmatvec(of_rows) + penalty * weights
-        return float(value), np.append(gradient, of_rows.sum())
+        gradient = matrix.rmatvec(residuals) + penalty * weights
+        return float(value), np.append(gradient, residuals.sum())
 
-    found, n_iter, point = [], 0, np.zeros(rows.X.shape[1] + 1)
+    solutions, n_iter, point = [], 0, np.zeros(rows.X.shape[1] + 1)
     options: Any = {"maxiter": _MAX_ITERATIONS, **_LBFGS_OPTIONS}
     for candidate in candidates:
         penalty = 1.0 / (candidate.C * total)
@@ -149,22 +149,22 @@ def _regressions(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Soluti
             loss, point, (penalty,), method="L-BFGS-B", jac=True, options=options
         )
         point, n_iter = solution.x, n_iter + solution.nit
-        found.append(point[:-1].copy())
-    return found, n_iter
+        solutions.append(point[:-1].copy())
+    return solutions, n_iter
 
 
 def _convex(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Solutions:
     """Minimise hinges or partial likelihoods, each from the solution before."""
-    found, n_passes, start = [], 0.0, None
+    solutions, n_passes, start = [], 0.0, None
     for candidate in candidates:
         objective = rows.objective(candidate)
         solver, tol = _SOLVERS[candidate.loss]
         rule = StoppingRule(tol, max_iter=_MAX_ITERATIONS)
         solution = SOLVERS[solver](rule).minimize(objective, L2(), start)
         start = Start(solution.point, solution.cuts)
-        found.append(solution.point.parameters)
+        solutions.append(solution.point.parameters)
         n_passes += objective.n_passes
-    return found, n_passes
+    return solutions, n_passes
 
 
 def _bounded(rows: Rows, candidates: Sequence[Candidate], fitted: Fits) -> Solutions:
@@ -232,10 +232,10 @@ def measure_fold(
         sample_weight=held.sample_weight,
         qid=held.queries,
     )
-    found = np.full((3, len(candidates)), np.nan)
+    measured = np.full((3, len(candidates)), np.nan)
     for k, (_, seconds, n_passes), row_scores in zip(kept, fitted, scores, strict=True):
-        found[:, k] = measure(row_scores), seconds, n_passes
-    return found
+        measured[:, k] = measure(row_scores), seconds, n_passes
+    return measured
 
 
 def _some_rows(train: IntArray, labels: BoolArray) -> IntArray:

@@ -81,11 +81,13 @@ def convex_risks(partial: risks.PartialHinge, *rows: Any) -> dict[str, risks.Bou
     if rows[0].dtype.names is not None:
         return {loss: survival_risk(loss).bind(*rows) for loss in ("hinge", "cox")}
     whole = risks.PartialHinge()
-    found = {loss: LOSSES[loss](whole).bind(*rows) for loss in ("hinge", "logistic")}
+    bound_risks = {
+        loss: LOSSES[loss](whole).bind(*rows) for loss in ("hinge", "logistic")
+    }
     starts_at_end = partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0
     if starts_at_end and not _is_whole(partial):
-        found["hinge of the range"] = partial.bind(*rows)
-    return found
+        bound_risks["hinge of the range"] = partial.bind(*rows)
+    return bound_risks
 
 
 def _is_whole(partial: risks.PartialHinge) -> bool:
