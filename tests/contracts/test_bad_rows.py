@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
 
 
 @every_estimator
-@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-550, 2.0**530, 2.0**1015])
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**300])
 def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
     # about 1, where it matters: to a penalty, more weight is more rows
     weights = (1.0 + np.arange(N) % 3) / 4.0

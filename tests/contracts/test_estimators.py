@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax import AUCSVC, AutoRanker, LambdaMART, LevelSumRanker, LinearRankerCV
-from aucmax.linear.penalties import Penalty
 from aucmax.tables import TableModel
 from aucmax.trees.pair_objectives import OBJECTIVES
 
@@ -30,7 +29,7 @@ class GroupedAUCSVC(AUCSVC):
     def _penalty(self):
         n_features = getattr(self, "n_features_in_", 0)
         groups = [range(k, min(k + 2, n_features)) for k in range(0, n_features, 2)]
-        return Penalty("group", self.radius, self.l1_ratio, groups)
+        return "group", self.radius, self.l1_ratio, groups
 
 
 def expected_failures(estimator):

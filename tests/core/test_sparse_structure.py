@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax.graphs import Graph
 from aucmax.metrics import unnested_auc_score
 from aucmax.tables import TableEncoder

@@ -173,8 +173,8 @@ def test_scores_that_need_no_change_are_not_copied():
         (["1", "2"], TypeError, "must hold real numbers"),
         (np.array([1, "2"], dtype=object), TypeError, "row 1 is '2'"),
         ([1, 2j], TypeError, "complex128"),
-        ([1, 2**60 + 1], ValueError, "row 1 is 1152921504606846977"),
-        (np.array([2**64 - 1, 1], dtype=np.uint64), ValueError, "would make ties"),
+        ([2**60, 2**60 + 1], ValueError, "float64 rounds to one"),
+        (np.array([2**64 - 1, 2**64 - 2], np.uint64), ValueError, "rounds to one"),
         ([[1, 2], [3, 4]], ValueError, r"got shape \(2, 2\)"),
         (pl.LazyFrame({"a": [0, 1]}), TypeError, r"collect\(\) first"),
     ],
@@ -195,7 +195,11 @@ def test_large_integers_that_float64_holds_are_accepted():
         ([0, 0], "zero in every row"),
         ([1, np.nan], "row 1 is nan"),
         ([1, 2, 3], "sample_weight has 3 rows"),
-        ([1e308, 1e-300], r"from 1e-300 in row 1 to 1e\+308, more than float64"),
+        (
+            [1e-300, 1e308],
+            r"1e\+308 as the largest weight, .* Divide the weights by it",
+        ),
+        ([1e-300, 0.0], "1e-300 as the largest weight"),
     ],
 )
 def test_bad_weights_are_rejected(weights, message):
@@ -330,14 +334,6 @@ def test_series_of_both_libraries_are_accepted():
     for series in (pd.Series, pl.Series):
         found = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
         assert found == 1.0
-
-
-@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-300, 1.0, 2.0**300, 2.0**1020])
-def test_weights_of_any_scale_keep_their_proportions(scale):
-    weights = np.array([1.0, 0.0, 3.0, 5.0])
-    checked = check_sample_weight(weights * scale, 4)
-    assert (checked / checked[0] == weights).all()
-    assert 2.0**-201 < checked.max() < 2.0**201
 
 
 def test_usual_weights_stay_as_they_are():

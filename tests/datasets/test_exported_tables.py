@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 from polars.testing import assert_frame_equal
 
-import aucmax._core.memory
+import aucmax.datasets.memory
 from aucmax.datasets import load_svmlight, load_table
 from aucmax.exceptions import DataFileError, DataFileWarning
 
@@ -385,7 +385,7 @@ def test_sheets_without_rows_are_refused(tmp_path):
 def test_a_spreadsheet_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.xlsx"
     write_sheets(path, only=[["a"], [1]])
-    monkeypatch.setattr(aucmax._core.memory, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(aucmax.datasets.memory, "FREE_BYTES", 1 << 20)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/bomb.xml", bytes(1 << 24))
     with pytest.raises(DataFileError, match="--max-memory"):

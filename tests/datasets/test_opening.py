@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zstandard
 
-import aucmax._core.memory
+import aucmax.datasets.memory
 from aucmax.datasets import COMPRESSIONS, FORMATS, load_svmlight, opening
 from aucmax.datasets.opening import file_format, read_chunks
 from aucmax.exceptions import DataFileError
@@ -217,7 +217,7 @@ def test_a_zip_file_with_a_password_is_refused(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_a_small_file_does_not_unpack_to_gigabytes(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr(aucmax._core.memory, "FREE_BYTES", 1 << 23)
+    monkeypatch.setattr(aucmax.datasets.memory, "FREE_BYTES", 1 << 23)
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(COMPRESS[ending](bytes(1 << 25)))
     with pytest.raises(DataFileError, match="--max-memory"):

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-import aucmax._core.memory
+import aucmax.datasets.memory
 from aucmax.cli import main
 from aucmax.datasets import load_svmlight, load_table, max_memory
 from aucmax.datasets.opening import find_source
@@ -80,14 +80,14 @@ def test_rows_beyond_the_limit_are_an_error_that_names_the_option(tmp_path, endi
 
 
 def test_a_small_file_may_not_take_much_memory_by_default(tmp_path, monkeypatch):
-    monkeypatch.setattr(aucmax._core.memory, "FREE_BYTES", 1e6)
+    monkeypatch.setattr(aucmax.datasets.memory, "FREE_BYTES", 1e6)
     small, large = tmp_path / "small.csv.gz", tmp_path / "large.csv"
     small.write_bytes(LARGE["csv.gz"]())
     large.write_bytes(LARGE["csv"]())
     with pytest.raises(DataFileError, match="allowed for a file of this size"):
         load_table(small)
     assert load_table(large).height == ROWS
-    monkeypatch.setattr(aucmax._core.memory, "free_memory", lambda: 1e6)
+    monkeypatch.setattr(aucmax.datasets.memory, "free_memory", lambda: 1e6)
     with pytest.raises(DataFileError, match=ALLOW):
         load_table(large)
 
@@ -105,8 +105,8 @@ def test_a_limit_is_above_zero(n_bytes):
 
 def test_the_limit_ends_with_its_block():
     with max_memory(1e6):
-        assert aucmax._core.memory.free_memory() == 1e6
-    assert aucmax._core.memory.free_memory() != 1e6
+        assert aucmax.datasets.memory.free_memory() == 1e6
+    assert aucmax.datasets.memory.free_memory() != 1e6
 
 
 def test_columns_of_a_single_large_index_are_counted_before_they_are_made():

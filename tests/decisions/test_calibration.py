@@ -6,8 +6,8 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from aucmax._core.calibrated import CalibratedMixin, along_knots
 from aucmax.decisions import reliability
+from aucmax.decisions.calibrated import CalibratedMixin, along_knots
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.metrics import partial_auc_score, roc_auc_score
 

@@ -333,7 +333,7 @@ def test_no_copy_of_the_data_is_made():
         assert peak < 0.25 * X.nbytes + 40 * len(y)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_one_wide_scale_gives_finite_weights_and_the_same_ranking(data, scale):
     X, y = data
     # the penalty moves with the scale of X; C moves with it to leave the same problem

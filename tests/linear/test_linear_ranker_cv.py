@@ -38,23 +38,6 @@ def few(**options):
     return LinearRankerCV(**{"C_values": (0.1, 1.0), "cv": folds, **options})
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, "mapped", "unscaled"])
-@pytest.mark.parametrize("largest", [1.7e308, 1e200, 1e-200])
-def test_columns_near_the_ends_of_the_range_of_numbers_are_used(
-    form, largest, tmp_path
-):
-    X, y = rows(200, noise=0.1)
-    X *= largest / np.abs(X).max() / np.array([1, 1, 1, 2, 4, 8])
-    model = few(losses=("logistic regression",), standardize=form != "unscaled")
-    if form == "mapped":
-        np.save(tmp_path / "X.npy", X)
-        X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    elif form != "unscaled":
-        X = form(X)
-    with np.errstate(over="ignore", invalid="ignore"):  # in the check of scikit-learn
-        assert model.fit(X, y).score(X, y) > 0.99
-
-
 def test_the_table_of_results_is_that_of_the_folds():
     X, y = rows(2600)
     model = few(fpr_range=EARLY, cv=3).fit(X, y)
@@ -138,7 +121,7 @@ def test_candidates_share_passes():
         for C in (0.1, 1.0, 10.0)
     ]
     fitted = fit_candidates(Rows(X, y), kinds)
-    assert sum(one.n_passes for one in fitted) < 40
+    assert sum(n_passes for _, _, n_passes in fitted) < 40
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
@@ -199,10 +182,10 @@ def test_no_time_leaves_the_first_fold_and_a_warning():
     ("options", "message"),
     [
         ({"losses": ("square",)}, "losses must be one of"),
-        ({"losses": ()}, "losses must name at least one"),
+        ({"losses": ()}, "losses must be one of"),
         ({"C_values": (0.0,)}, "C_values must be positive"),
-        ({"C_values": ()}, "C_values must hold"),
-        ({"cv": 1}, "cv must be at least 2"),
+        ({"C_values": ()}, "C_values must be a list of weights"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"fpr_range": (0.2, 0.1)}, "fpr_range must satisfy"),
     ],
 )
@@ -288,12 +271,12 @@ def test_smooth_average_precision_lowers_its_risk(width):
     kind = Candidate(AT_THE_TOP, WHOLE, WHOLE, 10.0, width)
     start = Candidate("logistic regression", WHOLE, WHOLE, 10.0)
     first, found = fit_candidates(Rows(X, y), [start, kind])
-    risk = SmoothAveragePrecision(width * (X @ first.weights).std()).bind(y)
-    values = [risk.value(X @ one.weights) for one in (found, first)]
+    risk = SmoothAveragePrecision(width * (X @ first[0]).std()).bind(y)
+    values = [risk.value(X @ one[0]) for one in (found, first)]
     assert values[0] < values[1] - 0.01
     # the best weights of each fit are those of its loss alone
     (alone,) = fit_candidates(Rows(X, y), [kind])
-    np.testing.assert_allclose(alone.weights, found.weights, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(alone[0], found[0], rtol=1e-3, atol=1e-3)
 
 
 def test_weights_are_repeated_rows_for_smooth_average_precision():
@@ -303,7 +286,7 @@ def test_weights_are_repeated_rows_for_smooth_average_precision():
     kind = [Candidate(AT_THE_TOP, WHOLE, WHOLE, 1.0, 0.3)]
     (found,) = fit_candidates(Rows(X, y, weight.astype(float)), kind)
     (expected,) = fit_candidates(Rows(X[again], y[again]), kind)
-    np.testing.assert_allclose(found.weights, expected.weights, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(found[0], expected[0], rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("name", [n for n in names() if n != "concordance"])

@@ -7,7 +7,7 @@ from sklearn.model_selection import StratifiedKFold
 from aucmax import AUCSVC, LinearRankerCV
 from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
-from aucmax.linear.column_scales import standardized
+from aucmax.linear.linear_ranker_cv import _standardized
 from aucmax.linear.loss_search import Rows
 
 ROWS = 500
@@ -41,7 +41,7 @@ def mapped(data):
 def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
     X, _ = data
     weight = np.random.default_rng(1).random(ROWS)
-    scaled, centre, scale = standardized(mapped, weight, None, wanted=True)
+    scaled, centre, scale = _standardized(mapped, weight)
     assert is_mapped(scaled)
     mean = np.average(X, axis=0, weights=weight)
     spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))

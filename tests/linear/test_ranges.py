@@ -160,14 +160,14 @@ def test_newton_refuses_risks_that_cannot_be_smoothed(data, parameters):
 def test_constant_scores_are_a_warning_that_says_what_to_do(overlapping):
     X, y = overlapping
     with pytest.warns(
-        ConstantScoresWarning, match=r"C=10 is too small, or the cl.* 0\.1"
+        ConstantScoresWarning, match=r"C=10 is too small, or the rows .* 0\.1"
     ):
         model = AUCSVC(fpr_range=(0.0, 0.1)).fit(X, y)
     assert not model.coef_.any()
     assert model.objective_ == pytest.approx(10.0)
     with pytest.warns(
         ConstantScoresWarning,
-        match=r"scores tie: the cl.* risk\. Use loss='sigmoid', widen",
+        match="scores tie: the rows .* penalty. Use loss='sigmoid', raise",
     ):
         AUCSVC(radius=3.0, fpr_range=(0.0, 0.1)).fit(X, y)
     # on a path, 0 is where it begins

@@ -57,7 +57,7 @@ def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
 
 
 def test_models_of_the_folds_resume_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr("aucmax._core.folds._MAX_ROWS_FOR_ALL_FOLDS", 10)
+    monkeypatch.setattr("aucmax.tables.folds._MAX_ROWS_FOR_ALL_FOLDS", 10)
     killed(tmp_path / "a.part", "combination")
     found = ranker().fit(TABLE, Y, checkpoint=tmp_path / "a.part")
     assert len(found.encoders_) == 2

@@ -10,10 +10,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax._core import folds
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
+from aucmax.tables import folds
 
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]

@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax._core.folds import plan_folds, split_rows
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import concordance_index, concordance_interval, survival_target
 from aucmax.model_selection import compare_models, report_model, table_model
@@ -21,6 +20,7 @@ from aucmax.model_selection.concordance_estimates import (
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
+from aucmax.tables.folds import plan_folds, split_rows
 from survival_samples import censored_rows, literal_concordance
 
 FAST = ["cox", "additive-cox"]

@@ -3,7 +3,6 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from aucmax._core.folds import plan_folds
 from aucmax.exceptions import IncompatibleError
 from aucmax.model_selection import fitted_candidates
 from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpError
@@ -13,6 +12,7 @@ from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.model_selection.stacking import Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder, TableModel, Target
+from aucmax.tables.folds import plan_folds
 from aucmax.tables.frames import as_table
 from aucmax.tables.target import Grading
 

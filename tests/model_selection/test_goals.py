@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from aucmax._core.folds import split_rows
 from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.model_selection import MODELS, compare_models, table_model
@@ -12,6 +11,7 @@ from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.models import compared_models, trained_ranges
 from aucmax.tables import encode_target
+from aucmax.tables.folds import split_rows
 
 RNG = np.random.default_rng(0)
 ROWS = 400

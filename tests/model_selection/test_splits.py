@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
-from aucmax._core.folds import split_rows
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.cross_validation import Splits
 from aucmax.tables import describe_rows, encode_target
+from aucmax.tables.folds import split_rows
 
 ROWS = 300
 RNG = np.random.default_rng(0)

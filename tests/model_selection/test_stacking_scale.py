@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from aucmax._core.calibrated import along_knots
+from aucmax.decisions.calibrated import along_knots
 from aucmax.model_selection.stacking import Spread, learn_scale, scaled
 from drawing import picked
 

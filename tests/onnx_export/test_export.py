@@ -16,7 +16,7 @@ from aucmax import (
     RankBoost,
     SoftRankBoost,
 )
-from aucmax._core.calibrated import along_knots
+from aucmax.decisions.calibrated import along_knots
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import Forest, LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError

@@ -8,9 +8,8 @@ import zlib
 import pytest
 
 import aucmax
-from aucmax._core import strict_json as strict_json
 from aucmax.exceptions import ModelFileError
-from aucmax.persistence import container, load
+from aucmax.persistence import container, load, strict_json
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.forgery import (
     compact,

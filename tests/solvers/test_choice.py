@@ -166,7 +166,6 @@ class Shape:
     def __init__(self, n_rows, n_columns, is_smooth=False, is_smoothable=True):
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
         self.n_parameters = n_columns
-        self.column_scales = None
         self.risk = SimpleNamespace(
             is_smooth=is_smooth,
             can_be_smoothed=is_smoothable,

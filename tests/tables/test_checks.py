@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from aucmax._core.folds import split_rows
 from aucmax.datasets import load_demo
 from aucmax.tables import TableNotice, check_table, encode_target
 from aucmax.tables.checks import without_columns
+from aucmax.tables.folds import split_rows
 
 ROWS = 400
 RNG = np.random.default_rng(0)

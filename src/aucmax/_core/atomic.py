@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 try:
     import fcntl
@@ -74,12 +74,7 @@ def atomic_output(
         with suppress(OSError):
             partial.unlink()
         if isinstance(error, OSError) and error.errno in DISK_FULL:
-            raise OSError(
-                error.errno,
-                "the disk is full; nothing was written. Free some space, or choose "
-                "another folder",
-                str(target),
-            ) from error
+            raise _explained(error, target) from None
         raise
     _sync_folder(target.parent)
 
@@ -91,48 +86,45 @@ def _check_target(target: Path, overwrite: bool) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _raise_unwritable(error, target)
-    number, problem = 0, ""
+        raise _explained(error, target) from None
     if stat.S_ISDIR(status.st_mode):
-        number, problem = errno.EISDIR, "this is a folder; give the name of a file"
-    elif not stat.S_ISREG(status.st_mode):
-        number, problem = errno.EINVAL, "not a regular file, so it cannot be replaced"
-    elif not overwrite:
-        _raise_exists(target)
-    elif not os.access(target, os.W_OK):
-        number = errno.EACCES
-        problem = (
+        raise _explained(OSError(errno.EISDIR, ""), target)
+    if not stat.S_ISREG(status.st_mode):
+        raise _explained(OSError(errno.EINVAL, ""), target)
+    if not overwrite:
+        raise _explained(OSError(errno.EEXIST, ""), target)
+    if not os.access(target, os.W_OK):
+        raise PermissionError(
+            errno.EACCES,
             "the old file is write-protected; choose another name, or change its "
-            "permissions"
+            "permissions",
+            str(target),
         )
-    if problem:  # OSError picks the fitting subclass from the number
-        raise OSError(number, problem, str(target))
     return status.st_mode & 0o777  # never setuid, setgid or sticky
 
 
-def _raise_exists(target: Path) -> NoReturn:
-    raise FileExistsError(
-        errno.EEXIST,
-        "a file of this name exists already; choose another name, or allow "
-        "overwriting it (overwrite=True)",
-        str(target),
-    )
-
-
-def _raise_unwritable(error: OSError, target: Path) -> NoReturn:
-    """Explain why no file can be made beside `target`."""
+def _explained(error: OSError, target: Path) -> OSError:
+    """Return the error with advice, if its number has any."""
     folder = str(target.parent)
+    no_permission = f"no permission to write in {folder!r}; choose another folder"
+    full = "the disk is full; nothing was written. Free some space, or choose another "
     hints = {
+        **dict.fromkeys(DISK_FULL, full + "folder"),
         errno.ENOENT: f"the folder {folder!r} does not exist; create it first",
         errno.ENOTDIR: f"{folder!r} is not a folder; choose another path",
-        errno.EACCES: f"no permission to write in {folder!r}; choose another folder",
+        errno.EACCES: no_permission,
+        errno.EPERM: no_permission,
         errno.EROFS: f"{folder!r} is on a read-only disk; choose another folder",
         errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+        errno.EISDIR: "this is a folder; give the name of a file",
+        errno.EINVAL: "not a regular file, so it cannot be replaced",
+        errno.EEXIST: "a file of this name exists already; choose another name, or "
+        "allow overwriting it (overwrite=True)",
     }
-    hints[errno.EPERM] = hints[errno.EACCES]
     if error.errno not in hints:
-        raise error
-    raise OSError(error.errno, hints[error.errno], str(target)) from error
+        return error
+    # OSError picks the fitting subclass from the number
+    return OSError(error.errno, hints[error.errno], str(target))
 
 
 def _create_partial(target: Path) -> tuple[Path, int]:
@@ -144,7 +136,7 @@ def _create_partial(target: Path) -> tuple[Path, int]:
             # 0o666 less the umask: what `open` would give
             descriptor = os.open(partial, flags, 0o666)
         except OSError as error:
-            _raise_unwritable(error, target)
+            raise _explained(error, target) from None
         if _lock(descriptor) is not False and partial.exists():
             return partial, descriptor
         # another writer removed the file before it was locked
@@ -202,11 +194,11 @@ def _publish(partial: Path, target: Path, overwrite: bool) -> None:
     take_name = os.rename if os.name == "nt" else os.link
     try:
         take_name(partial, target)
-    except FileExistsError:
-        _raise_exists(target)
+    except FileExistsError as error:
+        raise _explained(error, target) from None
     except OSError:  # a file system without hard links
         if target.exists():
-            _raise_exists(target)
+            raise _explained(OSError(errno.EEXIST, ""), target) from None
         os.replace(partial, target)
     with suppress(OSError):
         partial.unlink()

@@ -1,34 +1,7 @@
-"""Descriptions of parameters that many public functions and models share."""
+"""Descriptions of parameters that many public functions and models share.
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import is_dataclass
-from inspect import (
-    Signature,
-    cleandoc,
-    get_annotations,
-    isfunction,
-    isgeneratorfunction,
-    signature,
-)
-from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin
-
-T = TypeVar("T")
-Entries = Mapping[str, str]
-
-
-def _entries(section: str) -> dict[str, str]:
-    """Split a section into the entry of each name; names may share one."""
-    entries = re.split(r"\n(?=\S)", section) if section else []
-    return {
-        name.strip(" *\\"): entry
-        for entry in entries
-        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
-    }
-
-
-_SHARED = _entries("""\
+Parameters
+----------
 X : array-like or sparse matrix of shape (n_rows, n_features)
     The features.
 y : array-like of shape (n_rows,)
@@ -97,7 +70,37 @@ classes_ : ndarray of shape (2,)
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
-    Names of the features, if the training data had names that are all strings.""")
+    Names of the features, if the training data had names that are all strings.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from inspect import (
+    Signature,
+    cleandoc,
+    get_annotations,
+    isfunction,
+    isgeneratorfunction,
+    signature,
+)
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin
+
+T = TypeVar("T")
+Entries = Mapping[str, str]
+
+
+def _entries(section: str) -> dict[str, str]:
+    """Split a section into the entry of each name; names may share one."""
+    entries = re.split(r"\n(?=\S)", section) if section else []
+    return {
+        name.strip(" *\\"): entry
+        for entry in entries
+        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
+    }
+
+
 _SELF = "self : object\n    The fitted model."
 
 
@@ -178,7 +181,13 @@ def _type_name(annotation: Any) -> str:
 
 def _sections(target: Any) -> dict[str, str]:
     """Split a numpydoc docstring by its headings; the summary has none."""
-    text = cleandoc(getattr(target, "__doc__", None) or "")
+    return _split(cleandoc(getattr(target, "__doc__", None) or ""))
+
+
+def _split(text: str) -> dict[str, str]:
     summary, *rest = re.split(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", text, flags=re.MULTILINE)
     bodies = map(str.strip, rest[1::2])
     return {"": summary.strip(), **dict(zip(rest[::2], bodies, strict=True))}
+
+
+_SHARED = {} if __doc__ is None else _entries(_split(__doc__)["Parameters"])

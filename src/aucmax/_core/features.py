@@ -11,13 +11,12 @@ from sklearn.utils.validation import validate_data
 from aucmax._core import validation
 from aucmax._core.censored_times import is_survival_target, join_target, split_target
 from aucmax._core.dask_dispatch import dask_version, is_dask
-from aucmax._core.mapped import is_on_disk
-from aucmax._core.row_matrix import as_row_matrix
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import as_row_matrix, check_sparse_structure
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
+_MAX_ENTRY = 1e100  # of a column, or its inverse: sums of squares are in range
 
 
 def check_features(
@@ -33,9 +32,6 @@ def check_features(
                 "features, or compute() X first."
             )
         return dask_version("check_features")(estimator, X)
-    if is_on_disk(X):
-        validate_data(estimator, X.head(1), reset=fitting, skip_check_array=True)
-        return X.mapped()
     validation.reject_unreadable(X, "X")
     _reject_dates(X)
     check_sparse_structure(X)
@@ -142,22 +138,47 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
     return present
 
 
+def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
+    """Reject NaN, infinity, and columns that float64 cannot multiply."""
+    rows = as_row_matrix(X)
+    found = rows.reduce_rows(_largest_entries, np.ones(rows.shape[0], dtype=bool))
+    largest = np.max([np.zeros(rows.shape[1]), *found], axis=0)
+    if not np.isfinite(largest).all():
+        raise ValueError(explain_non_finite(X, names))
+    is_extreme = (largest > _MAX_ENTRY) | ((largest > 0) & (largest < 1 / _MAX_ENTRY))
+    if is_extreme.any():
+        column = int(np.argmax(is_extreme))
+        label = "" if names is None else f" ({names[column]!r})"
+        raise ValueError(
+            f"{name} has {largest[column]:.2g} as the largest absolute value of column "
+            f"{column}{label}, whose squares leave the range of float64. Scale the "
+            "columns first, for example with scikit-learn's MaxAbsScaler."
+        )
+
+
+def _largest_entries(block: Any, of_rows: BoolArray) -> FloatArray:
+    """Return the largest absolute value in each column, NaN if it has any."""
+    block = block if of_rows.all() else block[of_rows]
+    largest = np.zeros(block.shape[1])
+    is_sparse: bool = sparse.issparse(block)
+    with np.errstate(invalid="ignore"):
+        if is_sparse:
+            entries = block.tocoo()
+            np.maximum.at(largest, entries.col, np.abs(entries.data))
+        else:
+            np.maximum(block.max(axis=0, initial=0), largest, out=largest)
+            np.maximum(-block.min(axis=0, initial=0), largest, out=largest)
+    return largest
+
+
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
     """Return an error message for data that are not finite; `gaps` allows NaN."""
     rows = as_row_matrix(X)
-    chosen, largest = np.ones(rows.shape[0], dtype=bool), 0.0
+    chosen = np.ones(rows.shape[0], dtype=bool)
     found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
-    for block, (place, value) in enumerate(found):
-        if place is not None:
-            start, first_row = rows.locate(block)
-            row, column = place[0] + first_row, place[1]
-            break
-        largest = max(largest, value)
-    else:
-        return (
-            f"X holds values up to {largest:.2g}, whose products overflow. Scale the "
-            "columns first, for example with scikit-learn's StandardScaler."
-        )
+    block = next(k for k, fault in enumerate(found) if fault is not None)
+    start, first_row = rows.locate(block)
+    row, column, value = found[block]
     kind = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     advice = (
@@ -166,28 +187,27 @@ def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
     )
     if gaps:
         advice = "Replace it by a number, or by NaN if the value is missing."
-    where = f"row {row}, column {column}{name}"
+    where = f"row {row + first_row}, column {column}{name}"
     return f"{start}Input X contains {kind} in {where}. {advice}"
 
 
 def _first_fault(
     block: Any, of_rows: BoolArray, gaps: bool
-) -> tuple[tuple[int, int] | None, float]:
-    """Return the place and the value of the first fault, or the largest size."""
-    is_fine: Any = (lambda values: ~np.isinf(values)) if gaps else np.isfinite
+) -> tuple[int, int, float] | None:
+    """Return row, column and value of the first fault."""
     is_sparse: bool = sparse.issparse(block)
+    entries = block.tocoo() if is_sparse else block
+    values = entries.data if is_sparse else block
+    is_bad = np.isinf(values) if gaps else ~np.isfinite(values)
     if is_sparse:
-        entries = block.tocoo()
-        bad = np.flatnonzero(~is_fine(entries.data) & of_rows[entries.row])
-        places = [(int(entries.row[k]), int(entries.col[k])) for k in bad[:1]]
-        sizes = np.abs(entries.data)
+        bad = np.flatnonzero(is_bad & of_rows[entries.row])[:1]
+        rows, columns = entries.row[bad], entries.col[bad]
     else:
-        bad = np.flatnonzero(~is_fine(block).all(axis=1) & of_rows)
-        places = [(int(row), int(np.argmin(is_fine(block[row])))) for row in bad[:1]]
-        sizes = np.abs(block)
-    if places:
-        return places[0], float(block[places[0]])
-    return None, float(sizes.max(initial=0.0))
+        rows, columns = np.nonzero(is_bad & of_rows[:, None])
+    if not rows.size:
+        return None
+    row, column = int(rows[0]), int(columns[0])
+    return row, column, float(block[row, column])
 
 
 def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:

@@ -60,11 +60,6 @@ def explain_full_disk() -> Iterator[None]:
         ) from error
 
 
-def is_on_disk(table: Any) -> bool:
-    """Return whether this is a :class:`aucmax.datasets.TableOnDisk`."""
-    return hasattr(type(table), "mapped")
-
-
 def is_mapped(X: Any) -> bool:
     """Return whether an array is a memory map, or a view of one."""
     while isinstance(X, np.ndarray):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.mapped import is_mapped, map_blocks, row_blocks
-from aucmax._core.validation import IntArray
+from aucmax._core.validation import FloatArray, IntArray
 
 _BLOCK = 2**17  # numbers of float32 that are converted at a time
 
@@ -159,9 +159,24 @@ def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
     )
 
 
-def in_memory_order(part: Any) -> Any:
-    """Return a part whose products have the same last bits wherever it lies."""
-    if sparse.issparse(part):
-        return part
-    # numpy multiplies an unaligned array, as another worker may send, differently
-    return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])
+def linear_scores(X: Any, coef: NDArray[Any], intercept: NDArray[Any]) -> FloatArray:
+    """Return the scores of checked rows by weights of shape (1, n_features)."""
+    return product(X, coef[0]) + float(intercept[0])
+
+
+def check_sparse_structure(X: Any, name: str = "X") -> None:
+    """Reject a sparse matrix with indices out of range, in one pass over them."""
+    is_sparse: bool = sparse.issparse(X)
+    kind = X.format if is_sparse else None
+    try:
+        # SciPy checks another matrix of the same arrays, so that X stays as it is
+        if kind == "coo":
+            type(X)((X.data, X.coords), shape=X.shape)
+        elif kind in ("csr", "csc", "bsr"):
+            parts = X.data, X.indices, X.indptr
+            type(X)(parts, shape=X.shape).check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        raise ValueError(
+            f"{name} is a damaged sparse matrix: {error}. Build it again, for example "
+            "from its COO form."
+        ) from error

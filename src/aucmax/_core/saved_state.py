@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aucmax.exceptions import ModelFileError
-
 #: return a description that a value does not meet, given all attributes, or None
 Check: TypeAlias = Callable[[Any, Mapping[str, Any]], str | None]
 #: a length, the name of an attribute of that length, a function of all, or any length
@@ -30,29 +28,6 @@ class SavedField:
 
     check: Check
     is_needed: bool = True
-
-
-def check_saved_state(
-    name: str,
-    fields: Mapping[str, SavedField],
-    params: Mapping[str, Any],
-    state: Mapping[str, Any],
-) -> None:
-    """Reject fitted attributes of class `name`, or parameters, that no fit can set."""
-    values = {**params, **state}
-    for attribute, field in fields.items():
-        if state and field.is_needed and attribute not in values:
-            raise ModelFileError(f"{name} has no attribute {attribute!r}")
-    for attribute in state:
-        if attribute not in fields:
-            raise ModelFileError(
-                f"{name} has an unknown fitted attribute {attribute[:40]!r}"
-            )
-    for attribute, field in fields.items():
-        if attribute in values:
-            expected = field.check(values[attribute], values)
-            if expected is not None:
-                raise ModelFileError(f"{name}.{attribute} is not {expected}")
 
 
 def fields(**declared: SavedField) -> dict[str, SavedField]:
@@ -154,18 +129,6 @@ def instance_of(*kinds: type[Any]) -> SavedField:
     """Declare a value of exactly these types; its content is not checked."""
     listed = " or ".join(kind.__name__ for kind in kinds)
     return _field(lambda value: type(value) in kinds, f"of type {listed}")
-
-
-def list_of(kind: type[Any]) -> SavedField:
-    """Declare a nonempty list of values of exactly this type."""
-    return _field(
-        lambda value: (
-            isinstance(value, list)
-            and len(value) > 0
-            and all(type(item) is kind for item in value)
-        ),
-        f"a list of {kind.__name__}",
-    )
 
 
 def one_of(*values: str | None) -> SavedField:

@@ -1,4 +1,4 @@
-"""Threads of other libraries, which a fork loses, or which slow each other down.
+"""Other libraries: their import, and their threads.
 
 A fork copies only the thread that forks: the next task of the pools of polars and of
 LightGBM's OpenMP would never end. NumPy and SciPy have a BLAS each, whose waiting
@@ -10,12 +10,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from aucmax._core.packages import import_package
 from aucmax.exceptions import ForkedProcessError
 
 _started: set[str] = set()  # pools of this process, "openmp" and "polars"
@@ -34,6 +34,19 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+
+
+def import_package(name: str, user: str) -> Any:
+    """Import a module of another package; the error says how to install it."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        package = name.partition(".")[0]
+        if error.name not in (name, package):
+            raise  # the package is there, and lacks another one
+        raise ImportError(
+            f"{user} needs {package}, which is not installed: pip install {package}."
+        ) from error
 
 
 def note_threads(n_threads: int) -> None:

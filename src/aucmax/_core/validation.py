@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Rational
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,10 +35,9 @@ _SHAPE_HINTS = {
     (2,): " Use the second column of predict_proba: [:, 1].",
 }
 _LABEL_KINDS = "biufUSOT"
-_USUAL_EXPONENT = 200  # of two: products and sums of such weights are in range
+_MAX_WEIGHT = 1e100  # or its inverse: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MAX_QUERY = 1000  # rows that are one query without doubt
-_MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 # labels that read like the event to predict: whole words, and how others begin
 _EVENT = re.compile(
     r"(?:\+?1|\+|t|true|y|yes|pos|case|event|ill|sick|bad|dead|died|death)$|abnormal|"
@@ -159,25 +156,6 @@ def check_levels(
     return levels, codes
 
 
-def check_nominal_labels(
-    labels: ArrayLike, classes: ArrayLike | None, name: str = "y_true"
-) -> tuple[list[Any], IntArray]:
-    """Return the classes, by default the distinct labels, and the place of each row."""
-    levels, codes = check_levels(labels, name, "class")
-    known = levels if classes is None else _one_dimensional(classes, "labels")
-    places = {value: place for place, value in enumerate(known.tolist())}
-    if len(places) < known.size:
-        raise ValueError(f"labels must be distinct, got {known.tolist()!r}.")
-    for value in levels.tolist():
-        if value not in places:
-            row = int(np.argmax(levels[codes] == value))
-            raise ValueError(
-                f"{name} is {value!r} in row {row}, which is not among labels, "
-                f"{known.tolist()!r}."
-            )
-    return list(places), np.array([places[value] for value in levels.tolist()])[codes]
-
-
 def check_relevance(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> BoolArray:
@@ -210,7 +188,7 @@ def check_scores(
     scores: ArrayLike, n_rows: int | None = None, name: str = "y_score"
 ) -> FloatArray:
     """Return the scores as a contiguous float64 vector of finite numbers."""
-    # integers that float64 rounds are rejected, because they would become ties
+    # different numbers that float64 rounds to one are rejected, as they would tie
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
     numbers = _as_float64(array, name)
@@ -275,37 +253,18 @@ def check_sample_weight(
     sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
 ) -> FloatArray | None:
     """Return nonnegative weights, some of them positive, or None."""
-    # scaled by a power of two if products would leave the range of floats
     weights = nonnegative_weights(sample_weight, n_rows, name)
     if weights is None:
         return None
-    largest = weights.max()
-    if largest == 0:
+    largest = float(weights.max())
+    if largest == 0.0:
         raise ValueError(f"{name} is zero in every row; some weight must be positive.")
-    exponent = int(np.frexp(largest)[1])
-    if abs(exponent) <= _USUAL_EXPONENT:
-        return weights
-    scaled: FloatArray = np.ldexp(weights, -exponent)
-    lost = (scaled == 0.0) & (weights > 0.0)
-    if lost.any():
-        row = int(np.argmax(lost))
+    if not 1.0 / _MAX_WEIGHT <= largest <= _MAX_WEIGHT:
         raise ValueError(
-            f"{name} ranges from {weights[row]:g} in row {row} to {largest:g}, more "
-            "than float64 can weigh against each other. Set such small weights to 0."
+            f"{name} has {largest:g} as the largest weight, whose products leave the "
+            "range of float64. Divide the weights by it."
         )
-    return scaled
-
-
-def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
-    """Reject weights above 0 that are lost when all weights are added up."""
-    shares = weights / weights.max()
-    lost = (weights > 0.0) & (shares < _MIN_SHARE * shares.sum())
-    if lost.any():
-        raise ValueError(
-            f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
-            f"total weight, the first of them row {int(np.argmax(lost))}: they have no "
-            "effect in float64. Remove them, or bring weights closer together."
-        )
+    return weights
 
 
 def check_class_weights(
@@ -501,55 +460,35 @@ def _too_many_classes(array: NDArray[Any], name: str) -> str:
 
 def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
     kind = array.dtype.kind
-    if kind in "fb":
+    if kind in "fbiu":
         with np.errstate(over="ignore"):
             numbers = np.ascontiguousarray(array, dtype=np.float64)
-        if array.dtype.itemsize > numbers.itemsize:
-            _reject_new_ties(array, numbers, name)
-        return numbers
-    if kind in "iu":
-        numbers = np.ascontiguousarray(array, dtype=np.float64)
-        if np.abs(numbers).max() >= _EXACT_INTEGER:
-            _reject_rounded(array.tolist(), numbers, name)
-        return numbers
-    if kind != "O":
+        is_exact = array.dtype.itemsize <= 8 if kind == "f" else kind == "b"
+        if is_exact or (kind != "f" and np.abs(numbers).max() < _EXACT_INTEGER):
+            return numbers
+    elif kind == "O":
+        numbers = np.empty(array.size)
+        for row, value in enumerate(array):
+            try:
+                if isinstance(value, str | bytes):
+                    raise TypeError
+                numbers[row] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                raise TypeError(
+                    f"{name} must hold real numbers, but row {row} is {_shown(value)}."
+                ) from None
+    else:
         raise TypeError(
             f"{name} must hold real numbers, got dtype {array.dtype} "
             f"(row 0 is {_shown(array[0])})."
         )
-    numbers = np.empty(array.size)
-    for row, value in enumerate(array):
-        try:
-            if isinstance(value, str | bytes):
-                raise TypeError
-            numbers[row] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise TypeError(
-                f"{name} must hold real numbers, but row {row} is {_shown(value)}."
-            ) from None
-    _reject_rounded(array.tolist(), numbers, name)
-    if any(isinstance(value, Rational | Decimal | np.longdouble) for value in array):
-        _reject_new_ties(array, numbers, name)
-    return numbers
-
-
-def _reject_new_ties(values: NDArray[Any], numbers: FloatArray, name: str) -> None:
-    if np.unique(values).size > np.unique(numbers).size:
+    if np.isfinite(numbers).all() and len({*array}) > np.unique(numbers).size:
         raise ValueError(
-            f"{name} holds different values of type {type(values[0]).__name__} that "
+            f"{name} holds different values of type {type(array[0]).__name__} that "
             "float64 rounds to one. Round them, or rank scores first, for example with "
             "scipy.stats.rankdata."
         )
-
-
-def _reject_rounded(values: list[Any], numbers: FloatArray, name: str) -> None:
-    for row, (value, number) in enumerate(zip(values, numbers.tolist(), strict=True)):
-        if isinstance(value, int) and int(number) != value:
-            raise ValueError(
-                f"{name} holds integers that float64 rounds, which would make ties: "
-                f"row {row} is {value}. Rank them first, for example with "
-                "scipy.stats.rankdata."
-            )
+    return numbers
 
 
 def _shown(value: Any) -> str:

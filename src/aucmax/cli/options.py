@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import click
 
-from aucmax._core.memory import max_memory
 from aucmax.cli.reading import ColumnRoles, QueryChoice, RowColumns, Source
 
 Command: TypeAlias = Callable[..., None]
@@ -113,6 +112,8 @@ def limit_parameters(
 
 def _limit_memory(ctx: click.Context, _: click.Parameter, gb: float | None) -> None:
     if gb is not None:
+        from aucmax.datasets import max_memory
+
         ctx.with_resource(max_memory(1e9 * gb))
 
 

@@ -87,8 +87,8 @@ def plan(
     Give all but one of --auc, --positives, --power and --level: the missing one is
     computed. Prints a sentence for a protocol.
     """
-    from aucmax._core.plain import to_plain
     from aucmax.metrics import plan_auc
+    from aucmax.metrics.results import to_plain
 
     area = options["auc"] if pilot is None else 1.0  # a pilot has one
     if level is None and None in (positives, options["power"], area):

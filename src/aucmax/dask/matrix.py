@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.row_matrix import RowMatrix, in_memory_order, product
+from aucmax._core.row_matrix import RowMatrix, product
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import IntArray
 from aucmax.dask.cluster import HeldParts
@@ -178,3 +178,11 @@ def _backward(part: Any, of_rows: NDArray[Any]) -> NDArray[Any]:
 
 def _rows_of_part(part: Any, rows: IntArray) -> Any:
     return part[rows]
+
+
+def in_memory_order(part: Any) -> Any:
+    """Return a part whose products have the same last bits wherever it lies."""
+    if sparse.issparse(part):
+        return part
+    # numpy multiplies an unaligned array, as another worker may send, differently
+    return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucmax._core.row_matrix import in_memory_order
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax.dask.cluster import Cluster, HeldParts
-from aucmax.dask.matrix import PartedMatrix
+from aucmax.dask.matrix import PartedMatrix, in_memory_order
 from aucmax.dask.partitions import declared, naming_partition
 from aucmax.dask.tasks import Tasks
 

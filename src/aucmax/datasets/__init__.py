@@ -1,9 +1,9 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
-from aucmax._core.memory import max_memory
 from aucmax.datasets.generators import load_demo, make_r_of_k
 from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.loading import MISSING, load_table, save_table
+from aucmax.datasets.memory import max_memory
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS
 from aucmax.datasets.svmlight import SvmlightData, load_svmlight
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from aucmax._core.packages import import_package
+from aucmax._core.threads import import_package
 
 if TYPE_CHECKING:
     import polars as pl

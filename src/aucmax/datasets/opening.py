@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from aucmax._core.memory import require_memory
 from aucmax.datasets.column_names import near_names
+from aucmax.datasets.memory import require_memory
 from aucmax.exceptions import DataFileError
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from aucmax._core.memory import require_memory
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import name_columns
+from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
 from aucmax.exceptions import DataFileError
 

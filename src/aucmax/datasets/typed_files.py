@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from aucmax._core.memory import require_memory
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import list_names
+from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_TEXT, ZIP_ERRORS, PathLike, Piped
 from aucmax.datasets.text_tables import Selection, read_text_chunks
 from aucmax.exceptions import DataFileError

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.calibrated import along_knots, probabilities
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.decisions.calibrated import along_knots, probabilities
 
 #: What the parameter `calibrate` may be, besides None.
 CALIBRATIONS = ("auto", "sigmoid", "isotonic")

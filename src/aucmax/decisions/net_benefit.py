@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
-from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.reliability import check_probabilities
-from aucmax.metrics.results import _Result, check_confidence
+from aucmax.metrics.results import PlainRecord, _Result, check_confidence
 from aucmax.metrics.uncertainty import wilson_ends
 
 

@@ -10,10 +10,9 @@ from scipy.special import expit, logit
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
-from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.results import check_confidence
+from aucmax.metrics.results import PlainRecord, check_confidence
 from aucmax.metrics.uncertainty import t_quantile, wilson_ends
 
 _MAX_NEWTON_STEPS = 100

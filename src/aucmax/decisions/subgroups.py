@@ -14,7 +14,6 @@ from scipy.special import ndtr
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
-from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
@@ -23,6 +22,7 @@ from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.results import (
     MetricDifference,
     MetricInterval,
+    PlainRecord,
     _Result,
     check_confidence,
 )

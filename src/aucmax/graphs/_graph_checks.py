@@ -18,8 +18,6 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 
-_MAX_FEATURE = 1e100  # larger ones could overflow sums of squares
-
 
 def check_table(values: Any, name: str) -> FloatArray:
     """Return a C-contiguous float64 matrix of finite numbers with a column."""
@@ -187,14 +185,4 @@ def check_edge_features(edge_features: FloatArray, edge_offsets: IntArray) -> No
             f"{edge - edge_offsets[m]}, column {column}. Shift or split the "
             "column, or set pair_weights='free', which solves a linear program "
             "per graph with a negative pair weight."
-        )
-
-
-def check_feature_sizes(features: FloatArray, name: str) -> None:
-    """Reject features whose products overflow."""
-    largest = np.abs(features).max(initial=0.0)
-    if largest > _MAX_FEATURE:
-        raise ValueError(
-            f"{name} has values up to {largest:.2g}, whose products overflow. Scale "
-            "them first."
         )

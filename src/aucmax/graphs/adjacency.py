@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 
 _MAX_ASYMMETRY = 1e-10  # difference of mirrored entries, relative to the largest

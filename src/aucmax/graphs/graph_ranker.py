@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
+from aucmax._core.features import check_column_sizes
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
@@ -22,7 +23,6 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.graphs import graph_training
 from aucmax.graphs._graph_checks import (
     check_edge_features,
-    check_feature_sizes,
     check_node_labels,
 )
 from aucmax.graphs.graph_batch import GraphBatch
@@ -33,7 +33,6 @@ from aucmax.graphs.graph_problem import (
     predict_scores,
 )
 from aucmax.graphs.graph_training import LOSSES, FrankWolfe, RoundsSolution, Tangent
-from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge
@@ -213,14 +212,8 @@ class GraphRanker(BaseEstimator):
             self._check_parameters()
             batch = self._batch(X)
             classes, is_positive = check_node_labels(y, batch.node_offsets)
-            check_feature_sizes(batch.node_features, "node_features")
-            check_feature_sizes(batch.edge_features, "edge_features")
-            d = batch.node_features.shape[1]
-            tables = batch.node_features, batch.edge_features
-            scales = column_scales(np.concatenate([*map(largest_entries, tables)]))
-            if scales is not None:  # the arrays are the batch's own
-                batch.node_features[:] /= scales[:d]
-                batch.edge_features[:] /= scales[d:]
+            check_column_sizes(batch.node_features, name="node_features")
+            check_column_sizes(batch.edge_features, name="edge_features")
             problem = self._problem(batch, is_positive)
             begun = time.perf_counter()
             solver, start = self._start(problem)
@@ -234,9 +227,6 @@ class GraphRanker(BaseEstimator):
             )
             self._warn_if_unfinished(rounds)
             fitted = self._fitted(problem, rounds)
-            if scales is not None:
-                fitted["coef_"] /= scales[:d]
-                fitted["edge_coef_"] /= scales[d:]
             fitted["classes_"] = classes
             fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
             replace_state(self, fitted)

@@ -7,7 +7,6 @@ import numpy as np
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
-from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inspection._rows import (
     mixed_rows,
@@ -15,6 +14,7 @@ from aucmax.inspection._rows import (
     scores_with_column,
     used_columns,
 )
+from aucmax.metrics.results import PlainRecord
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from scipy.special import stdtrit
 from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
-from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import (
     mixed_rows,
@@ -28,7 +27,7 @@ from aucmax.metrics._steps import (
     check_two_classes,
 )
 from aucmax.metrics.concordance_inference import ConcordanceSample
-from aucmax.metrics.results import check_confidence
+from aucmax.metrics.results import PlainRecord, check_confidence
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
 from aucmax.tables.target_encoding import match_target

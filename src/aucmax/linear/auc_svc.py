@@ -1,8 +1,7 @@
 """A linear model that maximises the area under the ROC curve, or a part of it."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -11,22 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core import parameters
+from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import (
-    check_features,
-    check_training_data,
-    explain_non_finite,
-)
-from aucmax._core.fitting import reporter, unchanged_on_failure
-from aucmax._core.linear_scores import linear_scores
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
+from aucmax._core.row_matrix import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
-from aucmax.linear.column_scales import column_scales, largest_entries
-from aucmax.linear.penalties import Penalty
+from aucmax.linear.penalties import check_penalty, choose_regularizer
 from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics.concordance import target_concordance
@@ -184,10 +177,8 @@ class AUCSVC(SurvivalRanker):
 
     Notes
     -----
-    Columns whose largest entries differ by a factor of more than a million, or exceed
-    1e100 (unless C matches them), are divided by powers of 2 in the fit. The penalty,
-    `objective_` and `dual_gap_` are then those of the divided columns; `coef_` belongs
-    to the original columns. float32 data are not copied; sums are in float64.
+    float32 data are not copied; sums are in float64. Columns whose largest entries are
+    beyond 1e100, or below 1e-100, are rejected.
 
     If the classes overlap much in a narrow range, the hinge may be smallest at weights
     of 0, where it is 1. The fit then issues a
@@ -273,16 +264,25 @@ class AUCSVC(SurvivalRanker):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-            risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-            scales = column_scales(largest_entries(X), self.C)
-            objective, regularizer, solver = self._problem(X, risk, qid, scales)
-            with self._explaining_overflow(X):
-                start = self._warm_start(objective, regularizer)
-                solution = solver.minimize(objective, regularizer, start)
-                solution = self._finish(
-                    objective, regularizer, classes, solver, solution
+            X, classes, risk = self._bound(X, y, sample_weight, qid)
+            objective, regularizer, solver = self._problem(X, risk, qid)
+            start = None
+            if self.warm_start and hasattr(self, "coef_"):
+                if self.coef_.shape[1] != X.shape[1]:
+                    raise ValueError(
+                        f"warm_start continues a fit on {self.coef_.shape[1]} "
+                        f"features, but X has {X.shape[1]}. Set warm_start=False to "
+                        "start again."
+                    )
+                # a step of 0 projects onto a ball, and changes nothing otherwise
+                start = Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
+            solution = solver.minimize(objective, regularizer, start)
+            if self.loss == "hinge":
+                retry_with = SOLVERS[self.solver], self._stopping
+                solution = retry_if_all_zero(
+                    solution, objective, regularizer, *retry_with
                 )
+            self._store(solution, objective, classes, solver)
             if solution.converged and not self.coef_.any():
                 self._warn_of_constant_scores()
         return self
@@ -311,24 +311,33 @@ class AUCSVC(SurvivalRanker):
         list of AUCSVC
             Fitted clones of this estimator, in the order of `C_values` or `radii`.
         """
-        models = self._models_of_path(C_values, radii)
+        if (C_values is None) == (radii is None):
+            given = "neither" if C_values is None else "both"
+            raise ValueError(f"fit_path needs C_values or radii, got {given}.")
+        if C_values is not None and self.radius is not None:
+            raise ValueError(
+                f"C has no effect with radius={self.radius!r}, so all models of a path "
+                "over C_values would be equal. Set radius=None, or pass radii."
+            )
+        name = "radius" if C_values is None else "C"
+        values: Any = radii if C_values is None else C_values
+        models = [clone(self).set_params(**{name: value}) for value in values]
         for model in models:
             model._check_parameters()
         witness = clone(self)  # so that this estimator stays as it is
-        X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
+        X, classes, risk = witness._bound(X, y, sample_weight, qid)
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
-        risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-        largest_C = max((model.C for model in models), default=self.C)
-        scales = column_scales(largest_entries(X), largest_C)
         start: Start | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
-            objective, regularizer, solver = model._problem(X, risk, qid, scales)
-            with model._explaining_overflow(X):
-                solution = solver.minimize(objective, regularizer, start)
-                solution = model._finish(
-                    objective, regularizer, classes, solver, solution
+            objective, regularizer, solver = model._problem(X, risk, qid)
+            solution = solver.minimize(objective, regularizer, start)
+            if self.loss == "hinge":
+                retry_with = SOLVERS[self.solver], model._stopping
+                solution = retry_if_all_zero(
+                    solution, objective, regularizer, *retry_with
                 )
+            model._store(solution, objective, classes, solver)
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -336,7 +345,7 @@ class AUCSVC(SurvivalRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
-        X = check_features(self, X, fitting=False)
+        X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
@@ -347,8 +356,8 @@ class AUCSVC(SurvivalRanker):
         return PartialHinge(self.fpr_range, tpr_range=self.tpr_range, bound=self.bound)
 
     @property
-    def _penalty(self) -> Penalty:
-        return Penalty(self.penalty, self.radius, self.l1_ratio, self.groups)
+    def _penalty(self) -> tuple[Any, ...]:
+        return self.penalty, self.radius, self.l1_ratio, self.groups
 
     @property
     def _stopping(self) -> StoppingRule:
@@ -365,36 +374,32 @@ class AUCSVC(SurvivalRanker):
         parameters.check_integer("max_iter", self.max_iter)
         parameters.check_max_time(self.max_time)
         parameters.check_choice("solver", self.solver, SOLVERS)
-        self._penalty.check()
+        check_penalty(*self._penalty)
         check_loss(self.loss, self._convex_risk)
 
-    def _models_of_path(
-        self, C_values: Sequence[float] | None, radii: Sequence[float] | None
-    ) -> list["AUCSVC"]:
-        if radii is not None and C_values is None:
-            return [clone(self).set_params(radius=radius) for radius in radii]
-        if C_values is None or radii is not None:
-            given = "neither" if C_values is None else "both"
-            raise ValueError(f"fit_path needs C_values or radii, got {given}.")
-        if self.radius is not None:
-            raise ValueError(
-                f"C has no effect with radius={self.radius!r}, so all models of a path "
-                "over C_values would be equal. Set radius=None, or pass radii."
-            )
-        return [clone(self).set_params(C=C) for C in C_values]
+    def _bound(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None,
+    ) -> tuple[Any, NDArray[Any] | None, BoundRisk]:
+        """Return the checked rows, their classes and the risk of their scores."""
+        X, classes, labels, weight = features.check_training_data(
+            self, X, y, sample_weight
+        )
+        features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
+        risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
+        return X, classes, risk
 
     def _problem(
-        self, X: Any, risk: BoundRisk, qid: ArrayLike | None, scales: FloatArray | None
+        self, X: Any, risk: BoundRisk, qid: ArrayLike | None
     ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
-        C = self.C if self.radius is None else 1.0
-        objective = LinearObjective(X, risk, C, scales)
+        objective = LinearObjective(X, risk, self.C if self.radius is None else 1.0)
         names = getattr(self, "feature_names_in_", None)
-        regularizer = self._penalty.regularizer(X.shape[1], names)
-        return objective, regularizer, self._solver(risk, qid)
-
-    def _solver(self, risk: BoundRisk, qid: ArrayLike | None) -> Solver:
+        regularizer = choose_regularizer(X.shape[1], names, *self._penalty)
         if risk.is_convex:
-            return SOLVERS[self.solver](self._stopping)
+            return objective, regularizer, SOLVERS[self.solver](self._stopping)
         if self.solver != "auto":
             raise IncompatibleError(
                 f"loss={self.loss!r} is not convex and has its own solver, got "
@@ -403,101 +408,53 @@ class AUCSVC(SurvivalRanker):
         labels, weight = getattr(risk, "target", risk.labels), risk.sample_weight
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
-        rows: Any = {"sample_weight": weight, "qid": queries}
-        if isinstance(risk, BoundSurvivalRisk):
-            measure = prepare_metric(target_concordance, labels, **rows)
-        else:
-            part = self._part_of_the_curve()
-            measure = prepare_metric(partial_auc_score, labels, **rows, **part)
-        return BoundedLossSolver(self._stopping, risks, measure)
+        options: dict[str, Any] = {"sample_weight": weight, "qid": queries}
+        metric: Any = target_concordance
+        if not isinstance(risk, BoundSurvivalRisk):
+            metric = partial_auc_score
+            options |= self._part_of_the_curve()
+        measure = prepare_metric(metric, labels, **options)
+        solver = BoundedLossSolver(self._stopping, risks, measure)
+        return objective, regularizer, solver
 
-    def _warm_start(
-        self, objective: LinearObjective, regularizer: ProximalRegularizer
-    ) -> Start | None:
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return None
-        n_features = self.coef_.shape[1]
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"warm_start continues a fit on {n_features} features, but X has "
-                f"{self.n_features_in_}. Set warm_start=False to start again."
-            )
-        # the prox with a step of 0 projects onto a ball, and changes nothing otherwise
-        coef = self.coef_[0]
-        if objective.column_scales is not None:
-            coef = coef * objective.column_scales
-        return Start(objective.at(regularizer.prox(coef, 0.0)))
-
-    def _finish(
+    def _store(
         self,
+        solution: Solution,
         objective: LinearObjective,
-        regularizer: ProximalRegularizer,
         classes: NDArray[Any] | None,
         solver: Solver,
-        solution: Solution,
-    ) -> Solution:
+    ) -> None:
         """Store the solution in the attributes of a fitted model."""
-        rule, solver_type = self._stopping, SOLVERS[self.solver]
-        if self.loss == "hinge":
-            solution = retry_if_all_zero(
-                solution, objective, regularizer, solver_type, rule
-            )
-        solution.warn_if_unfinished(rule)
-        _, n_passes, values, gaps, seconds = np.array(solution.history).T.copy()
-        for name in ("classes_", "is_survival_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(self._target_attributes(classes))
+        solution.warn_if_unfinished(self._stopping)
+        history = np.array(solution.history).T[1:].copy()
+        columns = "n_passes", "objective", "dual_gap", "seconds"
         # censored times have no threshold
-        threshold = 0.0
-        if classes is not None:
-            threshold = objective.threshold(solution.point)
-        self.coef_ = objective.unscaled(solution.point.parameters)[None, :]
-        self.intercept_ = np.array([-threshold])
-        self.n_iter_ = len(solution.history)
-        self.n_passes_ = objective.n_passes
-        self.objective_ = solution.value
-        self.dual_gap_ = solution.gap
-        self.is_certified_ = objective.risk.is_convex
-        if isinstance(solver, BoundedLossSolver):
-            self.gradient_norm_ = solver.gradient_norm
-            self.starts_ = solver.starts
-        self.history_ = {
-            "objective": values,
-            "dual_gap": gaps,
-            "n_passes": n_passes,
-            "seconds": seconds,
+        threshold = 0.0 if classes is None else objective.threshold(solution.point)
+        fitted = {
+            **self._target_attributes(classes),
+            "coef_": solution.point.parameters[None, :],
+            "intercept_": np.array([-threshold]),
+            "n_iter_": len(solution.history),
+            "n_passes_": objective.n_passes,
+            "objective_": solution.value,
+            "dual_gap_": solution.gap,
+            "is_certified_": objective.risk.is_convex,
+            "history_": dict(zip(columns, history, strict=True)),
         }
-        return solution
-
-    @contextmanager
-    def _explaining_overflow(self, X: Any) -> Iterator[None]:
-        """Raise an error that names the cell, if a product is not finite."""
-        try:
-            yield
-        except FloatingPointError:
-            names = getattr(self, "feature_names_in_", None)
-            raise ValueError(explain_non_finite(X, names)) from None
+        if isinstance(solver, BoundedLossSolver):
+            fitted["gradient_norm_"] = solver.gradient_norm
+            fitted["starts_"] = solver.starts
+        replace_state(self, fitted)
 
     def _warn_of_constant_scores(self) -> None:
-        if hasattr(self, "is_survival_"):
-            warnings.warn(
-                "all weights are 0, so all scores tie: no weights have a smaller risk "
-                f"with loss={self.loss!r} and this penalty. Raise C or radius, or use "
-                "loss='cox' or 'sigmoid'.",
-                ConstantScoresWarning,
-                stacklevel=3,
-            )
-            return
-        small, advice = f"C={self.C:g} is too small, or ", "Raise C, widen"
-        if self.radius is not None:
-            small, advice = "", "Widen"
-        if self.is_certified_:
-            advice = f"Use loss='sigmoid', {advice[0].lower()}{advice[1:]}"
+        small = f"C={self.C:g} is too small, or " if self.radius is None else ""
+        advice = "Use loss='sigmoid', raise" if self.is_certified_ else "Raise"
         warnings.warn(
-            f"all weights are 0, so all scores tie: {small}the classes overlap so much "
+            f"all weights are 0, so all scores tie: {small}the rows overlap so much "
             f"within fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r} "
-            f"that no weights have a smaller convex risk. {advice} the ranges, or add "
-            "features that separate the classes.",
+            f"that no weights have a smaller risk with loss={self.loss!r} and this "
+            f"penalty. {advice} C or radius, widen the ranges, or add features that "
+            "separate the rows.",
             ConstantScoresWarning,
             stacklevel=3,
         )

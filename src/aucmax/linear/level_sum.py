@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
-from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC
@@ -108,22 +107,22 @@ class LevelSumRanker(BaseEstimator):
         levels = check_relevance_levels(self, y)
         weight = check_sample_weight(sample_weight, levels.size)
         present = levels_with_weight(levels, weight)
-        options: dict[str, Any] = {}
-        if weight is not None:
-            options["sample_weight"] = weight
-        if qid is not None:
-            options["qid"] = qid
-        estimators = [
-            _fit_level(clone(template), X, levels, level, options)
-            for level in present[present > 0]
-        ]
-        with unchanged_on_failure(self):
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-                if hasattr(estimators[0], name):
-                    setattr(self, name, getattr(estimators[0], name))
-            self.levels_ = present
-            self.estimators_ = estimators
+        given = {"sample_weight": weight, "qid": qid}
+        options = {k: values for k, values in given.items() if values is not None}
+        estimators = []
+        for level in present[present > 0]:
+            try:
+                fitted = clone(template).fit(X, levels == level, **options)
+            except NotEnoughClassesError as error:
+                raise NotEnoughClassesError(
+                    f"level {level} against the rest: {error}"
+                ) from error
+            estimators.append(fitted)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(estimators[0], name):
+                setattr(self, name, getattr(estimators[0], name))
+        self.levels_, self.estimators_ = present, estimators
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -192,14 +191,3 @@ class LevelSumRanker(BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags
-
-
-def _fit_level(
-    model: Any, X: Any, levels: NDArray[np.int64], level: int, options: dict[str, Any]
-) -> Any:
-    try:
-        return model.fit(X, levels == level, **options)
-    except NotEnoughClassesError as error:
-        raise NotEnoughClassesError(
-            f"level {level} against the rest: {error}"
-        ) from error

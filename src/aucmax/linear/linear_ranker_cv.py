@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -10,33 +10,25 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core import parameters
+from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.features import check_features, check_training_data
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.folds import Folds, class_folds, unit_folds
-from aucmax._core.linear_scores import linear_scores
-from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.row_matrix import as_row_matrix, linear_scores
+from aucmax._core.row_splits import Folds, class_folds, unit_folds
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
+from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.linear import loss_search
-from aucmax.linear.column_scales import standardized
-from aucmax.linear.loss_search import (
-    CANDIDATE_LOSSES,
-    Candidate,
-    Rows,
-    SearchFold,
-)
+from aucmax.linear.loss_search import CANDIDATE_LOSSES, SIMPLE_LOSSES, Candidate, Rows
 from aucmax.linear.risk_choice import check_whole_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.risks import PartialHinge
@@ -227,46 +219,46 @@ class LinearRankerCV(SurvivalRanker):
         with unchanged_on_failure(self):
             self._check_parameters()
             metric = self._named_metric()
-            candidates = self._candidates(metric)
-            X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+            X, classes, labels, weight = features.check_training_data(
+                self, X, y, sample_weight
+            )
+            features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
+            candidates = self._candidates(metric, is_times=classes is None)
             queries = None if qid is None else check_qid(qid, labels.size).codes
             if queries is None and metric.kind.needs_queries:
                 raise ValueError(f"metric={self.metric!r} needs queries: pass qid.")
             if groups is not None:
                 groups = check_qid(groups, labels.size, "groups").codes
-            names = getattr(self, "feature_names_in_", None)
-            scaled, centre, scale = standardized(
-                X, weight, names, wanted=self.standardize
-            )
-            rows = Rows(scaled, labels, weight, queries)
-            self._check_target(classes is None, metric, candidates)
+            centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+            if self.standardize and not as_row_matrix(X).is_sparse:
+                X, centre, scale = _standardized(X, weight)
+            rows = Rows(X, labels, weight, queries)
             if classes is None:
-                rows = Rows(scaled, labels["event"], weight, queries, labels)
+                rows = Rows(X, labels["event"], weight, queries, labels)
+                metric = parse_metric("concordance")
+            folds = self._folds(rows, groups)
             with one_blas_thread():
-                folds = self._search(rows, candidates, groups)
-                test_scores = np.array([fold.scores for fold in folds])
-                share = float(np.mean([fold.share for fold in folds]))
-                best = loss_search.choose(test_scores, candidates, share)
-                (final,) = loss_search.fit_candidates(rows, [candidates[best]])
-            scores = as_row_matrix(rows.X).matvec(final.weights)
-            coef = final.weights / scale
-            threshold = 0.0
+                measured = self._search(rows, candidates, metric, folds)
+                scores = measured[:, 0]
+                best = loss_search.choose(scores, candidates, folds)
+                chosen = [candidates[best]]
+                ((weights, _, n_passes),) = loss_search.fit_candidates(rows, chosen)
+            coef, threshold = weights / scale, 0.0
             if classes is not None:
-                threshold = balanced_threshold(scores, labels, weight)
+                row_scores = as_row_matrix(X).matvec(weights)
+                threshold = balanced_threshold(row_scores, labels, weight)
             replace_state(
                 self,
                 {
                     **self._target_attributes(classes),
                     "coef_": coef[None, :],
                     "intercept_": np.array([-threshold - float(centre @ coef)]),
-                    "n_passes_": final.n_passes,
-                    "n_splits_": len(folds),
+                    "n_passes_": n_passes,
+                    "n_splits_": len(measured),
                     "best_index_": best,
-                    "best_params_": rows.described(candidates[best]),
-                    "best_score_": float(test_scores[:, best].mean()),
-                    "cv_results_": loss_search.search_results(
-                        folds, list(map(rows.described, candidates))
-                    ),
+                    "best_params_": candidates[best].parameters,
+                    "best_score_": float(scores[:, best].mean()),
+                    "cv_results_": loss_search.search_results(measured, candidates),
                 },
             )
         return self
@@ -275,7 +267,7 @@ class LinearRankerCV(SurvivalRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
-        X = check_features(self, X, fitting=False)
+        X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
@@ -307,45 +299,25 @@ class LinearRankerCV(SurvivalRanker):
             )
         return metric
 
-    def _check_target(
-        self, is_times: bool, metric: NamedMetric, candidates: Sequence[Candidate]
-    ) -> None:
-        """Reject a metric or a loss that is not one of the target."""
-        if is_times:
-            check_whole_range(PartialHinge(**self._part_of_the_curve()))
-            is_right = self.metric in (None, "concordance")
-        else:
-            is_right = not metric.kind.uses_times
-        is_right &= not (is_times and any(one.width for one in candidates))
-        if not is_right:
-            held = "events and times" if is_times else "labels"
-            raise IncompatibleError(
-                f"metric={self.metric!r} and losses={self.losses!r} are not for a y "
-                f"with {held}. Leave both at None."
-            )
-
     def _check_parameters(self) -> None:
-        if isinstance(self.losses, str):
-            parameters.check_choice("losses", self.losses, CANDIDATE_LOSSES)
-        elif self.losses is not None:
+        if self.losses is not None and not isinstance(self.losses, str):
             parameters.check_names("losses", self.losses)
-            if not self.losses:
-                raise ValueError(
-                    f"losses must name at least one of {CANDIDATE_LOSSES}."
-                )
-            for loss in self.losses:
-                parameters.check_choice("losses", loss, CANDIDATE_LOSSES)
-        if not hasattr(self.C_values, "__len__"):
-            raise TypeError(f"C_values must be a list, got {self.C_values!r}.")
-        if len(self.C_values) == 0:
-            raise ValueError("C_values must hold at least one weight.")
+        losses = [self.losses] if isinstance(self.losses, str) else self.losses
+        for loss in [] if losses is None else losses or [""]:
+            parameters.check_choice("losses", loss, CANDIDATE_LOSSES)
+        if not hasattr(self.C_values, "__len__") or len(self.C_values) == 0:
+            raise ValueError(
+                f"C_values must be a list of weights, got {self.C_values!r}."
+            )
         for C in self.C_values:
             parameters.check_positive("C_values", C)
+        if isinstance(self.cv, Integral):
+            parameters.check_integer("cv", self.cv, least=2)
         parameters.check_integer("n_jobs", self.n_jobs)
         parameters.check_max_time(self.max_time)
 
-    def _candidates(self, metric: NamedMetric) -> list[Candidate]:
-        """Return all combinations, the simpler ones first."""
+    def _candidates(self, metric: NamedMetric, *, is_times: bool) -> list[Candidate]:
+        """Return all combinations that the target supports, the simpler ones first."""
         fpr, tpr = self._part_of_the_curve().values()
         if metric.options.get("fpr"):  # the range that a rate of it depends on
             fpr = (0.0, metric.options["fpr"])
@@ -360,19 +332,29 @@ class LinearRankerCV(SurvivalRanker):
             if fpr[1] < 1.0:
                 parts.append(((0.0, min(1.0, round(_WIDER * fpr[1], 12))), tpr))
             parts.append((fpr, tpr))
+        is_supported = not metric.kind.uses_times
+        if is_times:
+            check_whole_range(PartialHinge(fpr, tpr_range=tpr))
+            is_supported = self.metric in (None, "concordance")
+            is_supported &= CANDIDATE_LOSSES[-1] not in losses
+        if not is_supported:
+            held = "events and times" if is_times else "labels"
+            raise IncompatibleError(
+                f"metric={self.metric!r} and losses={self.losses!r} are not for a y "
+                f"with {held}. Leave both at None."
+            )
         found = []
-        for loss in CANDIDATE_LOSSES:
-            if loss not in losses:
-                continue
+        for loss in filter(losses.__contains__, CANDIDATE_LOSSES):
             C_values = [float(C) for C in self.C_values]
-            if loss == "logistic regression":
+            if loss in SIMPLE_LOSSES:
                 least, most = min(C_values), max(C_values)
                 C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
             # the hinge of a narrow range is often smallest where all scores tie
             trained = parts if loss == "sigmoid" else parts[:1]
-            widths = _WIDTHS if loss == "smooth average precision" else (None,)
+            widths = _WIDTHS if loss == CANDIDATE_LOSSES[-1] else (None,)
+            name = "cox" if is_times and loss in SIMPLE_LOSSES else loss
             found += [
-                Candidate(loss, *part, C, width)
+                Candidate(name, *part, C, width)
                 for part in trained
                 for width in widths
                 for C in C_values
@@ -380,111 +362,105 @@ class LinearRankerCV(SurvivalRanker):
         return list(dict.fromkeys(found))
 
     def _search(
-        self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
-    ) -> list[SearchFold]:
-        """Measure all candidates on the folds, until they or the time end."""
-        folds = self._folds(rows, groups)
-        report, start = reporter(self), time.perf_counter()
-        done: list[SearchFold] = []
-        for measured in self._measured(rows, candidates, folds):
-            done.append(measured)
-            seconds = time.perf_counter() - start
-            mean = np.mean([fold.scores for fold in done], axis=0)
-            best = rows.described(candidates[int(np.nanargmax(mean))])
-            progress = SearchProgress(
-                len(done), len(folds), best, float(np.nanmax(mean)), seconds
-            )
-            is_stopped = report is not None and bool(report(progress))
-            is_late = self.max_time is not None and seconds >= self.max_time
-            if is_stopped or is_late:
-                break
-        if len(done) < len(folds):
-            warnings.warn(
-                f"the search ended after {len(done)} of {len(folds)} folds, which "
-                "decide the choice. Allow more max_time, or fewer C_values.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return done
+        self,
+        rows: Rows,
+        candidates: Sequence[Candidate],
+        metric: NamedMetric,
+        folds: Folds,
+    ) -> FloatArray:
+        """Measure all candidates on the first folds, the best half on the others.
 
-    def _measured(
-        self, rows: Rows, candidates: Sequence[Candidate], folds: Folds
-    ) -> Iterator[SearchFold]:
-        """Measure all candidates on the first folds, the best half on the others."""
+        Returns an array (folds, 3, candidates) of `measure_fold`; time may cut it.
+        """
+        report, start = reporter(self), time.perf_counter()
         # Dask has workers of its own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
-        metric, kept = self._named_metric(), list(range(len(candidates)))
-        if rows.target is not None:
-            metric = parse_metric("concordance")
-        positive = [np.count_nonzero(rows.labels[test]) for _, test in folds]
-        negative = [test.size - n for (_, test), n in zip(folds, positive, strict=True)]
-        n_tested = np.minimum(np.cumsum(positive), np.cumsum(negative))
+        counts = [np.bincount(rows.labels[test], minlength=2) for _, test in folds]
+        n_tested = np.cumsum(counts, axis=0).min(axis=1)
         n_first = int(np.searchsorted(n_tested, _ENOUGH_TESTED)) + 1
-        done: list[SearchFold] = []
+        kept, done = list(range(len(candidates))), []
         for some in (folds[:n_first], folds[n_first:]):
             measure = partial(loss_search.measure_fold, rows, candidates, kept, metric)
             for fold in Parallel(n_jobs, return_as="generator")(
-                delayed(measure)(*fold) for fold in some
+                delayed(measure)(*parts) for parts in some
             ):
                 done.append(fold)
-                yield fold
-            found = np.array([fold.scores for fold in done])
-            kept = loss_search.survivors(found, candidates)
+                mean = np.mean(done, axis=0)[0]
+                best = int(np.nanargmax(mean))
+                named, seconds = (
+                    candidates[best].parameters,
+                    time.perf_counter() - start,
+                )
+                progress = SearchProgress(
+                    len(done), len(folds), named, float(mean[best]), seconds
+                )
+                is_stopped = report is not None and bool(report(progress))
+                is_late = self.max_time is not None and seconds >= self.max_time
+                if (is_stopped or is_late) and len(done) < len(folds):
+                    warnings.warn(
+                        f"the search ended after {len(done)} of {len(folds)} folds, "
+                        "which decide the choice. Allow more max_time, or fewer "
+                        "C_values.",
+                        ConvergenceWarning,
+                        stacklevel=3,
+                    )
+                    return np.array(done)
+            kept = loss_search.survivors(np.array(done)[:, 0], candidates)
+        return np.array(done)
 
-    def _folds(self, rows: Rows, groups: ArrayLike | None) -> Folds:
+    def _folds(self, rows: Rows, groups: IntArray | None) -> Folds:
         """Divide the rows; both parts of each fold have rows of both classes."""
-        labels = rows.labels
+        labels, is_times = rows.labels, rows.target is not None
         # strata of censored times are divided
-        queries = rows.queries if rows.target is None else None
-        unit = queries if groups is None else np.asarray(groups)
-        if isinstance(self.cv, Integral):
-            needs_both = rows.target is None
-            folds = self._numbered_folds(labels, unit, int(self.cv), needs_both)
-        else:
-            splitter = check_cv(self._checked_splitter())
+        unit = rows.queries if groups is None and not is_times else groups
+        if not isinstance(self.cv, Integral):
+            splitter = check_cv(self.cv)
             folds = list(splitter.split(np.zeros(labels.size), labels, unit))
+        elif unit is not None:
+            seed = self.random_state
+            folds = unit_folds(labels, unit, int(self.cv), seed, is_balanced=True)
+        else:
+            n_repeats = min(max(-(-_ENOUGH_ROWS // labels.size), 1), _MAX_REPEATS)
+            folds = class_folds(labels, int(self.cv), self.random_state, n_repeats)
         for k, parts in enumerate(folds):
             for part, name in zip(parts, ("training", "test"), strict=True):
                 n_positive = int(np.count_nonzero(labels[part]))
-                is_censored = rows.target is not None
-                if 0 < n_positive < part.size + is_censored:
+                if 0 < n_positive < part.size + is_times:
                     continue
-                missing = "positive" if n_positive == 0 else "negative"
-                if is_censored:
-                    missing = "event, thus no comparable"
+                one_class = "negative" if n_positive else "positive"
+                missing = "event, thus no comparable" if is_times else one_class
                 raise NotEnoughClassesError(
                     f"fold {k} has no {missing} row among its {part.size} {name} rows. "
                     "Use fewer folds (cv), or smaller groups."
                 )
         return folds
 
-    def _numbered_folds(
-        self, labels: BoolArray, unit: IntArray | None, n_folds: int, needs_both: bool
-    ) -> Folds:
-        parameters.check_integer("cv", self.cv)
-        if n_folds < 2:
-            raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
-        if unit is not None:
-            return unit_folds(
-                labels, unit, n_folds, self.random_state, is_balanced=True
-            )
-        rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
-        if rarer < n_folds and needs_both:
-            raise NotEnoughClassesError(
-                f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
-                "fewer folds, or more rows of that class."
-            )
-        n_repeats = min(max(-(-_ENOUGH_ROWS // labels.size), 1), _MAX_REPEATS)
-        return class_folds(labels, n_folds, self.random_state, n_repeats)
 
-    def _checked_splitter(self) -> Any:
-        """Return a splitter, or a list of pairs of training and test rows."""
-        if not isinstance(self.cv, Iterable) or isinstance(self.cv, str):
-            return self.cv
-        folds = list(self.cv)
-        if folds and all(hasattr(one, "__len__") and len(one) == 2 for one in folds):
-            return folds
-        raise ValueError(
-            "cv must be a number of folds, a splitter, or a list of pairs of training "
-            f"and test rows, got {self.cv!r}."
-        )
+def _standardized(
+    X: Any, weight: FloatArray | None
+) -> tuple[Any, FloatArray, FloatArray]:
+    """Return dense data on one scale, the centres and the scales."""
+    # a column of zeros and ones keeps its scale, which would make a large number of a
+    # rare category
+    rows = as_row_matrix(X)
+    weights = np.ones(rows.shape[0]) if weight is None else weight
+    total = weights.sum()
+    found = rows.reduce_rows(_sums, weights)
+    centre = sum(sums for sums, _ in found) / total
+    squares = sum(rows.reduce_rows(_squares, weights, centre=centre))
+    spread = np.sqrt(squares / total)
+    is_indicator = np.all([indicators for _, indicators in found], axis=0)
+    scale = np.where((spread > 0.0) & ~is_indicator, spread, 1.0)
+    return rows.transform(_scaled, centre=centre, scale=scale), centre, scale
+
+
+def _sums(block: Any, of_rows: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    return of_rows @ block, (block * block == block).all(axis=0)
+
+
+def _squares(block: Any, of_rows: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(of_rows @ (block - centre) ** 2)
+
+
+def _scaled(block: Any, centre: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.asarray((block - centre) / scale)

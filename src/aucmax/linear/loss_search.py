@@ -1,7 +1,7 @@
 """The candidates of a linear model, their scores on folds, and the choice of one."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,18 +11,20 @@ from scipy.special import expit
 
 from aucmax._core.mapped import take_rows
 from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.row_splits import Folds
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.risk_choice import LOSSES, survival_risk
+from aucmax.linear.risk_choice import survival_risk
 from aucmax.metrics.metric_names import NamedMetric
 from aucmax.regularizers.l2 import L2
-from aucmax.risks import PairSigmoid, PartialHinge, SmoothAveragePrecision
+from aucmax.risks import PairHinge, PairSigmoid, Risk, SmoothAveragePrecision
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Point, Start, StoppingRule
 
 Range = tuple[float, float]
-Regression = Callable[[float], tuple[FloatArray, int]]  # C in; weights, iterations out
+Fitted = tuple[FloatArray, float, float]  # weights, seconds, passes over the data
+Solutions = tuple[list[FloatArray], float]  # weights of each, passes of all
 WHOLE: Range = (0.0, 1.0)
 #: of rows, then of pairs; the last two are bounded
 CANDIDATE_LOSSES = (
@@ -31,9 +33,12 @@ CANDIDATE_LOSSES = (
     "sigmoid",
     "smooth average precision",
 )
+#: of rows, and of censored times: another loss must be clearly better
+SIMPLE_LOSSES = ("logistic regression", "cox")
 
-_TOL_OF_COX = 1e-6  # relative gap; the likelihood of equal scores is far above 0
-_TOL_OF_HINGES = 1e-2  # relative gap; the choice among candidates sees no smaller one
+# solver and relative gap: the likelihood of equal scores is far above 0, and the choice
+# among candidates sees no smaller gap of hinges
+_SOLVERS = {"cox": ("descent", 1e-6), "hinge": ("auto", 1e-2)}
 _ACCURACY_OF_SIGMOIDS = 1e-4  # relative error; a descent sees no smaller one
 _MAX_STEPS = 30  # of a descent
 _MIN_GAIN = 3e-5  # share of the value; a step that gains less ends a descent
@@ -48,7 +53,7 @@ _MIN_STANDARD_ERRORS = 0.5  # by which another loss must beat logistic regressio
 class Candidate(NamedTuple):
     """A loss, a part of the ROC curve and a weight."""
 
-    loss: str  # one of CANDIDATE_LOSSES
+    loss: str  # one of CANDIDATE_LOSSES, or "cox" for logistic regression
     fpr_range: Range
     tpr_range: Range
     C: float  # weight of the loss per row
@@ -60,12 +65,7 @@ class Candidate(NamedTuple):
         return {k: value for k, value in self._asdict().items() if value is not None}
 
 
-class Fitted(NamedTuple):
-    """The weights of one candidate, and the cost of the fit."""
-
-    weights: FloatArray
-    seconds: float
-    n_passes: float
+Fits = dict[Candidate, Fitted]
 
 
 @dataclass(frozen=True)
@@ -80,144 +80,105 @@ class Rows:
 
     def take(self, rows: IntArray) -> "Rows":
         """Return some of the rows."""
-        return Rows(
-            take_rows(self.X, rows),
-            self.labels[rows],
-            None if self.sample_weight is None else self.sample_weight[rows],
-            None if self.queries is None else self.queries[rows],
-            None if self.target is None else self.target[rows],
-        )
-
-    def described(self, candidate: Candidate) -> dict[str, Any]:
-        """Return the parameters of a candidate by name."""
-        is_cox = self.target is not None and candidate.loss == "logistic regression"
-        return (candidate._replace(loss="cox") if is_cox else candidate).parameters
+        parts: Any = self.labels, self.sample_weight, self.queries, self.target
+        parts = [None if values is None else values[rows] for values in parts]
+        return Rows(take_rows(self.X, rows), *parts)
 
     def objective(self, candidate: Candidate, spread: float = 1.0) -> LinearObjective:
         """Return what a loss over pairs minimises; widths are in units of `spread`."""
         loss, fpr_range, tpr_range, C, width = candidate
+        risk: Risk
         if self.target is not None:
-            of_times = self.target, self.sample_weight, self.queries
-            bound = survival_risk(loss, *of_times, _ACCURACY_OF_SIGMOIDS)
-            return LinearObjective(self.X, bound, C * self.labels.size)
-        if width is None:
-            risk = LOSSES[loss](PartialHinge(fpr_range, tpr_range=tpr_range))
+            risk = survival_risk(loss, _ACCURACY_OF_SIGMOIDS)
+        elif loss == "hinge":
+            risk = PairHinge()
+        elif width is None:
+            ends: Any = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+            risk = PairSigmoid(**ends, accuracy=_ACCURACY_OF_SIGMOIDS)
         else:
-            risk = SmoothAveragePrecision(width * spread)
-        if isinstance(risk, PairSigmoid | SmoothAveragePrecision):
-            risk.accuracy = _ACCURACY_OF_SIGMOIDS
-        bound = risk.bind(self.labels, self.sample_weight, self.queries)
+            risk = SmoothAveragePrecision(
+                width * spread, accuracy=_ACCURACY_OF_SIGMOIDS
+            )
+        target = self.labels if self.target is None else self.target
+        bound = risk.bind(target, self.sample_weight, self.queries)
         return LinearObjective(self.X, bound, C * self.labels.size)
 
 
 def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
     """Fit all candidates to the same rows; sigmoids start from a regression."""
-    by_loss = {
-        loss: sorted({c for c in candidates if c.loss == loss}, key=lambda c: c.C)
-        for loss in CANDIDATE_LOSSES
-    }
-    regressions, hinges, *others = by_loss.values()
-    bounded = [candidate for own in others for candidate in own]
-    if not regressions and bounded:
-        middle = bounded[len(bounded) // 2]
-        regressions = [Candidate("logistic regression", WHOLE, WHOLE, middle.C)]
-    starts = _regressions(rows, regressions)
-    fitted = starts | _hinges(rows, hinges)
-    fitted |= _bounded(rows, bounded, starts)
+    ordered = sorted(candidates, key=lambda c: (c.loss, c.C))
+    simple = [c for c in ordered if c.loss in SIMPLE_LOSSES]
+    hinges = [c for c in ordered if c.loss == "hinge"]
+    bounded = [c for c in ordered if c.loss in CANDIDATE_LOSSES[2:]]
+    if not simple and bounded:
+        loss = SIMPLE_LOSSES[rows.target is not None]
+        simple = [Candidate(loss, WHOLE, WHOLE, bounded[len(bounded) // 2].C)]
+    fitted: Fits = {}
+    first = _regressions if rows.target is None else _convex
+    for fit, alike in ((first, simple), (_bounded, bounded), (_convex, hinges)):
+        began = time.perf_counter()
+        weights, n_passes = fit(rows, alike, fitted) if alike else ([], 0.0)
+        seconds = time.perf_counter() - began
+        for candidate, one in zip(alike, weights, strict=True):
+            fitted[candidate] = one, seconds / len(alike), n_passes / len(alike)
     return [fitted[candidate] for candidate in candidates]
 
 
-def _regressions(
-    rows: Rows, candidates: Sequence[Candidate]
-) -> dict[Candidate, Fitted]:
-    fit, found = _regression(rows), {}
-    for candidate in candidates:
-        start = time.perf_counter()
-        weights, n_iter = fit(candidate.C)
-        seconds = time.perf_counter() - start
-        found[candidate] = Fitted(weights, seconds, float(n_iter))
-    return found
-
-
-def _regression(rows: Rows) -> Regression:
-    """Return a logistic regression with loss and steps of scikit-learn's lbfgs."""
-    if rows.target is not None:
-        return _cox_model(rows)
+def _regressions(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Solutions:
+    """Fit logistic regressions with loss and steps of scikit-learn's lbfgs."""
     # 1/W sum_r v_r log(1 + exp(-y_r (x_r w + b))) + |w|^2 / (2 C W), y of -1 and 1
     matrix, target = as_row_matrix(rows.X), rows.labels.astype(np.float64)
-    weight = rows.sample_weight
-    total = float(target.size if weight is None else weight.sum())
-    shares = (1.0 if weight is None else weight) / total
-    point = np.zeros(rows.X.shape[1] + 1)
+    weight = np.ones(target.size) if rows.sample_weight is None else rows.sample_weight
+    total = float(weight.sum())
+    shares = weight / total
 
-    def fit(C: float) -> tuple[FloatArray, int]:
-        nonlocal point
-        price = 1.0 / (C * total)
+    def loss(point: FloatArray, penalty: float) -> tuple[float, FloatArray]:
+        weights = point[:-1]
+        scores = matrix.matvec(weights) + point[-1]
+        losses = np.logaddexp(0.0, scores) - target * scores
+        residuals = shares * (expit(scores) - target)
+        value = (shares * losses).sum() + 0.5 * penalty * (weights @ weights)
+        gradient = matrix.rmatvec(residuals) + penalty * weights
+        return float(value), np.append(gradient, residuals.sum())
 
-        def loss(point: FloatArray) -> tuple[float, FloatArray]:
-            weights = point[:-1]
-            scores = matrix.matvec(weights) + point[-1]
-            losses = np.logaddexp(0.0, scores) - target * scores
-            slopes = shares * (expit(scores) - target)
-            value = (shares * losses).sum() + 0.5 * price * (weights @ weights)
-            gradient = matrix.rmatvec(slopes) + price * weights
-            return float(value), np.append(gradient, slopes.sum())
-
-        options: Any = {"maxiter": _MAX_ITERATIONS, **_LBFGS_OPTIONS}
-        found = minimize(loss, point, method="L-BFGS-B", jac=True, options=options)
-        point = found.x
-        return point[:-1].copy(), int(found.nit)
-
-    return fit
-
-
-def _cox_model(rows: Rows) -> Regression:
-    """Return Cox's model, the regression of censored times."""
-    start: Start | None = None
-    rule = StoppingRule(tol=_TOL_OF_COX, max_iter=_MAX_ITERATIONS)
-
-    def fit(C: float) -> tuple[FloatArray, int]:
-        nonlocal start
-        objective = rows.objective(Candidate("cox", WHOLE, WHOLE, C))
-        found = SOLVERS["descent"](rule).minimize(objective, L2(), start)
-        start = Start(found.point)
-        return found.point.parameters, found.n_iter
-
-    return fit
-
-
-def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitted]:
-    found, start = {}, None
-    rule = StoppingRule(tol=_TOL_OF_HINGES, max_iter=_MAX_ITERATIONS)
+    solutions, n_iter, point = [], 0, np.zeros(rows.X.shape[1] + 1)
+    options: Any = {"maxiter": _MAX_ITERATIONS, **_LBFGS_OPTIONS}
     for candidate in candidates:
-        began = time.perf_counter()
+        penalty = 1.0 / (candidate.C * total)
+        solution = minimize(
+            loss, point, (penalty,), method="L-BFGS-B", jac=True, options=options
+        )
+        point, n_iter = solution.x, n_iter + solution.nit
+        solutions.append(point[:-1].copy())
+    return solutions, n_iter
+
+
+def _convex(rows: Rows, candidates: Sequence[Candidate], _: Fits) -> Solutions:
+    """Minimise hinges or partial likelihoods, each from the solution before."""
+    solutions, n_passes, start = [], 0.0, None
+    for candidate in candidates:
         objective = rows.objective(candidate)
-        solution = SOLVERS["auto"](rule).minimize(objective, L2(), start)
+        solver, tol = _SOLVERS[candidate.loss]
+        rule = StoppingRule(tol, max_iter=_MAX_ITERATIONS)
+        solution = SOLVERS[solver](rule).minimize(objective, L2(), start)
         start = Start(solution.point, solution.cuts)
-        seconds = time.perf_counter() - began
-        weights = solution.point.parameters
-        found[candidate] = Fitted(weights, seconds, objective.n_passes)
-    return found
+        solutions.append(solution.point.parameters)
+        n_passes += objective.n_passes
+    return solutions, n_passes
 
 
-def _bounded(
-    rows: Rows, candidates: Sequence[Candidate], starts: dict[Candidate, Fitted]
-) -> dict[Candidate, Fitted]:
-    """Minimise all bounded losses side by side."""
-    if not candidates:
-        return {}
-    began = time.perf_counter()
+def _bounded(rows: Rows, candidates: Sequence[Candidate], fitted: Fits) -> Solutions:
+    """Minimise all bounded losses side by side, from the nearest regressions."""
     # the data are the same, only risks and C differ
     shared = rows.objective(candidates[0])
-    weights = np.array([one.weights for one in starts.values()])
-    pairs = zip(weights, shared.scores_of(weights), strict=True)
-    points = dict(zip(starts, pairs, strict=True))
+    weights = np.array([one for one, _, _ in fitted.values()])
+    scores = shared.scores_of(weights)
+    C_values = np.array([one.C for one in fitted])
     descents = []
     for candidate in candidates:
-        nearest = min(starts, key=lambda s: abs(np.log(s.C / candidate.C)))
-        start = Point(*points[nearest])
-        spread = float(start.scores.std()) or 1.0
-        objective = rows.objective(candidate, spread)
+        nearest = int(np.argmin(np.abs(np.log(C_values / candidate.C))))
+        start = Point(weights[nearest], scores[nearest])
+        objective = rows.objective(candidate, float(start.scores.std()) or 1.0)
         descents.append(Descent(objective, L2(), start))
         if candidate.width is None:  # else the width goes by the scale of the start
             descents[-1].scale()
@@ -228,32 +189,18 @@ def _bounded(
         going = [one for one in going if one.gain > _MIN_GAIN * abs(one.value)]
         if not going:
             break
-    seconds = (time.perf_counter() - began) / len(candidates)
-    n_passes = shared.n_passes / len(candidates)
-    return {
-        candidate: Fitted(descent.point.parameters, seconds, n_passes)
-        for candidate, descent in zip(candidates, descents, strict=True)
-    }
-
-
-class SearchFold(NamedTuple):
-    """The metric, the seconds and the passes of each candidate on one fold."""
-
-    scores: FloatArray  # NaN, as the others, for candidates that were not fitted
-    seconds: FloatArray
-    n_passes: FloatArray
-    share: float  # of test rows to training rows
+    return [descent.point.parameters for descent in descents], shared.n_passes
 
 
 def search_results(
-    folds: Sequence[SearchFold], candidates: Sequence[dict[str, Any]]
+    measured: FloatArray, candidates: Sequence[Candidate]
 ) -> dict[str, Any]:
-    """Return the table that scikit-learn's searches have."""
-    scores, seconds, n_passes, _ = map(np.array, zip(*folds, strict=True))
+    """Return the table that scikit-learn's searches have, of `measure_fold`."""
+    scores, seconds, n_passes = measured.transpose(1, 0, 2)
     mean = scores.mean(axis=0)
     ranked = np.nan_to_num(mean, nan=-np.inf)
     return {
-        "params": candidates,
+        "params": [candidate.parameters for candidate in candidates],
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
@@ -270,16 +217,14 @@ def measure_fold(
     metric: NamedMetric,
     train: IntArray,
     test: IntArray,
-) -> SearchFold:
-    """Fit the candidates that are kept to rows of a fold; measure them on others."""
-    share = test.size / train.size
+) -> FloatArray:
+    """Return metric, seconds and passes of candidates on a fold, NaN if not kept."""
     if rows.queries is None:
         train = _some_rows(train, rows.labels[train])
     fitted = fit_candidates(rows.take(train), [candidates[k] for k in kept])
     held = rows.take(test)
-    weights = np.array([one.weights for one in fitted])
+    weights = np.array([one for one, _, _ in fitted])
     scores = np.ascontiguousarray(as_row_matrix(held.X).matvec(weights.T).T)
-    found = np.full((3, len(candidates)), np.nan)
     # the top k of all rows are fewer of a fold; of a query they are as many
     portion = test.size / rows.labels.size if rows.queries is None else 1.0
     measure = metric.of_share(portion).prepare(
@@ -287,10 +232,10 @@ def measure_fold(
         sample_weight=held.sample_weight,
         qid=held.queries,
     )
-    for k, one, s in zip(kept, fitted, scores, strict=True):
-        found[:, k] = measure(s), one.seconds, one.n_passes
-    values, seconds, n_passes = found
-    return SearchFold(values, seconds, n_passes, share)
+    measured = np.full((3, len(candidates)), np.nan)
+    for k, (_, seconds, n_passes), row_scores in zip(kept, fitted, scores, strict=True):
+        measured[:, k] = measure(row_scores), seconds, n_passes
+    return measured
 
 
 def _some_rows(train: IntArray, labels: BoolArray) -> IntArray:
@@ -317,16 +262,16 @@ def survivors(scores: FloatArray, candidates: Sequence[Candidate]) -> list[int]:
     for loss in dict.fromkeys(candidates[k].loss for k in order):
         own = [k for k in order if candidates[k].loss == loss]
         kept += own[: max(1, len(own) // 2)]
-        if is_whole and loss == "logistic regression":
+        if is_whole and loss in SIMPLE_LOSSES:
             break
     return sorted(kept)
 
 
-def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
+def choose(scores: FloatArray, candidates: Sequence[Candidate], folds: Folds) -> int:
     """Return the best candidate, unless logistic regression is about as good."""
     mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
     best = int(mean.argmax())
-    simple = [k for k, c in enumerate(candidates) if c.loss == "logistic regression"]
+    simple = [k for k, c in enumerate(candidates) if c.loss in SIMPLE_LOSSES]
     if not simple or best in simple:
         return best
     simplest = simple[int(mean[simple].argmax())]
@@ -334,5 +279,6 @@ def choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) ->
     n_folds = gain.size
     if n_folds < 2:
         return simplest
+    share = float(np.mean([test.size / train.size for train, test in folds[:n_folds]]))
     error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
     return best if gain.mean() > _MIN_STANDARD_ERRORS * error else simplest

@@ -1,7 +1,6 @@
 """The regularizer that the parameters of a linear model name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -26,117 +25,80 @@ PENALTIES: dict[str, tuple[Callable[..., ProximalRegularizer], ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """A norm of the weights, as a penalty or as a limit."""
+def check_penalty(
+    penalty: str, radius: float | None, l1_ratio: float, groups: Any
+) -> None:
+    """Raise an error for a wrong parameter, before any data are read."""
+    check_choice("penalty", penalty, PENALTIES)
+    ElasticNet(l1_ratio)
+    if radius is not None:
+        L2Ball(radius)
+    if penalty == "group" and groups is None:
+        raise ValueError(
+            "penalty='group' needs groups: lists of columns that stay or go together, "
+            "such as groups=[[0, 1], [2]]."
+        )
 
-    name: str  # a key of `PENALTIES`
-    radius: float | None  # the limit of the norm; None for a penalty
-    l1_ratio: float  # the share of the L1 norm in an elastic net
-    groups: Sequence[Sequence[Any]] | None  # the columns of each, by number or by name
 
-    def check(self) -> None:
-        """Raise an error for a wrong parameter, before any data are read."""
-        check_choice("penalty", self.name, PENALTIES)
-        ElasticNet(self.l1_ratio)
-        if self.radius is not None:
-            L2Ball(self.radius)
-        if self.name == "group" and self.groups is None:
-            raise ValueError(
-                "penalty='group' needs groups: lists of columns that stay or go "
-                "together, such as groups=[[0, 1], [2]]."
-            )
-
-    def regularizer(
-        self, n_features: int, names: Sequence[str] | None
-    ) -> ProximalRegularizer:
-        """Return the regularizer of these columns."""
-        penalty, ball = PENALTIES[self.name]
-        options: dict[str, Any] = {}
-        if self.name == "elasticnet":
-            options["l1_ratio"] = self.l1_ratio
-        if self.name == "group" and self.groups is not None:
-            options["groups"] = group_numbers(self.groups, n_features, names)
-        if self.radius is None:
-            return penalty(**options)
-        return ball(self.radius, **options)
+def choose_regularizer(
+    n_features: int,
+    names: Sequence[str] | None,
+    penalty: str,
+    radius: float | None,
+    l1_ratio: float,
+    groups: Any,
+) -> ProximalRegularizer:
+    """Return the regularizer of these columns."""
+    options: dict[str, Any] = {}
+    if penalty == "elasticnet":
+        options["l1_ratio"] = l1_ratio
+    if penalty == "group":
+        options["groups"] = group_numbers(groups, n_features, names)
+    norm, ball = PENALTIES[penalty]
+    return norm(**options) if radius is None else ball(radius, **options)
 
 
 def group_numbers(
     groups: Sequence[Sequence[Any]], n_features: int, names: Sequence[str] | None = None
 ) -> IntArray:
     """Return each column's group, given lists of columns by number or by name."""
-    places = {name: k for k, name in enumerate(() if names is None else names)}
+    names = [] if names is None else [str(name) for name in names]
+    columns: list[Any] = names or list(range(n_features))
+    places: dict[Any, int] = {k: k for k in range(n_features)}
+    places |= {name: k for k, name in enumerate(names)}
     numbers = np.full(n_features, -1, dtype=np.int64)
     for number, members in enumerate(groups):
-        for member in _checked_list(members, number):
-            column = _find_column(member, number, n_features, places)
-            if numbers[column] == number:
+        is_list = hasattr(members, "__iter__") and not isinstance(members, str | bytes)
+        if not is_list or not len(members := list(members)):
+            raise ValueError(
+                "groups must be a list of lists of columns, such as [[0, 1], [2]], but "
+                f"group {number} is {members!r}."
+            )
+        for member in members:
+            is_key = isinstance(member, str | Integral) and not isinstance(member, bool)
+            if not is_key or member not in places:
                 raise ValueError(
-                    f"groups lists column {_listed([column], places)} twice in group "
-                    f"{number}; list it once."
+                    f"groups holds {member!r} in group {number}, but the columns of X "
+                    f"are {_listed(columns)}."
                 )
+            column = places[member]
             if numbers[column] >= 0:
                 raise ValueError(
-                    f"groups overlap: column {_listed([column], places)} is in group "
-                    f"{numbers[column]} and in group {number}. Leave it in one of them."
+                    f"groups lists column {columns[column]!r} in group "
+                    f"{numbers[column]} and again in group {number}; list it once."
                 )
             numbers[column] = number
-    missing = np.flatnonzero(numbers < 0)
-    if missing.size:
+    missing = [columns[k] for k in np.flatnonzero(numbers < 0)]
+    if missing:
         raise ValueError(
-            f"groups leaves out {missing.size} of the {n_features} columns: "
-            f"{_listed(missing, places)}. Put each into a group; a group may hold one "
-            "column alone."
+            f"groups leaves out {len(missing)} of the {n_features} columns: "
+            f"{_listed(missing)}. Put each into a group; a group may hold one column "
+            "alone."
         )
     return numbers
 
 
-def _checked_list(members: Any, number: int) -> list[Any]:
-    if isinstance(members, str | bytes) or not hasattr(members, "__iter__"):
-        raise ValueError(
-            f"groups must be a list of lists of columns, but group {number} is "
-            f"{members!r}; write [{members!r}] for a group of one column."
-        )
-    columns = list(members)
-    if not columns:
-        raise ValueError(f"groups has no column in group {number}; remove that group.")
-    return columns
-
-
-def _find_column(
-    member: Any, number: int, n_features: int, places: dict[str, int]
-) -> int:
-    """Return the number of a column, given by number or by name."""
-    if isinstance(member, str):
-        if member in places:
-            return places[member]
-        columns = _listed(range(n_features), places)
-        reason = (
-            f"X has no such column. Its columns are {columns}."
-            if places
-            else "the columns of X have no names. Fit on a data frame, or give the "
-            "number of the column."
-        )
-        raise ValueError(
-            f"groups holds the name {member!r} in group {number}, but {reason}"
-        )
-    if not isinstance(member, Integral) or isinstance(member, bool | np.bool_):
-        raise ValueError(
-            f"groups holds {member!r} in group {number}; columns are whole numbers "
-            "from 0, or names."
-        )
-    column = int(member)
-    if not 0 <= column < n_features:
-        raise ValueError(
-            f"groups holds column {column} in group {number}, but X has {n_features} "
-            f"columns, numbered from 0 to {n_features - 1}."
-        )
-    return column
-
-
-def _listed(columns: Sequence[int] | IntArray, places: dict[str, int]) -> str:
-    """Write the first columns, by name if they have names."""
-    names = [repr(str(name)) for name in places]
-    shown = [names[k] if names else str(k) for k in columns[:_MAX_COLUMNS_SHOWN]]
-    return ", ".join(shown) + (", ..." if len(columns) > len(shown) else "")
+def _listed(columns: list[Any]) -> str:
+    """Write the first columns."""
+    more = ", ..." if len(columns) > _MAX_COLUMNS_SHOWN else ""
+    return ", ".join(map(repr, columns[:_MAX_COLUMNS_SHOWN])) + more

@@ -1,34 +1,26 @@
 """The risk that the parameters of a linear model and its queries define."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax import risks
 from aucmax._core.parameters import check_choice, check_range
-from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries, check_qid
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import (
     IncompatibleError,
     NotEnoughClassesError,
     OneClassQueryWarning,
-)
-from aucmax.risks import (
-    BoundRisk,
-    Concordance,
-    CoxLikelihood,
-    PairHinge,
-    PairLogistic,
-    PairSigmoid,
-    PartialHinge,
-    Risk,
 )
 
 _MAX_IDS_SHOWN = 3  # in a warning
 _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 
 
-def check_loss(loss: str, partial: PartialHinge) -> None:
+def check_loss(loss: str, partial: risks.PartialHinge) -> None:
     """Reject a loss that is unknown, or that does not support the ranges."""
     check_choice("loss", loss, (*LOSSES, "cox"))
     if loss == "sigmoid":
@@ -44,15 +36,15 @@ def check_loss(loss: str, partial: PartialHinge) -> None:
 
 def choose_risk(
     loss: str,
-    partial: PartialHinge,
+    partial: risks.PartialHinge,
     labels: NDArray[Any],
     sample_weight: FloatArray | None,
     qid: ArrayLike | None,
-) -> BoundRisk:
+) -> risks.BoundRisk:
     """Return the risk of these rows; raise an error if it has no pairs."""
     if labels.dtype.names is not None:
         check_whole_range(partial)
-        return survival_risk(loss, labels, sample_weight, qid)
+        return survival_risk(loss).bind(labels, sample_weight, qid)
     if loss == "cox":
         raise IncompatibleError(
             "loss='cox' needs a y with events and times, but y has labels. "
@@ -60,16 +52,16 @@ def choose_risk(
             "classes use loss='logistic'."
         )
     queries = None
-    if qid is not None:
-        queries = _check_queries(qid, labels, sample_weight).codes
-    else:
+    if qid is None:
         partial.check_sizes(labels, sample_weight)
+    else:
+        queries = _check_queries(qid, labels, sample_weight)
     return LOSSES[loss](partial).bind(labels, sample_weight, queries)
 
 
-def check_whole_range(partial: PartialHinge) -> None:
+def check_whole_range(partial: risks.PartialHinge) -> None:
     """Reject a part of the ROC curve, which censored times do not have."""
-    if _ends(partial) != _ends(PartialHinge()):
+    if not _is_whole(partial):
         raise IncompatibleError(
             f"fpr_range={partial.fpr_range!r} and tpr_range={partial.tpr_range!r} "
             "choose a part of the ROC curve, which needs two classes, but y has events "
@@ -77,73 +69,55 @@ def check_whole_range(partial: PartialHinge) -> None:
         )
 
 
-def survival_risk(
-    loss: str,
-    target: NDArray[Any],
-    sample_weight: FloatArray | None,
-    queries: ArrayLike | None,
-    accuracy: float = _ACCURACY_OF_CERTIFICATES,
-) -> BoundRisk:
-    """Return the risk of censored times; `queries` are strata."""
-    if loss != "cox":
-        risk = Concordance(loss, accuracy=accuracy)
-        return risk.bind(target, sample_weight, queries)
-    return CoxLikelihood().bind(target, sample_weight, queries)
+def survival_risk(loss: str, accuracy: float = _ACCURACY_OF_CERTIFICATES) -> risks.Risk:
+    """Return the risk of censored times."""
+    if loss == "cox":
+        return risks.CoxLikelihood()
+    return risks.Concordance(loss, accuracy=accuracy)
 
 
-def convex_risks(
-    partial: PartialHinge,
-    labels: NDArray[Any],
-    sample_weight: FloatArray | None,
-    queries: IntArray | None,
-) -> dict[str, BoundRisk]:
-    """Return the risks whose solutions a bounded loss starts from."""
-    if labels.dtype.names is not None:
-        rows = labels, sample_weight, queries
-        return {loss: survival_risk(loss, *rows) for loss in ("hinge", "cox")}
-    risks = {"hinge": _hinge(PartialHinge()), "logistic": _logistic(PartialHinge())}
-    is_part = _ends(partial) != _ends(PartialHinge())
-    if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
-        risks["hinge of the range"] = _hinge(partial)
-    rows = labels, sample_weight, queries
-    return {name: risk.bind(*rows) for name, risk in risks.items()}
+def convex_risks(partial: risks.PartialHinge, *rows: Any) -> dict[str, risks.BoundRisk]:
+    """Return the risks of labels, weights, queries that bounded losses start from."""
+    if rows[0].dtype.names is not None:
+        return {loss: survival_risk(loss).bind(*rows) for loss in ("hinge", "cox")}
+    whole = risks.PartialHinge()
+    bound_risks = {
+        loss: LOSSES[loss](whole).bind(*rows) for loss in ("hinge", "logistic")
+    }
+    starts_at_end = partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0
+    if starts_at_end and not _is_whole(partial):
+        bound_risks["hinge of the range"] = partial.bind(*rows)
+    return bound_risks
 
 
-def _hinge(partial: PartialHinge) -> Risk:
-    # the same risk without the choice of rows
-    return PairHinge() if _ends(partial) == _ends(PartialHinge()) else partial
-
-
-def _logistic(partial: PartialHinge) -> Risk:
-    return PairLogistic(
-        fpr_range=partial.fpr_range,
-        tpr_range=partial.tpr_range,
-        accuracy=_ACCURACY_OF_CERTIFICATES,
-    )
-
-
-def _sigmoid(partial: PartialHinge) -> Risk:
-    return PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
+def _is_whole(partial: risks.PartialHinge) -> bool:
+    return (*partial.fpr_range, *partial.tpr_range) == (0, 1, 0, 1)
 
 
 #: from the name of a loss to what makes its risk of a range; "cox" has none
-LOSSES = {"hinge": _hinge, "logistic": _logistic, "sigmoid": _sigmoid}
-
-
-def _ends(partial: PartialHinge) -> tuple[float, ...]:
-    return tuple(map(float, (*partial.fpr_range, *partial.tpr_range)))
+LOSSES: dict[str, Callable[[risks.PartialHinge], risks.Risk]] = {
+    # the same risk without the choice of rows
+    "hinge": lambda partial: risks.PairHinge() if _is_whole(partial) else partial,
+    "logistic": lambda partial: risks.PairLogistic(
+        fpr_range=partial.fpr_range,
+        tpr_range=partial.tpr_range,
+        accuracy=_ACCURACY_OF_CERTIFICATES,
+    ),
+    "sigmoid": lambda partial: risks.PairSigmoid(
+        partial.fpr_range, tpr_range=partial.tpr_range
+    ),
+}
 
 
 def _check_queries(
     qid: ArrayLike, labels: BoolArray, sample_weight: FloatArray | None
-) -> Queries:
-    """Warn of queries without pairs; raise an error if all are."""
+) -> IntArray:
+    """Return query codes; warn of queries without pairs, raise an error if all are."""
     queries = check_qid(qid, labels.size)
-    weights = np.ones(labels.size) if sample_weight is None else sample_weight
-    counted = weights > 0.0
-    sizes = np.bincount(
-        (2 * queries.codes + labels)[counted], minlength=2 * queries.n_queries
-    )
+    groups = 2 * queries.codes + labels
+    if sample_weight is not None:
+        groups = groups[sample_weight > 0.0]
+    sizes = np.bincount(groups, minlength=2 * queries.n_queries)
     skipped = np.flatnonzero(~sizes.reshape(-1, 2).all(axis=1))
     if skipped.size == queries.n_queries:
         raise NotEnoughClassesError(
@@ -157,6 +131,6 @@ def _check_queries(
             f"{skipped.size} of the {queries.n_queries} queries have rows of one class "
             f"only (qid {shown}{more}); they contribute nothing.",
             OneClassQueryWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return queries
+    return queries.codes

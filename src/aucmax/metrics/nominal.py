@@ -14,7 +14,7 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
-    check_nominal_labels,
+    check_levels,
     check_sample_weight,
     check_score_matrix,
 )
@@ -231,6 +231,25 @@ def _prevalences(contests: list[_Contest], prevalence: FloatArray) -> FloatArray
     return np.array([prevalence[contest].sum() for contest in contests])
 
 
+def _nominal_codes(
+    labels: ArrayLike, classes: ArrayLike | None
+) -> tuple[list[Any], IntArray]:
+    """Return the classes, by default the distinct labels, and the place of each row."""
+    levels, codes = check_levels(labels, kind="class")
+    known = levels if classes is None else np.asarray(classes)
+    places = {value: place for place, value in enumerate(known.tolist())}
+    if len(places) < known.size:
+        raise ValueError(f"labels must be distinct, got {known.tolist()!r}.")
+    for value in levels.tolist():
+        if value not in places:
+            row = int(np.argmax(levels[codes] == value))
+            raise ValueError(
+                f"y_true is {value!r} in row {row}, which is not among labels, "
+                f"{known.tolist()!r}."
+            )
+    return list(places), np.array([places[value] for value in levels.tolist()])[codes]
+
+
 def _check_rows(
     y_true: ArrayLike,
     sample_weight: ArrayLike | None,
@@ -240,7 +259,7 @@ def _check_rows(
 ) -> _NominalRows:
     check_choice("multi_class", multi_class, ("ovr", "ovo"))
     check_choice("average", average, ("macro", "weighted"))
-    classes, codes = check_nominal_labels(y_true, labels)
+    classes, codes = _nominal_codes(y_true, labels)
     sample_weight = check_sample_weight(sample_weight, codes.size)
     weights = np.ones(codes.size) if sample_weight is None else sample_weight
     weights = weights / weights.sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -292,3 +293,32 @@ class DynamicAUC(_Result):
         both = zip(self.times, self.areas, strict=True)
         lines = [f"{area!r} at time {time:g}" for time, area in both]
         return "\n".join([*lines, f"{self.mean!r}"])
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a record, array or number into JSON types, else None or a string."""
+    if isinstance(value, np.ndarray | np.generic):
+        return to_plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(name): to_plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return to_plain(vars(value)) if hasattr(value, "__dict__") else str(value)
+
+
+class PlainRecord:
+    """A record that can be written as JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in plain types, None where there is no number.
+
+        Returns
+        -------
+        dict
+            Types that JSON lacks, such as dates, are strings.
+        """
+        return dict(to_plain(self))

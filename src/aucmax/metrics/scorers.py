@@ -11,17 +11,19 @@ from inspect import signature
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn import config_context
+from sklearn import __version__, config_context, metrics
+from sklearn.base import is_classifier
 
 from aucmax._core.censored_times import split_target
 from aucmax._core.docstrings import documented
-from aucmax._core.old_sklearn import make_scorer
 from aucmax._core.parameters import check_choice
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics.concordance import METHODS, concordance_index
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
+# stand-ins for scikit-learn before 1.9; remove them once 1.9 is the lowest version
+_IS_OLD = tuple(map(int, __version__.split(".")[:2])) < (1, 9)
 _SCORES = ("decision_function", "predict_proba")
 _SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
 
@@ -32,6 +34,28 @@ class MissingQueriesError(BaseException):
     Not an ``Exception``, because cross-validation turns every ``Exception`` of a scorer
     into NaN and a warning, and a grid search would then choose at random.
     """
+
+
+def make_scorer(
+    metric: Callable[..., float], *, response_method: Any, **options: Any
+) -> Any:
+    """Make a scorer that takes ``decision_function`` of any model, as 1.9 does."""
+    if _IS_OLD:
+        return _RankingScorer(metric, 1, options, response_method)
+    return metrics.make_scorer(metric, response_method=response_method, **options)
+
+
+class _RankingScorer(type(metrics.make_scorer(max))):  # type: ignore[misc]
+    """A scorer that does not require a classifier."""
+
+    def _score(self, method_caller: Any, estimator: Any, *args: Any, **kw: Any) -> Any:
+        if not is_classifier(estimator):
+            method_caller = _call_method
+        return super()._score(method_caller, estimator, *args, **kw)
+
+
+def _call_method(estimator: Any, name: str, X: Any, **_: Any) -> Any:
+    return getattr(estimator, name)(X)
 
 
 @documented

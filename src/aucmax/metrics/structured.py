@@ -14,7 +14,7 @@ from scipy import sparse
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax._core.validation import (
     FloatArray,
     IntArray,

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.digest import digest_rows
 from aucmax._version import __version__
 from aucmax.exceptions import ModelFileError
 from aucmax.model_selection.fitted_candidates import FittedCandidate, SearchRows
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.persistence.model_file import pack_value
+from aucmax.tables.digest import digest_rows
 
 _KEYS = ("models", "parts", "seconds")
 

@@ -13,16 +13,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.folds import is_usable, plan_folds
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions import operating_point
 from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
@@ -49,6 +48,7 @@ from aucmax.model_selection.leaderboard import (
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables.folds import is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import warn_of_constant_scores
 from aucmax.tables.table_scores import check_categories, score_rows, view_rows
@@ -70,6 +70,17 @@ def _has_two_classes(estimator: Any) -> bool:
                 "decision_function."
             )
     return True
+
+
+def _list_of(kind: type[Any]) -> saved.SavedField:
+    """Declare a nonempty list of values of exactly this type."""
+
+    def check(value: Any, state: Any) -> str | None:
+        is_list = isinstance(value, list) and len(value) > 0
+        is_right = is_list and all(type(item) is kind for item in value)
+        return None if is_right else f"a list of {kind.__name__}"
+
+    return saved.SavedField(check)
 
 
 @documented
@@ -222,8 +233,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     _unsaved_params = ("callback",)
     _saved_state = saved.fields(
         n_features_in_=saved.count,
-        members_=saved.list_of(dict),
-        encoders_=saved.list_of(TableEncoder),
+        members_=_list_of(dict),
+        encoders_=_list_of(TableEncoder),
         threshold_=saved.finite,
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),

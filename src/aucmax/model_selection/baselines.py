@@ -18,7 +18,7 @@ from aucmax._core.features import (
     check_row_count,
     check_two_labels,
 )
-from aucmax._core.packages import import_package
+from aucmax._core.threads import import_package
 from aucmax._core.validation import (
     FloatArray,
     IntArray,

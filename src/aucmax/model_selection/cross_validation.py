@@ -50,7 +50,7 @@ from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
 from aucmax._core.docstrings import documented
-from aucmax._core.folds import Folds, split_rows
+from aucmax._core.row_splits import Folds
 from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
@@ -85,6 +85,7 @@ from aucmax.tables import (
 )
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import assemble_model, check_rows

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._core.folds import FoldPlan
 from aucmax._core.validation import FloatArray
 from aucmax.model_selection.input_table import GivenRows
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.folds import FoldPlan
 from aucmax.tables.table_scores import score_rows
 
 # Factor of the seconds per row of a fit to all rows.

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.folds import is_usable
 from aucmax._core.parameters import check_range
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.tables import Target
+from aucmax.tables.folds import is_usable
 
 Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]

@@ -24,13 +24,12 @@ from aucmax._core.validation import (
     check_qid,
     check_sample_weight,
     labels_among,
-    reject_negligible_weights,
     reject_unreadable,
 )
 from aucmax.tables import Target, encode_target
 from aucmax.tables.frames import as_table, warn_of_other_columns
 from aucmax.tables.target import Grading
-from aucmax.tables.target_encoding import read_moments
+from aucmax.tables.target_encoding import read_moments, reject_negligible_weights
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.calibrated import LOGISTIC_BETWEEN
+from aucmax.decisions.calibrated import LOGISTIC_BETWEEN
 from aucmax.model_selection.additive_logistic import AdditiveLogistic, is_bent
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph

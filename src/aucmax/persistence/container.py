@@ -17,8 +17,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from aucmax._core.strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
+from aucmax.persistence.strict_json import dump_json, parse_json
 
 FORMAT_NAME = "aucmax model"
 FORMAT_VERSION = 2

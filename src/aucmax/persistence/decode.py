@@ -4,12 +4,12 @@ import inspect
 import re
 import struct
 import warnings
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from aucmax._core.saved_state import check_saved_state
+from aucmax._core.saved_state import SavedField
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
@@ -307,3 +307,26 @@ def _numpy_str(text: Any, path: str) -> np.str_:
     if not isinstance(text, str):
         raise ModelFileError(f"{path} is not a string")
     return np.str_(text)
+
+
+def check_saved_state(
+    name: str,
+    fields: Mapping[str, SavedField],
+    params: Mapping[str, Any],
+    state: Mapping[str, Any],
+) -> None:
+    """Reject fitted attributes of class `name`, or parameters, that no fit can set."""
+    values = {**params, **state}
+    for attribute, field in fields.items():
+        if state and field.is_needed and attribute not in values:
+            raise ModelFileError(f"{name} has no attribute {attribute!r}")
+    for attribute in state:
+        if attribute not in fields:
+            raise ModelFileError(
+                f"{name} has an unknown fitted attribute {attribute[:40]!r}"
+            )
+    for attribute, field in fields.items():
+        if attribute in values:
+            expected = field.check(values[attribute], values)
+            if expected is not None:
+                raise ModelFileError(f"{name}.{attribute} is not {expected}")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.strict_json import MAX_DEPTH
 from aucmax.persistence.arrays import dump_array, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
+from aucmax.persistence.strict_json import MAX_DEPTH
 
 LONG_TEXT = 4096
 #: integers up to here are plain JSON numbers, which every language reads exactly

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.container import MAX_FILE_BYTES, open_container, seal_container
 from aucmax.persistence.decode import Decoder
 from aucmax.persistence.encode import Encoder
 from aucmax.persistence.registry import REGISTRY, SCORERS, public_name
+from aucmax.persistence.strict_json import dump_json, parse_json
 
 _STATE = "state.json"
 

@@ -39,7 +39,7 @@ SCORERS: dict[str, tuple[str, str]] = {
     "TableEncoder": ("aucmax.tables.learned_columns", "LearnedColumns"),
     **dict.fromkeys(
         ("AUCSVC", "LinearRankerCV", "LogisticRegression"),
-        ("aucmax._core.linear_scores", "LinearScorer"),
+        ("aucmax.tables.table_scores", "LinearScorer"),
     ),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
-from aucmax._core.packages import import_package
+from aucmax._core.threads import import_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
-from aucmax._core.calibrated import along_knots
 from aucmax._core.validation import BoolArray
+from aucmax.decisions.calibrated import along_knots
 from aucmax.decisions.calibration import learn_calibration
 from aucmax.decisions.event_probability import event_probability, learn_baseline
 from aucmax.inspection import permutation_importance

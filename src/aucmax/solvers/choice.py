@@ -112,7 +112,6 @@ def _suits_row_space(problem: Problem) -> bool:
     n_rows, n_columns = objective.X.shape
     return (
         problem.is_quadratic
-        and objective.column_scales is None
         and n_columns >= _MIN_COLUMNS_PER_ROW * n_rows
         and suits_row_space(objective.X)
     )

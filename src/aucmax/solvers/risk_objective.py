@@ -147,15 +147,11 @@ def narrowed(width: float, lost: float, allowed: float) -> float:
 class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``, with sums in float64 and no copy of the data."""
 
-    # with column_scales, weights are those of the columns divided by them
     product_cost = 0.5  # passes per product with the data
 
-    def __init__(
-        self, X: Any, risk: BoundRisk, C: float, column_scales: FloatArray | None = None
-    ) -> None:
+    def __init__(self, X: Any, risk: BoundRisk, C: float) -> None:
         super().__init__(risk, C)
         self.X = X
-        self.column_scales = column_scales
 
     @property
     def n_parameters(self) -> int:
@@ -176,56 +172,43 @@ class LinearObjective(RiskObjective):
         """Score the parameters: the forward half of a pass."""
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
-        return Point(
-            parameters, self._product(self._matrix.matvec, self.unscaled(parameters))
-        )
-
-    def unscaled(self, parameters: FloatArray) -> FloatArray:
-        """Return weights of the columns themselves; or slopes over scaled weights."""
-        if self.column_scales is None:
-            return parameters
-        return parameters / self.column_scales
+        return Point(parameters, self._product(self._matrix.matvec, parameters))
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
-        return self.unscaled(self._product(self._matrix.rmatvec, support.subgradient))
+        return self._product(self._matrix.rmatvec, support.subgradient)
 
     def columns(self, which: IntArray) -> Any:
         """Return some columns in float64, dense or sparse: their share of a pass."""
         matrix: Any = self.X
         chosen = matrix[:, which].astype(np.float64)
-        is_sparse = sparse.issparse(chosen)
+        is_sparse: bool = sparse.issparse(chosen)
         if is_sparse:
             chosen = sparse.csr_array(chosen)
             self.n_passes += chosen.nnz / max(matrix.nnz, 1)
         else:
             self.n_passes += which.size / matrix.shape[1]
-        if self.column_scales is None:
-            return chosen
-        scales = 1.0 / self.column_scales[which]
-        return chosen @ sparse.diags_array(scales) if is_sparse else chosen * scales
+        return chosen
 
     def scores_of(self, parameters: FloatArray) -> FloatArray:
         """Score each row of parameters: the forward half of one pass for all."""
-        weights = self.unscaled(parameters)
-        return np.ascontiguousarray(self._product(self._matrix.matvec, weights.T).T)
+        return np.ascontiguousarray(self._product(self._matrix.matvec, parameters.T).T)
 
     def slopes_of(self, subgradients: FloatArray) -> FloatArray:
         """Pull each row of slopes over scores back: the backward half for all."""
-        slopes = np.ascontiguousarray(
+        return np.ascontiguousarray(
             self._product(self._matrix.rmatvec, subgradients.T).T
         )
-        return self.unscaled(slopes)
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
         """Estimate the risk's Hessian over features from a sample of the rows."""
         # always the same rows, from those with any weight, or from some of the queries
         rows = self.risk.draw_rows(rows_per_class, np.random.default_rng(0))
         drawn_rows: Any = self._matrix.take(rows)
-        is_sparse = sparse.issparse(drawn_rows)
+        is_sparse: bool = sparse.issparse(drawn_rows)
         if is_sparse:
             drawn_rows = drawn_rows.toarray()
-        sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
+        sample = drawn_rows.astype(np.float64, copy=False)
         return self.risk.at_rows(rows).curvature(point.scores[rows], width)(sample)
 
     def threshold(self, point: Point) -> float:
@@ -240,5 +223,7 @@ class LinearObjective(RiskObjective):
             result = product(vector)
         self.n_passes += self.product_cost
         if not np.isfinite(result).all():
-            raise FloatingPointError("a product with the data is not finite")
+            raise FloatingPointError(
+                "a product with the data overflows. Scale the columns, or lower C."
+            )
         return result

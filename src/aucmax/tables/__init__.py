@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax._core.packages import import_package
+from aucmax._core.threads import import_package
 
 if TYPE_CHECKING:
     from aucmax.tables.checks import TableNotice, check_table

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax._core.folds import divide_rows
 from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.tables import _cell_values, _scaling
+from aucmax.tables.folds import divide_rows
 
 Floats = NDArray[np.float64]
 OTHER = "(other)"

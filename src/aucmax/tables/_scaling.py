@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.memory import require_memory
-
 Floats = NDArray[np.float64]
 Scales = dict[str, Floats]
 # A fit takes this much per column, empty or not: its scales, weights and steps.
@@ -77,6 +75,8 @@ def learn_scales(rows: sparse.csr_array) -> Scales:
     """Learn the typical size of each sparse feature where it is not zero."""
     # the centre is zero, so that the matrix stays sparse; a single large index makes as
     # many columns, so memory is checked first
+    from aucmax.datasets.memory import require_memory
+
     source = f"a sparse matrix of {rows.shape[1]} columns"
     require_memory(source, _MEMORY_OF_A_COLUMN * rows.shape[1], rows.data.nbytes)
     columns = sparse.csc_array(rows)

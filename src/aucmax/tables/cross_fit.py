@@ -11,19 +11,15 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from aucmax._core.dask_dispatch import is_dask
-from aucmax._core.folds import (
-    Folds,
-    RowNumbers,
-    divide_rows,
-    has_both_classes,
-)
 from aucmax._core.parameters import check_choice
+from aucmax._core.row_splits import Folds, RowNumbers
 from aucmax.exceptions import (
     IncompatibleError,
     NotEnoughClassesError,
     UnknownCategoriesWarning,
 )
 from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.folds import divide_rows, has_both_classes
 from aucmax.tables.learned_columns import VIEWS
 from aucmax.tables.table_scores import score_rows, view_rows
 from aucmax.tables.target import Target

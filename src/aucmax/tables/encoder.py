@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import unchanged_on_failure
-from aucmax._core.folds import divide_rows
 from aucmax._core.parameters import check_integer
 from aucmax.datasets.column_names import list_names, without_values
 from aucmax.exceptions import ColumnsWarning
@@ -21,6 +20,7 @@ from aucmax.tables._cell_values import category_words
 from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
 from aucmax.tables._column_types import Category, Date, TargetMean
 from aucmax.tables._scaling import learn_scales
+from aucmax.tables.folds import divide_rows
 from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.learned_columns import LearnedColumns
 

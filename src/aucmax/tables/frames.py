@@ -12,13 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.digest import digest_rows
-from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets.column_names import list_names, near_names
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import ColumnsWarning
+from aucmax.tables.digest import digest_rows
 from aucmax.tables.target import Target
 
 

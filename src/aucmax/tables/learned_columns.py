@@ -11,7 +11,7 @@ from scipy import sparse
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted
-from aucmax._core.folds import Folds
+from aucmax._core.row_splits import Folds
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _column_types as column_types
 from aucmax.tables._column_types import (

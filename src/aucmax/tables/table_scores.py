@@ -1,5 +1,6 @@
 """Scores of raw rows by a fitted model for tables; without scikit-learn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,18 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core import saved_state as saved
-from aucmax._core.calibrated import CalibratedMixin
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted
-from aucmax._core.linear_scores import LinearScorer
 from aucmax._core.parameters import check_choice
+from aucmax._core.row_matrix import linear_scores
 from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibrated import CalibratedMixin
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tables.frames import warn_of_other_columns
 from aucmax.tables.learned_columns import VIEWS, LearnedColumns
 from aucmax.tables.row_sketch import share_of_known_rows
 from aucmax.tables.target import Grading, Target
 from aucmax.tables.target_encoding import match_target
+
+
+@dataclass(eq=False)
+class LinearScorer:
+    """The weights of a linear model, to score rows that `LearnedColumns` encodes."""
+
+    _saved_state = saved.fields(
+        n_features_in_=saved.count,
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+    )
+
+    # the part of the ROC curve that it was trained for
+    fpr_range: Sequence[float] = (0.0, 1.0)
+    tpr_range: Sequence[float] = (0.0, 1.0)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score rows: the higher, the more likely positive."""
+        model: Any = self
+        return linear_scores(X, model.coef_, model.intercept_)
 
 
 def view_rows(view: str, encoder: LearnedColumns, table: Any) -> Any:

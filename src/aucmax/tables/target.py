@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aucmax._core.censored_times import join_target
 from aucmax._core.docstrings import documented
+from aucmax.tables.folds import unit_of_rows
 
 # further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times", "durations")
@@ -139,8 +140,6 @@ class Target:
     @property
     def unit(self) -> NDArray[np.int64] | None:
         """The units that no fold divides: groups, else queries, but not strata."""
-        from aucmax._core.folds import unit_of_rows  # which loads scikit-learn
-
         queries = None if self.is_survival else self.queries
         unit: NDArray[np.int64] | None = unit_of_rows(queries, self.groups, self.times)
         return unit

@@ -286,7 +286,7 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
             f"{row + 1} has {weights[row]:g} ({int(is_wrong.sum())} such rows); remove "
             "these rows or correct them."
         )
-    validation.reject_negligible_weights(weights, name)
+    reject_negligible_weights(weights, name)
     return np.asarray(validation.check_sample_weight(weights, n_rows, name))
 
 
@@ -457,3 +457,18 @@ def _list_counts(counted: list[tuple[Any, int]]) -> str:
     """Write values with their counts, or the first of them."""
     shown = ", ".join(f"{value!r}: {count} rows" for value, count in counted[:6])
     return shown + (", ..." if len(counted) > 6 else "")
+
+
+def reject_negligible_weights(
+    weights: validation.FloatArray, name: str = "sample_weight"
+) -> None:
+    """Reject weights above 0 that are lost when all weights are added up."""
+    shares = weights / weights.max()
+    # 2^-50 of the total weight: less is lost when weights add up
+    lost = (weights > 0.0) & (shares < 2.0**-50 * shares.sum())
+    if lost.any():
+        raise ValueError(
+            f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
+            f"total weight, the first of them row {int(np.argmax(lost))}: they have no "
+            "effect in float64. Remove them, or bring weights closer together."
+        )

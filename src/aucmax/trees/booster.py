@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from aucmax._core.packages import import_package
 from aucmax._core.parameters import check_interval, check_number, check_positive
-from aucmax._core.threads import has_lost_threads, note_threads
+from aucmax._core.threads import has_lost_threads, import_package, note_threads
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.trees.tree_columns import monotone_signs

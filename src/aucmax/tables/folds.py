@@ -5,25 +5,26 @@ the rows allow; `plan_folds` also plans where the weights of an ensemble are lea
 unit is divided; with times each fold is later than the rows that its model learns from.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.row_splits import (
+    Folds,
+    RowNumbers,
+    class_folds,
+    folds_by_number,
+    unit_folds,
+)
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 
-RowNumbers: TypeAlias = NDArray[np.intp]
-#: Training and test rows of each fold.
-Folds: TypeAlias = list[tuple[RowNumbers, RowNumbers]]
-#: An `aucmax.tables.Target`, whose package is above this one.
+#: An `aucmax.tables.Target`, whose module imports this one.
 RowsToDivide: TypeAlias = Any
 
 _DEFAULT_FOLDS = 5
-# More units are balanced by chance, and counting them takes seconds.
-_MAX_BALANCED_UNITS = 1_000
 # `plan_folds` uses all folds up to the first number of rows, and two up to the second.
 _MAX_ROWS_FOR_ALL_FOLDS = 20_000
 _MAX_ROWS_FOR_TWO_FOLDS = 100_000
@@ -44,46 +45,6 @@ def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
             "the two. Use groups of whole queries, or leave them out."
         )
     return groups
-
-
-def class_folds(
-    labels: NDArray[Any], n_folds: int, random_state: Any, n_repeats: int = 1
-) -> Folds:
-    """Return stratified folds, with other random numbers in each repeat."""
-    from sklearn.model_selection import RepeatedStratifiedKFold
-
-    splitter = RepeatedStratifiedKFold(
-        n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
-    )
-    return _split(splitter, labels)
-
-
-def _split(splitter: Any, labels: NDArray[Any], units: Any = None) -> Folds:
-    with warnings.catch_warnings():
-        # a class with fewer rows than folds is in some of them only
-        warnings.simplefilter("ignore", UserWarning)
-        return list(splitter.split(labels, labels, units))
-
-
-def unit_folds(
-    labels: NDArray[Any],
-    unit: NDArray[Any],
-    n_folds: int,
-    random_state: Any,
-    *,
-    is_balanced: bool | None = None,
-) -> Folds:
-    """Return folds of whole units: stratified up to 1,000 units, more at random."""
-    known, codes = np.unique(unit, return_inverse=True)
-    if is_balanced is None:
-        is_balanced = known.size <= _MAX_BALANCED_UNITS
-    if not is_balanced:
-        draw = np.random.default_rng(random_state)
-        return _folds_of(draw.permutation(known.size)[codes] % n_folds, n_folds)
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    return _split(splitter, labels, codes)
 
 
 def time_folds(times: FloatArray, n_folds: int) -> Folds:
@@ -238,14 +199,7 @@ def _query_folds(
     dealt = np.concatenate([rng.permutation(known), rng.permutation(others)])
     fold_of_unit = np.empty(int(unit.max()) + 1, dtype=np.intp)
     fold_of_unit[dealt] = np.arange(dealt.size) % n_folds
-    return _folds_of(fold_of_unit[unit], n_folds)
-
-
-def _folds_of(fold_of_row: IntArray, n_folds: int) -> Folds:
-    return [
-        (np.flatnonzero(fold_of_row != k), np.flatnonzero(fold_of_row == k))
-        for k in range(n_folds)
-    ]
+    return folds_by_number(fold_of_unit[unit], n_folds)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from aucmax._core import folds as module
-from aucmax._core.folds import class_folds, plan_folds, split_rows, unit_folds
+from aucmax._core.row_splits import class_folds, unit_folds
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.tables import Target, encode_target
+from aucmax.tables import folds as module
+from aucmax.tables.folds import plan_folds, split_rows
 from aucmax.tables.target import Grading
 
 CLASSES = Grading.two_classes([0], 1)

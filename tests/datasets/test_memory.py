@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from aucmax._core import memory as _memory
-from aucmax._core.memory import free_memory
+from aucmax.datasets import memory as _memory
+from aucmax.datasets.memory import free_memory
 
 
 def test_some_memory_is_free():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.plain import to_plain
+from aucmax.metrics.results import to_plain
 
 
 @dataclass
