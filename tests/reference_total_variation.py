@@ -98,18 +98,14 @@ def optimality_gap(x, values, edges, weights):
     remainder = values - np.bincount(first, flow, x.size)
     remainder += np.bincount(second, flow, x.size)
     equal = rise == 0.0
-    network = EdgeNetwork(edges[equal], x.size)
-    order, offsets = network.order, network.offsets
-    state = network.state(remainder, weights[equal])
-    _, _, begin, end, _, twin, room = state
-    capacity, start = room.copy(), remainder[order]
+    network = EdgeNetwork(edges[equal], np.array([0, x.size]))
+    state = network.state(remainder - x, weights[equal])
+    _, _, begin, end, _, twin, room = state = tuple(part.copy() for part in state)
+    capacity = room.copy()
     label, queue = np.empty((2, x.size), twin.dtype)
-    waits = np.zeros(x.size, dtype=bool)
-    for k in np.flatnonzero(np.diff(offsets) > 1):
-        low, high = offsets[k : k + 2]
-        _flow_down(low, high, x[order[low]], state, label, queue, waits)
+    _flow_down(0, x.size, 0.0, state, label, queue, np.zeros(x.size, dtype=bool))
     inner = (room[twin] - room) / 2.0
     assert (np.abs(inner) <= capacity * (1.0 + 1e-15)).all()
     tails = np.repeat(np.arange(x.size), end - begin)
-    error = start - np.bincount(tails, inner, x.size) - x[order]
+    error = remainder - np.bincount(tails, inner, x.size) - x
     return float(error @ error / 2.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax.graphs import total_variation
-from aucmax.graphs.chains import ChainFinder
+from aucmax.graphs.inference import ChainFinder
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_structured as literal
 from graphs.pairwise_samples import SETS, graph, labels_of

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -32,9 +32,8 @@ def small_forests(draw, numbers, most=7):
 
 
 whole_numbers = st.integers(-4, 4)
-any_numbers = st.floats(-10.0, 10.0, allow_subnormal=False)
-rounded_numbers = any_numbers.map(lambda t: round(t, 3))
-uneven_numbers = st.integers(-40, 40).map(lambda k: np.sign(k) * 2.0 ** abs(k))
+
+rounded_numbers = st.floats(-10.0, 10.0).map(lambda t: round(t, 3))
 
 
 def assert_is_exact(problem):
@@ -44,16 +43,6 @@ def assert_is_exact(problem):
 
 @given(small_forests(whole_numbers))
 def test_whole_numbers_with_many_ties_give_the_exact_solution_but_for_rounding(problem):
-    assert_is_exact(problem)
-
-
-@given(small_forests(uneven_numbers))
-def test_numbers_of_all_sizes_give_the_exact_solution_but_for_rounding(problem):
-    assert_is_exact(problem)
-
-
-@given(small_forests(any_numbers))
-def test_real_numbers_give_the_exact_solution_but_for_rounding(problem):
     assert_is_exact(problem)
 
 
@@ -158,93 +147,3 @@ def test_the_conditions_of_optimality_notice_a_small_error():
     x[7] += 1e-9
     with pytest.raises(AssertionError):
         assert_is_optimal(x, values, edges, weights)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_numbers_of_the_nodes_do_not_matter(kind):
-    rng = np.random.default_rng(KINDS.index(kind))
-    edges = big_forest(kind, 500, rng)
-    values, weights = rng.standard_normal(500), rng.exponential(size=len(edges))
-    names = rng.permutation(500)
-    shuffled = np.empty(500)
-    shuffled[names] = values
-    renamed = prox(shuffled, names[edges], weights)
-    x = prox(values, edges, weights)
-    assert_allclose(renamed[names], x, rtol=0.0, atol=1e-14)
-
-
-@pytest.mark.parametrize("exponent", [-150, -40, 40, 150])
-def test_extreme_scales_change_nothing_but_the_scale(exponent):
-    rng = np.random.default_rng(1)
-    edges = big_forest("random", 300, rng)
-    values, weights = rng.standard_normal(300), rng.exponential(size=len(edges))
-    scale = 2.0 ** np.round(exponent / np.log10(2.0))
-    scaled = prox(scale * values, edges, scale * weights)
-    assert_array_equal(scaled, scale * prox(values, edges, weights))
-
-
-@pytest.mark.parametrize("weight", [1e3, 1e20, 1e150])
-@pytest.mark.parametrize("kind", KINDS)
-def test_huge_weights_give_every_tree_its_mean(kind, weight):
-    rng = np.random.default_rng(2)
-    edges = big_forest(kind, 300, rng)
-    values = rng.standard_normal(300)
-    x = prox(values, edges, np.full(len(edges), weight))
-    assert_array_equal(x[edges[:, 0]], x[edges[:, 1]])
-    tree = component_of(edges, 300)
-    means = np.bincount(tree, values) / np.bincount(tree)
-    assert_allclose(x, means[tree], rtol=0.0, atol=4.0 * EPS)
-
-
-def test_a_tree_of_huge_values_does_not_disturb_the_small_one_beside_it():
-    edges = np.array([[0, 1], [2, 3]])
-    values = np.array([1.0, 2.0, 1e150, 3e150])
-    x = prox(values, edges, np.array([1e200, 1e149]))
-    assert_array_equal(x[:2], [1.5, 1.5])
-    assert_allclose(x[2:], [1.1e150, 2.9e150], rtol=EPS)
-
-
-def test_an_outlier_pulls_its_neighbours_by_no_more_than_the_weights():
-    chain = np.array([[0, 1], [1, 2], [2, 3]])
-    values = np.array([1.0, 1e150, 3.0, 2.0])
-    x = prox(values, chain, np.array([0.25, 0.5, 0.125]))
-    assert_array_equal(x, [1.25, 1e150, 3.375, 2.125])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_weights_of_zero_and_equal_values_leave_the_values(kind):
-    rng = np.random.default_rng(3)
-    edges = big_forest(kind, 200, rng)
-    values, weights = rng.standard_normal(200), rng.exponential(size=len(edges))
-    assert_array_equal(prox(values, edges, 0.0 * weights), values)
-    constant = np.full(200, 0.1)
-    assert_array_equal(prox(constant, edges, weights), constant)
-
-
-def test_an_edge_of_weight_zero_parts_the_tree():
-    chain = np.array([[0, 1], [1, 2], [2, 3]])
-    x = prox(np.array([0.0, 2.0, 7.0, 9.0]), chain, np.array([1.0, 0.0, 5.0]))
-    assert_array_equal(x, [1.0, 1.0, 8.0, 8.0])
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_nodes_without_edges_keep_their_values(n):
-    values = np.array([0.1, -3.0, 1e150])[:n]
-    assert_array_equal(prox(values, NO_EDGES, np.empty(0)), values)
-
-
-@pytest.mark.parametrize(
-    ("weight", "solution"),
-    [(0.0, [0.0, 6.0]), (1.0, [1.0, 5.0]), (3.0, [3.0, 3.0]), (9.0, [3.0, 3.0])],
-)
-def test_two_neighbours_approach_each_other_until_they_meet(weight, solution):
-    edge, weights = np.array([[1, 0]]), np.array([weight])
-    assert_array_equal(prox(np.array([0.0, 6.0]), edge, weights), solution)
-
-
-def test_a_star_moves_its_centre_to_where_the_pulls_balance():
-    # 0 is pulled up by three of the leaves and down by one, by 1 each: 0 + 3 - 1 = 2
-    star = np.array([[0, 1], [0, 2], [0, 3], [0, 4]])
-    values = np.array([0.0, 9.0, 8.0, -5.0, 7.0])
-    x = prox(values, star, np.ones(4))
-    assert_array_equal(x, [2.0, 8.0, 7.0, -4.0, 6.0])

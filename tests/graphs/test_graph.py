@@ -167,8 +167,14 @@ def test_a_graph_is_frozen_and_can_be_copied():
         ([1.0, 2.0], "shape (2,). Use reshape(-1, 1)"),
         (3.0, "two-dimensional, got an array of shape ()"),
         ([[1.0, 2.0], [3.0]], "node_features is not a table of numbers"),
-        ([[1.0, 2.0], [3.0, np.nan]], "row 1, column 1 is nan"),
-        ([[1.0, 2.0], [-np.inf, 4.0]], "row 1, column 0 is -inf"),
+        (
+            [[1.0, 2.0], [3.0, np.nan]],
+            "node_features[:, 1] must be finite, but row 1 is nan",
+        ),
+        (
+            [[1.0, 2.0], [-np.inf, 4.0]],
+            "node_features[:, 0] must be finite, but row 1 is -inf",
+        ),
         (np.array([[1, 2], [3, None]], dtype=object), "node_features[:, 1] must hold"),
         ([["a", "b"]], "node_features[:, 0] must hold real numbers"),
         ([[1j, 2.0]], "node_features[:, 0] must hold real numbers"),
@@ -193,7 +199,7 @@ def test_bad_node_features_are_rejected(nodes, message):
         ([[0, 2**70]], "numbered from 0 to 4"),
         ([[0, 1], [0, np.inf]], "edges[1] is (0.0, inf)"),
         ([[0, 1], [3, 3]], "edges[1] joins node 3 to itself"),
-        ([[0, 1], [0.5, 2]], "node numbers, which are whole, but edges[1]"),
+        ([[0, 1], [0.5, 2]], "edges[1] is (0.5, 2.0)"),
         ([[0, 1], [np.nan, 2]], "edges[1] is (nan, 2.0)"),
         ([0, 1], "(n_edges, 2), a pair of nodes for each edge, got shape (2,)"),
         ([[0, 1, 2]], "got shape (1, 3)"),
@@ -232,7 +238,7 @@ def test_edges_of_a_wrong_kind_are_rejected(edges, message):
         ([[1.0]], "edge_features has 1 rows, but there are 2 edges"),
         ([1.0, 2.0], "edge_features must be two-dimensional, got an array of shape (2"),
         (np.empty((2, 0)), "edge_features has no columns"),
-        ([[1.0], [np.inf]], "edge_features must be finite, but row 1, column 0 is inf"),
+        ([[1.0], [np.inf]], "edge_features[:, 0] must be finite, but row 1 is inf"),
         ([], "edge_features must be two-dimensional"),
     ],
 )
@@ -306,7 +312,7 @@ def changed(i, j, value):
     [
         (changed(3, 0, 1), "adjacency[0, 3] is 0 and adjacency[3, 0] is 1"),
         (changed(0, 1, 5), "adjacency[0, 1] is 5 and adjacency[1, 0] is 2"),
-        (changed(2, 2, 4), "adjacency[2, 2] is 4, which joins node 2 to itself"),
+        (changed(2, 2, 4), "must have a diagonal of 0, but adjacency[2, 2] is 4"),
         (changed(3, 1, np.nan), "adjacency[3, 1] is nan"),
         (changed(0, 2, np.inf), "adjacency[0, 2] is inf"),
         (WEIGHTS[:3, :3], "must be of shape (4, 4)"),
@@ -325,7 +331,7 @@ def test_adjacency_of_words_is_rejected():
 
 
 def test_node_features_beside_an_adjacency_are_checked_first():
-    with raises("node_features must be finite, but row 1, column 0 is nan"):
+    with raises("node_features[:, 0] must be finite, but row 1 is nan"):
         Graph.from_adjacency([[0.0], [np.nan]], np.eye(2))
 
 

@@ -5,8 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from aucmax.graphs.graph import Graph, grid_edges
-from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.graph import Graph, GraphBatch, grid_edges
 
 
 def raises(message, kind=ValueError):
@@ -23,7 +22,7 @@ def random_graphs(rng, n_graphs=12):
 
 def test_each_graph_is_found_again_in_the_batch():
     graphs = list(random_graphs(np.random.default_rng(0)))
-    batch = GraphBatch.of(graphs)
+    batch = GraphBatch.from_graphs(graphs)
     assert batch.n_graphs == len(graphs)
     assert batch.n_nodes == sum(graph.n_nodes for graph in graphs)
     assert len(batch.edges) == sum(graph.n_edges for graph in graphs)
@@ -37,7 +36,9 @@ def test_each_graph_is_found_again_in_the_batch():
 
 
 def test_edges_of_a_batch_stay_sorted_and_contiguous():
-    batch = GraphBatch.of(random_graphs(np.random.default_rng(1)))  # a generator
+    batch = GraphBatch.from_graphs(
+        random_graphs(np.random.default_rng(1))
+    )  # a generator
     key = batch.edges @ [batch.n_nodes, 1]
     assert (np.diff(key) > 0).all()
     for array in (batch.node_features, batch.edges, batch.edge_features):
@@ -48,7 +49,7 @@ def test_edges_of_a_batch_stay_sorted_and_contiguous():
 
 def test_a_batch_of_one_graph_does_not_share_its_arrays():
     graph = Graph(np.ones((3, 2)), [[0, 1]], [[4.0]])
-    batch = GraphBatch.of([graph])
+    batch = GraphBatch.from_graphs([graph])
     assert batch.node_offsets.tolist() == [0, 3]
     assert batch.edge_offsets.tolist() == [0, 1]
     batch.edges[0, 1] = 2
@@ -60,14 +61,14 @@ def test_a_batch_of_one_graph_does_not_share_its_arrays():
 
 
 def test_split_returns_the_values_of_each_graph():
-    batch = GraphBatch.of([(np.ones((n, 1)), []) for n in (2, 1, 3)])
+    batch = GraphBatch.from_graphs([(np.ones((n, 1)), []) for n in (2, 1, 3)])
     parts = batch.split(np.arange(6.0))
     assert [part.tolist() for part in parts] == [[0, 1], [2], [3, 4, 5]]
 
 
 def test_graphs_and_tuples_can_be_mixed():
     image = np.random.default_rng(0).normal(size=(12, 1))
-    batch = GraphBatch.of([Graph(image, grid_edges(3, 4)), (image, [[3, 1]])])
+    batch = GraphBatch.from_graphs([Graph(image, grid_edges(3, 4)), (image, [[3, 1]])])
     assert len(batch.edges) == 18
     assert batch.edges[-1].tolist() == [13, 15]
     assert (batch.edge_features == 1).all()
@@ -76,7 +77,7 @@ def test_graphs_and_tuples_can_be_mixed():
 def test_an_array_of_graphs_is_a_sequence_of_graphs():
     graphs = np.empty(2, dtype=object)
     graphs[:] = [Graph([[1.0]]), Graph([[2.0]])]
-    assert GraphBatch.of(graphs).node_features.tolist() == [[1.0], [2.0]]
+    assert GraphBatch.from_graphs(graphs).node_features.tolist() == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize("features", [None, [], np.empty((0, 5))])
@@ -84,16 +85,19 @@ def test_an_array_of_graphs_is_a_sequence_of_graphs():
 def test_a_graph_without_edges_fits_edge_features_of_any_width(features, first):
     bare = Graph(np.ones((2, 1)), [], features)
     full = Graph(np.ones((3, 1)), [[0, 2]], [[7.0, 8.0]])
-    batch = GraphBatch.of([bare, full] if first else [full, bare])
+    batch = GraphBatch.from_graphs([bare, full] if first else [full, bare])
     assert batch.edge_features.tolist() == [[7.0, 8.0]]
     assert batch.edge_offsets.tolist() == ([0, 0, 1] if first else [0, 1, 1])
 
 
 def test_without_any_edges_the_first_graph_tells_the_width():
     bare = (np.ones((2, 1)), [], np.empty((0, 4)))
-    assert GraphBatch.of([bare, bare]).edge_features.shape == (0, 4)
-    assert GraphBatch.of([bare], n_edge_features=6).edge_features.shape == (0, 6)
-    assert GraphBatch.of([(np.ones((2, 1)), [])]).edge_features.shape == (0, 1)
+    assert GraphBatch.from_graphs([bare, bare]).edge_features.shape == (0, 4)
+    assert GraphBatch.from_graphs([bare], n_edge_features=6).edge_features.shape == (
+        0,
+        6,
+    )
+    assert GraphBatch.from_graphs([(np.ones((2, 1)), [])]).edge_features.shape == (0, 1)
 
 
 ONE = np.ones((2, 1))
@@ -128,17 +132,17 @@ ONE = np.ones((2, 1))
 )
 def test_graphs_that_do_not_belong_together_are_named(graphs, message):
     with raises(message):
-        GraphBatch.of(graphs)
+        GraphBatch.from_graphs(graphs)
 
 
 def test_graphs_must_have_the_features_a_model_has_learned():
     graphs = [(ONE, []), (ONE, [[0, 1]], [[1.0]])]
-    batch = GraphBatch.of(graphs, n_node_features=1, n_edge_features=1)
+    batch = GraphBatch.from_graphs(graphs, n_node_features=1, n_edge_features=1)
     assert batch.n_graphs == 2
     with raises("X[0] has 1 node features, but the model has learned 4"):
-        GraphBatch.of(graphs, n_node_features=4)
+        GraphBatch.from_graphs(graphs, n_node_features=4)
     with raises("X[1] has 1 edge features, but the model has learned 2"):
-        GraphBatch.of(graphs, n_edge_features=2)
+        GraphBatch.from_graphs(graphs, n_edge_features=2)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ def test_graphs_must_have_the_features_a_model_has_learned():
 )
 def test_a_single_graph_must_be_wrapped_in_a_list(graph):
     with raises("got a single one; wrap it in a list", TypeError):
-        GraphBatch.of(graph)
+        GraphBatch.from_graphs(graph)
 
 
 @pytest.mark.parametrize(
@@ -167,4 +171,4 @@ def test_a_single_graph_must_be_wrapped_in_a_list(graph):
 )
 def test_what_is_no_list_of_graphs_is_rejected(graphs, message):
     with raises(message, TypeError):
-        GraphBatch.of(graphs)
+        GraphBatch.from_graphs(graphs)

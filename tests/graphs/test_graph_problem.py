@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.graph import GraphBatch
 from aucmax.graphs.graph_problem import GraphProblem
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference
@@ -18,13 +18,10 @@ SETS = {
 }
 
 
-def problem_of(graphs, labels, sets_of=TopSets.every, nested=True):
-    return GraphProblem(
-        GraphBatch.of(graphs),
-        np.concatenate(labels),
-        [sets_of(graph.n_nodes) for graph in graphs],
-        nested,
-    )
+def problem_of(graphs, labels, sets_of=TopSets.every, C=1.0, **options):
+    batch = GraphBatch.from_graphs(graphs)
+    top_sets = [sets_of(graph.n_nodes) for graph in graphs]
+    return GraphProblem(batch, np.concatenate(labels), top_sets, C, **options)
 
 
 def weights_of(seed, scale=1.0, low=0.0):
@@ -33,18 +30,10 @@ def weights_of(seed, scale=1.0, low=0.0):
     return scale * np.concatenate([rng.normal(size=2), rng.uniform(low, 1.0, size=2)])
 
 
-def risks(problem, weights, loss):
-    """Risk of each graph, from the parts that training uses."""
-    scores = problem.scores(weights)
-    augmented = problem.loss_augmented_chains(scores)
-    losses = problem.losses(augmented)
-    is_ramp = loss == "ramp"
-    second = (problem.best_chains if is_ramp else problem.consistent_chains)(scores)
-    return (
-        losses
-        + problem.chain_scores(augmented, scores)
-        - problem.chain_scores(second, scores)
-    )
+def risk_of(graphs, labels, weights, sets_of=TopSets.every, **options):
+    """Mean risk of the graphs."""
+    problem = problem_of(graphs, labels, sets_of, **options)
+    return problem.value(problem.at(weights))
 
 
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
@@ -53,10 +42,10 @@ def risks(problem, weights, loss):
 def test_the_risk_is_its_definition(kind, loss, scale):
     graphs, labels = graphs_of(0)
     weights = weights_of(0, scale)
-    found = risks(problem_of(graphs, labels, SETS[kind]), weights, loss)
+    risk = risk_of(graphs, labels, weights, SETS[kind], C=2.0, loss=loss)
     items = reference.labelled(graphs, labels, SETS[kind])
-    expected = [reference.risk(item, weights, loss) for item in items]
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+    expected = [2.0 * reference.risk(item, weights, loss) for item in items]
+    assert risk == pytest.approx(np.mean(expected), rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize("nested", [True, False])
@@ -67,125 +56,73 @@ def test_the_risk_of_repelling_neighbours_is_its_definition(seed, loss, nested):
     weights = weights_of(seed, 2.0, low=-1.0)
     weights[2] = -abs(weights[2])
     assert (np.concatenate([g.edge_features for g in graphs]) @ weights[2:]).min() < 0
-    found = risks(problem_of(graphs, labels, nested=nested), weights, loss)
+    risk = risk_of(graphs, labels, weights, loss=loss, nested=nested)
     items = reference.labelled(graphs, labels)
     expected = [reference.risk(item, weights, loss, nested) for item in items]
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
-
-
-def test_only_graphs_with_a_negative_pair_weight_change_by_nestedness():
-    graphs, labels = graphs_of(3, sizes=(5, 6))
-    graphs[1].edge_features[:, 1] = 0.0
-    graphs[0].edge_features[:, 0] = 0.0
-    weights = np.array([0.3, -0.2, -2.0, 0.5])  # repels in graph 1 only
-    nested = risks(problem_of(graphs, labels), weights, "ramp")
-    free = risks(problem_of(graphs, labels, nested=False), weights, "ramp")
-    assert nested[0] == free[0]
+    assert risk == pytest.approx(np.mean(expected), rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_risks_bound_the_loss_of_the_prediction_the_ramp_more_tightly(
-    seed, scale, kind
-):
-    graphs, labels = graphs_of(seed, sizes=(5, 9, 3, 20, 2))
-    problem = problem_of(graphs, labels, SETS[kind])
-    weights = weights_of(seed, scale)
-    scores = problem.scores(weights)
-    counts = problem.batch.split(problem.best_chains(scores).nodes)
-    top_sets = [SETS[kind](graph.n_nodes) for graph in graphs]
-    lost = []
-    for own, part, y in zip(top_sets, counts, labels, strict=True):
-        n_positive = int(y.sum())
-        lost.append(own.best(n_positive) / own.spread(n_positive) - part[y].sum())
-    ramp = risks(problem, weights, "ramp")
-    consistent = risks(problem, weights, "consistent")
-    assert (np.array(lost) >= -1e-12).all()
-    assert (ramp >= np.array(lost) - 1e-12).all()
-    assert (consistent >= ramp - 1e-12).all()
-    assert (ramp <= 1.0 + 1e-12).all()
+def test_risks_bound_the_loss_of_the_prediction_the_ramp_more_tightly(scale, kind):
+    weights = weights_of(0, scale)
+    for graph, y in zip(*graphs_of(0, sizes=(5, 9, 3, 20, 2)), strict=True):
+        problem = problem_of([graph], [y], SETS[kind])
+        (loss,) = problem.prediction_losses(problem.at(weights))
+        ramp = risk_of([graph], [y], weights, SETS[kind], loss="ramp")
+        consistent = risk_of([graph], [y], weights, SETS[kind])
+        assert -1e-12 <= loss <= ramp + 1e-12
+        assert ramp <= min(1.0, consistent) + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_loss_is_that_of_the_auc(seed):
     graphs, labels = graphs_of(seed, sizes=(5, 9, 12))
     problem = problem_of(graphs, labels)
-    scores = problem.scores(weights_of(seed))
-    chains = problem._any_order.find(*scores)
-    counts = problem.best_chains(scores).nodes
-    for a, b, y in zip(*_bounds(problem), labels, strict=True):
-        n_positive = int(y.sum())
-        own = TopSets.every(b - a)
-        lost = own.best(n_positive) / own.spread(n_positive) - counts[a:b][y].sum()
-        assert lost == pytest.approx(1.0 - literal.auc(chains.scores[a:b], y))
-
-
-def _bounds(problem):
-    offsets = problem.batch.node_offsets
-    return offsets[:-1], offsets[1:]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_without_edges_the_risk_is_the_mean_hinge_of_the_pairs(seed):
-    graphs, labels = graphs_of(seed)
-    problem = problem_of(graphs, labels)
-    weights = weights_of(seed)
-    weights[2:] = 0.0
-    for found, graph, y in zip(
-        risks(problem, weights, "consistent"), graphs, labels, strict=True
+    point = problem.at(weights_of(seed))
+    unary, pairs = np.split(point.scores, [problem.batch.n_nodes])
+    smoothed = problem._any_order.find(unary, pairs).scores
+    losses = problem.prediction_losses(point)
+    for loss, scores, y in zip(
+        losses, problem.batch.split(smoothed), labels, strict=True
     ):
+        assert loss == pytest.approx(1.0 - literal.auc(scores, y))
+
+
+def test_without_edges_the_risk_is_the_mean_hinge_of_the_pairs():
+    graphs, labels = graphs_of(0)
+    weights = weights_of(0)
+    weights[2:] = 0.0
+    for graph, y in zip(graphs, labels, strict=True):
         s = graph.node_features @ weights[:2]
         hinges = np.maximum(0.0, 1.0 - s[y][:, None] + s[~y][None])
-        assert found == pytest.approx(hinges.mean(), rel=1e-12)
+        risk = risk_of([graph], [y], weights)
+        assert risk == pytest.approx(hinges.mean(), rel=1e-12)
 
 
-def test_features_add_up_to_what_chains_are_worth():
-    graphs, labels = graphs_of(1)
-    problem = problem_of(graphs, labels)
-    weights = weights_of(1)
-    scores = problem.scores(weights)
-    for counts in (
-        problem.loss_augmented_chains(scores),
-        problem.consistent_chains(scores),
-        problem.best_chains(scores),
-    ):
-        features = problem.features(counts)
-        assert features.shape == (3, 4)
-        np.testing.assert_allclose(
-            features @ weights, problem.chain_scores(counts, scores)
-        )
-
-
-def test_features_are_those_of_the_program():
+def test_the_gradient_of_the_concave_part_is_that_of_the_program():
     graphs, labels = graphs_of(2)
     weights = weights_of(2)
     problem = problem_of(graphs, labels)
-    features = problem.features(problem.consistent_chains(problem.scores(weights)))
-    for row, graph, y in zip(features, graphs, labels, strict=True):
-        expected = reference.tangent(reference.labelled([graph], [y]), weights)
-        np.testing.assert_allclose(row, expected, rtol=1e-8)
+    gradient = problem.concave_gradient(problem.at(weights))
+    expected = reference.tangent(reference.labelled(graphs, labels), weights)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-8)
 
 
-def test_the_augmented_chain_supports_the_risk_from_below():
-    graphs, labels = graphs_of(4)
-    problem = problem_of(graphs, labels)
-    for seed in range(5):
-        counts = problem.loss_augmented_chains(problem.scores(weights_of(seed)))
-        losses = problem.losses(counts)
-        slopes = problem.features(counts)
-        for other in range(5):
-            there = weights_of(other, 2.0)
-            scores = problem.scores(there)
-            best = problem.loss_augmented_chains(scores)
-            highest = problem.losses(best) + problem.chain_scores(best, scores)
-            assert (losses + slopes @ there <= highest + 1e-12).all()
+def test_cutting_planes_are_below_the_risk_and_touch_it():
+    problem = problem_of(*graphs_of(4))
+    points = [problem.at(weights_of(seed, 1.0 + seed)) for seed in range(5)]
+    planes = [problem.cutting_planes(point) for point in points]
+    for point, (own_gradients, own_offsets) in zip(points, planes, strict=True):
+        highest = own_offsets + own_gradients @ point.parameters
+        for gradients, offsets in planes:
+            value = offsets + gradients @ point.parameters
+            assert (value <= highest + 1e-12).all()
 
 
 def test_passes_are_counted():
-    graphs, labels = graphs_of(0)
-    problem = problem_of(graphs, labels)
-    scores = problem.scores(weights_of(0))
-    problem.loss_augmented_chains(scores)
-    problem.consistent_chains(scores)
+    problem = problem_of(*graphs_of(0))
+    point = problem.at(weights_of(0))
+    problem.cutting_planes(point)
+    problem.concave_gradient(point)
     assert problem.n_passes == 2.0

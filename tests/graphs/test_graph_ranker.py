@@ -5,7 +5,6 @@ import pytest
 
 from aucmax import AUCSVC, GraphRanker
 from aucmax.graphs import Graph
-from aucmax.graphs.graph_training import tangent_at
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
@@ -44,10 +43,7 @@ def test_the_objective_is_that_of_the_definition(metric, loss):
 def test_the_optimum_of_the_fixed_loss_is_within_the_gap(tol, monkeypatch):
     graphs, labels = graphs_of(2, sizes=(4, 5, 6))
     start = np.array([0.4, 0.1, 0.2, 0.05])
-    monkeypatch.setattr(
-        "aucmax.graphs.graph_training.best_start",
-        lambda problem, of_nodes, *rest: tangent_at(problem, start, *rest),
-    )
+    monkeypatch.setattr(GraphRanker, "_start", lambda _, problem: problem.at(start))
     model = fitted(graphs, labels, loss="fixed", tol=tol)
     assert model.n_rounds_ == 1
     items = reference.labelled(graphs, labels)

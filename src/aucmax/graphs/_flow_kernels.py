@@ -19,7 +19,7 @@ import numpy as np
 from aucmax._core.compiled import njit
 
 _FAR = 2**30  # the label of a node that reaches no lower one
-_MIN_PART = 0.1  # of a block: after a less balanced cut, blocks are cut at the median
+_MIN_PART = 0.1  # of a block: after a less balanced cut, the pivot is not the mean
 _N_SWEEPS = 5  # over all edges, to begin with
 
 
@@ -93,9 +93,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
     """Run a maximum flow to below the pivot; far labels mark the upper part."""
     value, begin, end = state[1], state[2], state[3]
     n = high - low
-    size = n
-    for i in range(low, high):
-        size += end[i] - begin[i]
+    size = n + (end[low:high] - begin[low:high]).sum()
     while True:
         n_labelled = _label(low, high, pivot, state, label, queue)
         # the farthest first: each node passes on what it received from those behind it,
@@ -124,18 +122,6 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
         while first < tail:
             waits[queue[first % n]] = False
             first += 1
-
-
-@njit(cache=True, nogil=True)
-def _mean(low, high, value):
-    total = 0.0
-    for i in range(low, high):
-        total += value[i]
-    mean = total / (high - low)
-    rest = 0.0
-    for i in range(low, high):
-        rest += value[i] - mean
-    return mean + rest / (high - low)
 
 
 @njit(cache=True, nogil=True)
@@ -198,82 +184,6 @@ def _share(n, state):
 
 
 @njit(cache=True, nogil=True)
-def split_into_blocks(offsets, state, notes, todo, block):
-    """Find the blocks of each segment, numbered by the place where each begins."""
-    # Segments, from one offset to before the next in the first half of the state, are
-    # not joined by edges. notes = (label, queue, waits, part, place of nodes; moved, of
-    # arcs); todo, of shape (64, 3), lists blocks, and whether to cut at the middle
-    value, begin = state[1], state[2]
-    label, queue, waits, part, place, moved = notes
-    n, n_arcs = offsets[offsets.size - 1], moved.size // 2
-    _share(n, state)
-    for s in range(offsets.size - 1):
-        n_todo, todo[0, 0], todo[0, 1], todo[0, 2] = 1, offsets[s], offsets[s + 1], 0
-        while n_todo > 0:
-            n_todo -= 1
-            low, high, halve = todo[n_todo, 0], todo[n_todo, 1], todo[n_todo, 2]
-            if high == low:
-                continue
-            # the same places of the other half
-            shift, arc_shift = (n, n_arcs) if low < n else (-n, -n_arcs)
-            if halve:
-                pivot = _middle(low, high, value, shift)
-            else:
-                pivot = _mean(low, high, value)
-            _flow_down(low, high, pivot, state, label, queue, waits)
-            if not halve and _is_flat(low, high, value, pivot):
-                # upper parts come first, so blocks of higher values have lower numbers
-                for i in range(low, high):
-                    block[state[0][i]] = low % n
-                continue
-            n_upper = _part(low, high, label, part, queue)
-            low += shift
-            high += shift
-            first_arc = begin[low - shift] + arc_shift
-            _write(queue, high - low, part, state, low, first_arc, place, moved)
-            # the smaller part is done first, so at most log2(n) parts wait
-            smaller = min(n_upper, high - low - n_upper)
-            unbalanced = not halve and smaller < _MIN_PART * (high - low)
-            upper, lower = (1, 0) if n_upper == smaller else (0, 1)
-            todo[n_todo + upper, 0], todo[n_todo + upper, 1] = low, low + n_upper
-            todo[n_todo + lower, 0], todo[n_todo + lower, 1] = low + n_upper, high
-            for _ in range(2):
-                todo[n_todo, 2] = unbalanced
-                n_todo += 1
-
-
-@njit(cache=True, nogil=True)
-def _middle(low, high, value, shift):
-    """Return the median of a block, by quickselect in the places `shift` further."""
-    for i in range(low, high):
-        value[i + shift] = value[i]
-    low += shift
-    high += shift
-    middle = (low + high) // 2
-    high -= 1
-    while low < high:
-        pivot = value[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while value[i] < pivot:
-                i += 1
-            while value[j] > pivot:
-                j -= 1
-            if i <= j:
-                value[i], value[j] = value[j], value[i]
-                i += 1
-                j -= 1
-        # now those up to j are at most the pivot, those from i on at least
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            break
-    return value[middle]
-
-
-@njit(cache=True, nogil=True)
 def _part(low, high, label, part, places):
     """List the places of the upper part, then the others; return its size."""
     n_upper = 0
@@ -288,3 +198,43 @@ def _part(low, high, label, part, places):
             places[n_listed] = i
             n_listed += 1
     return n_upper
+
+
+@njit(cache=True, nogil=True)
+def split_into_blocks(offsets, state, notes, todo, block):
+    """Set the block of each node; those of higher values have lower numbers."""
+    # No edge joins two segments: the places from one offset to the next, in the first
+    # half of the state. notes = (label, queue, waits, part, place of nodes; moved, of
+    # arcs); todo, of shape (64, 3), lists blocks, and whether to cut not at the mean
+    value, begin = state[1], state[2]
+    label, queue, waits, part, place, moved = notes
+    n, n_arcs = block.size, moved.size // 2
+    _share(n, state)
+    for s in range(offsets.size - 1):
+        n_todo, todo[0, 0], todo[0, 1], todo[0, 2] = 1, offsets[s], offsets[s + 1], 0
+        while n_todo > 0:
+            n_todo -= 1
+            low, high, halve = todo[n_todo, 0], todo[n_todo, 1], todo[n_todo, 2]
+            if high == low:
+                continue
+            pivot = value[(low + high) // 2] if halve else np.mean(value[low:high])
+            _flow_down(low, high, pivot, state, label, queue, waits)
+            if not halve and _is_flat(low, high, value, pivot):
+                for i in range(low, high):
+                    block[state[0][i]] = low % n
+                continue
+            n_upper = _part(low, high, label, part, queue)
+            # the same places of the other half
+            shift, arc_shift = (n, n_arcs) if low < n else (-n, -n_arcs)
+            first_arc = begin[low] + arc_shift
+            low += shift
+            high += shift
+            _write(queue, high - low, part, state, low, first_arc, place, moved)
+            # the smaller part is done first, so at most log2(n) parts wait
+            smaller = min(n_upper, high - low - n_upper)
+            unbalanced = not halve and smaller < _MIN_PART * (high - low)
+            upper, lower = (1, 0) if n_upper == smaller else (0, 1)
+            todo[n_todo + upper, 0], todo[n_todo + upper, 1] = low, low + n_upper
+            todo[n_todo + lower, 0], todo[n_todo + lower, 1] = low + n_upper, high
+            todo[n_todo : n_todo + 2, 2] = unbalanced
+            n_todo += 2

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from aucmax._core.row_matrix import check_sparse_structure
 from aucmax._core.validation import (
     BoolArray,
     FloatArray,
@@ -17,6 +18,8 @@ from aucmax._core.validation import (
     reject_missing_labels,
     reject_unreadable,
 )
+
+_MAX_ASYMMETRY = 1e-10  # difference of mirrored entries, relative to the largest
 
 
 def check_table(values: Any, name: str) -> FloatArray:
@@ -32,42 +35,47 @@ def check_table(values: Any, name: str) -> FloatArray:
         )
     if array.shape[1] == 0:
         raise ValueError(f"{name} has no columns; at least one is needed.")
-    if array.dtype.kind not in "biuf" and len(array):
-        columns = enumerate(array.T)
-        return np.column_stack(
-            [check_scores(cells, name=f"{name}[:, {c}]") for c, cells in columns]
-        )
-    table = np.ascontiguousarray(array, dtype=np.float64)
-    finite = np.isfinite(table)
-    if not finite.all():
-        row, column = (int(k) for k in np.argwhere(~finite)[0])
-        raise ValueError(
-            f"{name} must be finite, but row {row}, column {column} is "
-            f"{table[row, column]}. Fill missing values first."
-        )
-    return table
+    if array.dtype.kind in "biuf":
+        table = np.ascontiguousarray(array, dtype=np.float64)
+        if np.isfinite(table).all():
+            return table
+    names = [f"{name}[:, {column}]" for column in range(array.shape[1])]
+    columns = zip(array.T, names, strict=True)
+    return np.column_stack([check_scores(cells, name=name) for cells, name in columns])
 
 
 def check_edges(values: Any, n_nodes: int) -> IntArray:
     """Return the edges as int64, or reject the first bad one."""
-    array = _edge_array(values)
-    if array.dtype.kind not in "iu":
-        not_whole = (array != np.floor(array)).any(axis=1)
-        if not_whole.any():
-            edge = int(np.argmax(not_whole))
-            raise ValueError(
-                f"edges must hold node numbers, which are whole, but edges[{edge}] is "
-                f"{_shown(array[edge])}."
-            )
-    outside = ((array < 0) | (array >= n_nodes)).any(axis=1)
-    if outside.any():
-        edge = int(np.argmax(outside))
+    if sparse.issparse(values):
+        raise TypeError(
+            "edges is a sparse matrix; use Graph.from_adjacency(node_features, edges)."
+        )
+    array = _as_array(values, "edges", "must be pairs of nodes")
+    if array.size == 0 and array.ndim in (1, 2):
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        hint = " Transpose it." if array.ndim == 2 and array.shape[0] == 2 else ""
+        raise ValueError(
+            "edges must be of shape (n_edges, 2), a pair of nodes for each edge, got "
+            f"shape {array.shape}.{hint}"
+        )
+    if array.dtype.kind == "O":  # whole numbers too large for int64, or mixed types
+        columns = [check_scores(array[:, c], name=f"edges[:, {c}]") for c in (0, 1)]
+        array = np.column_stack(columns)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"edges must hold the numbers of nodes, got dtype {array.dtype} (edges[0] "
+            f"is {tuple(array[0].tolist())}). Number the nodes from 0."
+        )
+    is_node = (array >= 0) & (array < n_nodes) & (array == np.floor(array))
+    if not is_node.all():
+        edge = int(np.argmin(is_node.all(axis=1)))
         hint = ""
         if array.min() == 1 and array.max() == n_nodes:
             hint = " If yours are numbered from 1, subtract 1."
         raise ValueError(
-            f"edges[{edge}] is {_shown(array[edge])}, but the {n_nodes} nodes are "
-            f"numbered from 0 to {n_nodes - 1}.{hint}"
+            f"edges[{edge}] is {tuple(array[edge].tolist())}, but the {n_nodes} nodes "
+            f"are numbered from 0 to {n_nodes - 1}.{hint}"
         )
     edges = np.ascontiguousarray(array, dtype=np.int64)
     is_loop = edges[:, 0] == edges[:, 1]
@@ -78,6 +86,44 @@ def check_edges(values: Any, n_nodes: int) -> IntArray:
             "make them a node feature if they matter."
         )
     return edges
+
+
+def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
+    """Return the edges of a symmetric matrix and its entries as their features."""
+    check_sparse_structure(adjacency, "adjacency")
+    reject_unreadable(adjacency, "adjacency")
+    if not sparse.issparse(adjacency):
+        adjacency = np.asarray(adjacency)
+    if adjacency.shape != (n_nodes, n_nodes):
+        raise ValueError(
+            f"adjacency must be of shape ({n_nodes}, {n_nodes}), a row and a column "
+            f"for each node, got shape {adjacency.shape}."
+        )
+    if adjacency.dtype.kind not in "biuf":
+        raise TypeError(f"adjacency must hold numbers, got dtype {adjacency.dtype}.")
+    matrix = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    entries, difference = matrix.tocoo(), (matrix - matrix.T).tocoo()
+    tolerance = _MAX_ASYMMETRY * np.abs(entries.data).max(initial=0.0)
+    faults = {
+        "must be finite": (entries, ~np.isfinite(entries.data)),
+        "must have a diagonal of 0": (entries, entries.row == entries.col),
+        "must be symmetric": (difference, np.abs(difference.data) > tolerance),
+    }
+    for rule, (cells, is_bad) in faults.items():
+        if is_bad.any():
+            k = int(np.argmax(is_bad))
+            i, j = int(cells.row[k]), int(cells.col[k])
+            mirrored = f" and adjacency[{j}, {i}] is {matrix[j, i]:g}" if i != j else ""
+            raise ValueError(
+                f"adjacency {rule}, but adjacency[{i}, {j}] is {matrix[i, j]:g}"
+                f"{mirrored}. Repair it: an edge has one finite weight, as by "
+                "0.5 * (adjacency + adjacency.T), and joins two nodes."
+            )
+    upper = sparse.triu(matrix, k=1, format="coo")
+    edges = np.stack([upper.row, upper.col], axis=1).astype(np.int64)
+    return edges, upper.data[:, np.newaxis]
 
 
 def check_edge_weights(
@@ -97,36 +143,6 @@ def check_edge_weights(
             f"{name} must not be negative, but {name}[{edge}] is {weights[edge]}.{hint}"
         )
     return weights
-
-
-def _edge_array(values: Any) -> NDArray[Any]:
-    """Return the edges as numbers of two columns."""
-    if sparse.issparse(values):
-        raise TypeError(
-            "edges is a sparse matrix; use Graph.from_adjacency(node_features, edges)."
-        )
-    array = _as_array(values, "edges", "must be pairs of nodes")
-    if array.size == 0 and array.ndim in (1, 2):
-        return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        hint = " Transpose it." if array.ndim == 2 and array.shape[0] == 2 else ""
-        raise ValueError(
-            "edges must be of shape (n_edges, 2), a pair of nodes for each edge, got "
-            f"shape {array.shape}.{hint}"
-        )
-    if array.dtype.kind == "O":  # whole numbers too large for int64, or mixed types
-        columns = [check_scores(array[:, c], name=f"edges[:, {c}]") for c in (0, 1)]
-        return np.column_stack(columns)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"edges must hold the numbers of nodes, got dtype {array.dtype} (edges[0] "
-            f"is {_shown(array[0])}). Number the nodes from 0."
-        )
-    return array
-
-
-def _shown(edge: NDArray[Any]) -> str:
-    return str(tuple(edge.tolist()))
 
 
 def check_node_labels(
@@ -152,17 +168,11 @@ def check_node_labels(
                 f"y[{m}] has shape {part.shape}, but X[{m}] has {sizes[m]} nodes; each "
                 "node needs one label."
             )
-        if part.dtype.kind == "f" and not np.isfinite(part).all():
-            node = int(np.argmin(np.isfinite(part)))
-            raise ValueError(
-                f"y[{m}] is {part[node]} in row {node}; every node of a training graph "
-                "needs a label."
-            )
         reject_missing_labels(part, f"y[{m}]")
     if classes is None:
         return check_binary_labels(np.concatenate(parts), "y")
-    known = [labels_among(classes, part, f"y[{m}]") for m, part in enumerate(parts)]
-    return classes, np.concatenate(known)
+    positive = [labels_among(classes, part, f"y[{m}]") for m, part in enumerate(parts)]
+    return classes, np.concatenate(positive)
 
 
 def _as_array(values: Any, name: str, fault: str) -> NDArray[Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.graphs._graph_checks import check_edges, check_table
-from aucmax.graphs.adjacency import read_adjacency
+from aucmax.graphs._graph_checks import check_edges, check_table, read_adjacency
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -67,19 +67,34 @@ class Graph:
         edge_features: ArrayLike | None = None,
     ) -> None:
         nodes = check_table(node_features, "node_features")
-        if nodes.shape[0] == 0:
+        n, has_features = len(nodes), edge_features is not None
+        if n == 0:
             raise ValueError("node_features has no rows; a graph needs a node.")
-        checked = check_edges(edges, nodes.shape[0])
-        table = _edge_table(edge_features, len(checked))
-        merged = _merge_edges(
-            checked, table, nodes.shape[0], add=edge_features is not None
-        )
-        # a frozen dataclass
-        vars(self).update(
+        ends = check_edges(edges, n)
+        # without edges, an empty list may stand for an empty table
+        table = np.ones((len(ends), 1))
+        given: Any = edge_features
+        is_empty = not len(ends) and np.shape(given) in ((0,), (0, 0))
+        if has_features and not is_empty:
+            table = check_table(given, "edge_features")
+        if len(table) != len(ends):
+            raise ValueError(
+                f"edge_features has {len(table)} rows, but there are {len(ends)} "
+                "edges; each edge needs one row."
+            )
+        key = ends.min(axis=1) * n + ends.max(axis=1)
+        if not (key[1:] > key[:-1]).all():
+            order = np.argsort(key, kind="stable")
+            key, table = key[order], table[order]
+            starts = np.flatnonzero(np.diff(key, prepend=-1))
+            if has_features:
+                table = np.add.reduceat(table, starts, axis=0)
+            key, table = key[starts], table[: starts.size]
+        vars(self).update(  # a frozen dataclass
             node_features=nodes,
-            edges=merged[0],
-            edge_features=merged[1],
-            has_edge_features=edge_features is not None,
+            edges=np.stack(np.divmod(key, n), axis=1),
+            edge_features=table,
+            has_edge_features=has_features,
         )
 
     def __repr__(self) -> str:
@@ -121,10 +136,8 @@ class Graph:
                [0.2, 1. ]])
         """
         ends, n = self.edges.ravel(), self.n_nodes
-        sums = [
-            np.bincount(ends, np.repeat(column, 2), n)
-            for column in self.edge_features.T
-        ]
+        parts = [np.repeat(column, 2) for column in self.edge_features.T]
+        sums = [np.bincount(ends, part, n) for part in parts]
         columns = np.column_stack([self.node_features, *sums])
         given = self.edge_features if self.has_edge_features else None
         return Graph(columns, self.edges, given)
@@ -203,50 +216,117 @@ def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:
         )
     if neighbours not in (4, 8):
         raise ValueError(f"neighbours must be 4 or 8, got {neighbours!r}.")
-    pixels = np.arange(height * width, dtype=np.int64)
-    row, column = np.divmod(pixels, width)
-    has_right, has_below = column < width - 1, row < height - 1
-    # later neighbours, in ascending order: right, below left, below, below right
-    steps = np.array([1, width - 1, width, width + 1], dtype=np.int64)
-    exists = np.stack(
-        [has_right, has_below & (column > 0), has_below, has_below & has_right], axis=1
+    pixels = np.arange(height * width, dtype=np.int64).reshape(height, width)
+    pairs = [(pixels[:, :-1], pixels[:, 1:]), (pixels[:-1], pixels[1:])]
+    if neighbours == 8:
+        pairs.append((pixels[:-1, :-1], pixels[1:, 1:]))
+        pairs.append((pixels[:-1, 1:], pixels[1:, :-1]))
+    first, second = (
+        np.concatenate([p.ravel() for p in ends]) for ends in zip(*pairs, strict=True)
     )
-    if neighbours == 4:
-        exists[:, [1, 3]] = False
-    first, which = np.nonzero(exists)
-    return np.stack([first, first + steps[which]], axis=1)
+    order = np.lexsort((second, first))
+    return np.stack([first[order], second[order]], axis=1)
 
 
-def _edge_table(edge_features: Any, n_edges: int) -> FloatArray:
-    """Return the features of the edges, before equal edges are merged."""
-    # without edges, an empty list may stand for an empty table
-    if edge_features is None or (
-        n_edges == 0 and np.shape(edge_features) in ((0,), (0, 0))
-    ):
-        return np.ones((n_edges, 1))
-    table = check_table(edge_features, "edge_features")
-    if len(table) != n_edges:
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphBatch:
+    """Graphs with the same features, one after the other in one large graph; copies."""
+
+    # graph m has the nodes from node_offsets[m] up to node_offsets[m + 1]
+    graphs: list[Graph]
+    node_features: FloatArray
+    edges: IntArray
+    edge_features: FloatArray
+    node_offsets: IntArray
+    edge_offsets: IntArray
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return len(self.graphs)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all graphs."""
+        return len(self.node_features)
+
+    @property
+    def graph_of_node(self) -> IntArray:
+        """The number of its graph for each node."""
+        return np.repeat(np.arange(self.n_graphs), np.diff(self.node_offsets))
+
+    @classmethod
+    def from_graphs(
+        cls,
+        X: Iterable[Any],
+        n_node_features: int | None = None,
+        n_edge_features: int | None = None,
+    ) -> GraphBatch:
+        """Join graphs of the same features: those a model has learned, if given."""
+        graphs = _as_graphs(X)
+        _check_widths(list(enumerate(graphs)), "node", n_node_features)
+        width = _edge_width(graphs, n_edge_features)
+        node_offsets = np.cumsum([0, *(graph.n_nodes for graph in graphs)])
+        edge_offsets = np.cumsum([0, *(graph.n_edges for graph in graphs)])
+        starts = np.repeat(node_offsets[:-1], np.diff(edge_offsets))
+        edge_features = [np.empty((0, width))]
+        edge_features += [graph.edge_features for graph in graphs if graph.n_edges]
+        return cls(
+            graphs,
+            np.concatenate([graph.node_features for graph in graphs]),
+            np.concatenate([graph.edges for graph in graphs]) + starts[:, np.newaxis],
+            np.concatenate(edge_features),
+            node_offsets,
+            edge_offsets,
+        )
+
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return views of the values of all nodes, one per graph."""
+        return np.split(values, self.node_offsets[1:-1])
+
+
+def _as_graphs(X: Any) -> list[Graph]:
+    is_pair = isinstance(X, tuple | list) and len(X) in (2, 3)
+    if isinstance(X, Graph) or (is_pair and hasattr(X[0], "shape")):
+        raise TypeError(
+            "X must be a list of graphs, got a single one; wrap it in a list: [graph]."
+        )
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X must be a list of graphs, got a {type(X).__name__}.")
+    graphs = [as_graph(item, f"X[{position}]") for position, item in enumerate(X)]
+    if not graphs:
+        raise ValueError("X is empty; at least one graph is needed.")
+    return graphs
+
+
+def _check_widths(
+    graphs: Sequence[tuple[int, Graph]], kind: str, expected: int | None
+) -> int:
+    """Return the number of node or edge features, the same in all graphs."""
+    widths = [getattr(graph, f"{kind}_features").shape[1] for _, graph in graphs]
+    whose = "the model has learned"
+    if expected is None:
+        expected, whose = widths[0], f"X[{graphs[0][0]}] has"
+    which = "graphs" if kind == "node" else "graphs with edges"
+    for (position, _), width in zip(graphs, widths, strict=True):
+        if width != expected:
+            raise ValueError(
+                f"X[{position}] has {width} {kind} features, but {whose} "
+                f"{expected}; all {which} need the same."
+            )
+    return expected
+
+
+def _edge_width(graphs: list[Graph], expected: int | None) -> int:
+    """Return the number of edge features, the same in all graphs that have edges."""
+    linked = [(p, graph) for p, graph in enumerate(graphs) if graph.n_edges]
+    if not linked:
+        return graphs[0].edge_features.shape[1] if expected is None else expected
+    place = {graph.has_edge_features: p for p, graph in reversed(linked)}
+    if len(place) == 2:
         raise ValueError(
-            f"edge_features has {len(table)} rows, but there are {n_edges} edges; each "
-            "edge needs one row."
+            f"X[{place[False]}] has edges without features, but the edges of "
+            f"X[{place[True]}] have features. Pass edge features for every graph "
+            "with edges, or for none."
         )
-    return table
-
-
-def _merge_edges(
-    edges: IntArray, features: FloatArray, n_nodes: int, *, add: bool
-) -> tuple[IntArray, FloatArray]:
-    """Sort the edges; of equal ones, add the features up or keep the first."""
-    first, second = edges.min(axis=1), edges.max(axis=1)
-    key = first * n_nodes + second
-    if (key[1:] > key[:-1]).all():
-        return np.stack([first, second], axis=1), features
-    order = np.argsort(key, kind="stable")
-    key, features = key[order], features[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] > key[:-1]]))
-    if starts.size < key.size:
-        key = key[starts]
-        features = (
-            np.add.reduceat(features, starts, axis=0) if add else features[starts]
-        )
-    return np.stack(np.divmod(key, n_nodes), axis=1), features
+    return _check_widths(linked, "edge", expected)

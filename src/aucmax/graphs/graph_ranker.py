@@ -20,26 +20,33 @@ from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.graphs import graph_training
 from aucmax.graphs._graph_checks import (
     check_edge_features,
     check_node_labels,
 )
-from aucmax.graphs.graph_batch import GraphBatch
-from aucmax.graphs.graph_problem import (
-    GraphMeasure,
-    GraphProblem,
-    GraphScores,
-    predict_scores,
-)
-from aucmax.graphs.graph_training import LOSSES, FrankWolfe, RoundsSolution, Tangent
-from aucmax.metrics.top_sets import Bins
+from aucmax.graphs.graph import GraphBatch
+from aucmax.graphs.graph_problem import GraphProblem, predict_scores
+from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
+from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge
+from aucmax.solvers.block_frank_wolfe import TangentL2
 from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.difference_of_convex import (
+    DifferenceOfConvexSolver,
+    RoundsSolution,
+)
 from aucmax.solvers.risk_objective import LinearObjective
-from aucmax.solvers.solver import Progress, StoppingRule
+from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 
+_METRICS: dict[str, Any] = {  # the top sets that count, the score, options of both
+    "auc": (TopSets.every, roc_auc_score, ()),
+    "binned": (TopSets.binned, binned_auc_score, ("bins",)),
+    "at_k": (TopSets.up_to, auc_at_k_score, ("k",)),
+    "unnested": (TopSets.every, roc_auc_score, ()),
+}
+_LOSSES = ("consistent", "fixed", "ramp")
+_EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
 _PAIR_WEIGHTS = ("nonnegative", "free")
 _MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near 0
 
@@ -214,22 +221,24 @@ class GraphRanker(BaseEstimator):
             classes, is_positive = check_node_labels(y, batch.node_offsets)
             check_column_sizes(batch.node_features, name="node_features")
             check_column_sizes(batch.edge_features, name="edge_features")
-            problem = self._problem(batch, is_positive)
             begun = time.perf_counter()
-            solver, start = self._start(problem)
-            rounds = graph_training.minimize_in_rounds(
-                solver,
-                start,
-                self.loss,
-                self._stopping_rule(time.perf_counter() - begun),
-                self.max_rounds,
-                self.metric_tol,
+            problem = self._problem(batch, is_positive)
+            start = self._start(problem)
+            left = None
+            if self.max_time is not None:
+                left = max(self.max_time - (time.perf_counter() - begun), 0.0)
+            floor = problem.C * _MIN_RISK
+            rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
+            solver = DifferenceOfConvexSolver(
+                rule, self.max_rounds, self.loss == "fixed", self._is_final(problem)
             )
-            self._warn_if_unfinished(rounds)
-            fitted = self._fitted(problem, rounds)
-            fitted["classes_"] = classes
-            fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
-            replace_state(self, fitted)
+            is_bounded = self.pair_weights == "nonnegative"
+            d = problem.n_node_features if is_bounded else problem.n_parameters
+            solution = solver.minimize(problem, TangentL2(d), Start(start))
+            self._warn_if_unfinished(solution, rule)
+            n_skipped = batch.n_graphs - problem.n_blocks
+            fitted = {"classes_": classes, "n_skipped_": n_skipped}
+            replace_state(self, fitted | self._fitted(problem, solution))
         return self
 
     def decision_function(self, X: Sequence[Any]) -> list[FloatArray]:
@@ -276,11 +285,21 @@ class GraphRanker(BaseEstimator):
         """
         batch, scores = self._scored(X)
         _, is_positive = check_node_labels(y, batch.node_offsets, self.classes_)
-        return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
+        score = _METRICS[self.metric][1]
+        return float(
+            score(is_positive, scores, qid=batch.graph_of_node, **self._options)
+        )
 
     @property
-    def _measure(self) -> GraphMeasure:
-        return GraphMeasure(self.metric, self.bins, self.k)
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _METRICS[self.metric][2]}
+
+    def _top_sets(self, batch: GraphBatch) -> list[TopSets]:
+        """Return the top sets of each graph that count."""
+        sizes = np.diff(batch.node_offsets).tolist()
+        make = _METRICS[self.metric][0]
+        made = {n: make(n, **self._options) for n in set(sizes)}
+        return [made[n] for n in sizes]
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):
@@ -291,100 +310,120 @@ class GraphRanker(BaseEstimator):
             parameters.check_integer(name, getattr(self, name))
         parameters.check_max_time(self.max_time)
         parameters.check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
-        parameters.check_choice("loss", self.loss, LOSSES)
-        self._measure.check()
+        parameters.check_choice("loss", self.loss, _LOSSES)
+        parameters.check_choice("metric", self.metric, _METRICS)
+        if self.metric == "binned":
+            check_bins(self.bins)
+        if self.metric == "at_k":
+            check_k(self.k)
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
         """Keep the graphs whose labels the metric separates."""
-        measure = self._measure
-        top_sets = measure.top_sets(batch.node_offsets)
-        parts = batch.split(is_positive)
-        kept = np.array(
-            [m for m, y in enumerate(parts) if top_sets[m].spread(int(y.sum())) > 0.0]
-        )
-        if not kept.size:
+        top_sets, parts = self._top_sets(batch), batch.split(is_positive)
+        kept = [m for m, y in enumerate(parts) if top_sets[m].spread(int(y.sum())) > 0]
+        if not kept:
             raise NotEnoughClassesError(
                 f"none of the {batch.n_graphs} graphs has nodes of both classes that "
                 f"metric={self.metric!r} can separate; at least one is needed."
             )
+        if len(kept) < batch.n_graphs:
+            n_edge_features = batch.edge_features.shape[1]
+            graphs = [batch.graphs[m] for m in kept]
+            batch = GraphBatch.from_graphs(graphs, None, n_edge_features)
         return GraphProblem(
-            batch.take(kept),
+            batch,
             np.concatenate([parts[m] for m in kept]),
             [top_sets[m] for m in kept],
-            measure.is_nested,
+            float(self.C),  # compiled loops take no large integers
+            loss=self.loss,
+            nested=self.metric != "unnested",
         )
 
-    def _start(self, problem: GraphProblem) -> tuple[FrankWolfe, Tangent]:
-        """Return the solver of the rounds, and where the first one starts."""
-        n_bounded = problem.n_parameters
-        if self.pair_weights == "nonnegative":
-            n_bounded = problem.n_node_features
-        C = float(self.C)  # compiled loops take no large integers
-        batch = problem.batch
+    def _start(self, problem: GraphProblem) -> Point:
+        """Return the weights of a model of nodes, with the best edge strength."""
+        # rounds find a local optimum only, and edge weights of 0 may be one
+        batch, C = problem.batch, problem.C
         risk = PairHinge().bind(problem.labels, queries=batch.graph_of_node)
-        nodes = LinearObjective(batch.node_features, risk, C)
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
-        of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
-        solver = FrankWolfe(problem, C, n_bounded)
-        return solver, graph_training.best_start(problem, of_nodes, self.loss, C)
+        nodes = LinearObjective(batch.node_features, risk, C)
+        node_weights = BundleSolver(rule).minimize(nodes, L2()).point.parameters
+        per_node = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
+        spread = float(np.std(batch.node_features @ node_weights))
+        strengths = _EDGE_STRENGTHS if per_node > 0.0 and spread > 0.0 else (0.0,)
+        n_edge_weights = problem.n_parameters - node_weights.size
+        tried, values = [], []
+        for strength in strengths:
+            edge_weight = strength * spread / (per_node or 1.0)
+            weights = np.append(node_weights, np.full(n_edge_weights, edge_weight))
+            tried.append(problem.at(weights))
+            values.append(L2().value(weights) + problem.value(tried[-1]))
+        return tried[int(np.argmin(values))]
 
-    def _stopping_rule(self, seconds: float) -> StoppingRule:
-        """Return the stopping rule of the rounds, given the seconds of their start."""
-        left = None if self.max_time is None else max(self.max_time - seconds, 0.0)
-        floor = float(self.C) * _MIN_RISK
-        return StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
+    def _is_final(self, problem: GraphProblem) -> Callable[[Point], bool] | None:
+        """Return whether the metric changes little from one solution to the next."""
+        tol, losses = self.metric_tol or 0.0, [np.array(np.inf)]
 
-    def _fitted(self, problem: GraphProblem, rounds: RoundsSolution) -> dict[str, Any]:
-        d = problem.n_node_features
-        scores = predict_scores(
-            problem.batch, problem.scores(rounds.weights), self._measure
-        )
-        history = rounds.last.history
+        def is_final(point: Point) -> bool:
+            losses.append(problem.prediction_losses(point))
+            return bool(np.abs(losses[-1] - losses[-2]).mean() <= tol)
+
+        return None if self.metric_tol is None else is_final
+
+    def _fitted(
+        self, problem: GraphProblem, solution: RoundsSolution
+    ) -> dict[str, Any]:
+        d, weights = problem.n_node_features, solution.point.parameters
+        nodes, pairs = np.split(solution.point.scores, [problem.labels.size])
+        scores = self._ranked(problem.batch, nodes, pairs)
         return {
-            "coef_": rounds.weights[np.newaxis, :d].copy(),
-            "edge_coef_": rounds.weights[np.newaxis, d:].copy(),
+            "coef_": weights[np.newaxis, :d].copy(),
+            "edge_coef_": weights[np.newaxis, d:].copy(),
             "intercept_": np.array([-balanced_threshold(scores, problem.labels)]),
-            "objective_": rounds.objective,
-            "dual_gap_": rounds.last.gap,
-            "n_rounds_": rounds.n_rounds,
+            "objective_": solution.value,
+            "dual_gap_": solution.gap,
+            "n_rounds_": solution.n_rounds,
             "history_": {
-                "objective": np.array([step.value for step in history]),
-                "gap": np.array([step.gap for step in history]),
+                "objective": np.array([step.value for step in solution.history]),
+                "gap": np.array([step.gap for step in solution.history]),
             },
-            "n_iter_": len(history),
+            "n_iter_": solution.n_iter,
             "n_passes_": problem.n_passes,
-            "n_graphs_": problem.n_graphs,
+            "n_graphs_": problem.n_blocks,
             "n_node_features_in_": d,
             "n_edge_features_in_": problem.n_parameters - d,
         }
 
     def _batch(self, X: Sequence[Any], *expected: int) -> GraphBatch:
-        batch = GraphBatch.of(X, *expected)
+        batch = GraphBatch.from_graphs(X, *expected)
         if self.pair_weights == "nonnegative":
             check_edge_features(batch.edge_features, batch.edge_offsets)
         return batch
 
+    def _ranked(
+        self, batch: GraphBatch, nodes: FloatArray, pairs: FloatArray
+    ) -> FloatArray:
+        """Return scores that sort the nodes, for scores of nodes and pairs."""
+        is_nested = self.metric != "unnested"
+        return predict_scores(batch, nodes, pairs, self._top_sets(batch), is_nested)
+
     def _scored(self, X: Sequence[Any]) -> tuple[GraphBatch, FloatArray]:
         check_is_fitted(self, "coef_")
         batch = self._batch(X, self.n_node_features_in_, self.n_edge_features_in_)
-        scores = GraphScores(
-            batch.node_features @ self.coef_[0],
-            batch.edge_features @ self.edge_coef_[0],
-        )
-        return batch, predict_scores(batch, scores, self._measure) + self.intercept_
+        nodes = batch.node_features @ self.coef_[0]
+        pairs = batch.edge_features @ self.edge_coef_[0]
+        return batch, self._ranked(batch, nodes, pairs) + self.intercept_
 
-    def _warn_if_unfinished(self, rounds: RoundsSolution) -> None:
-        last = rounds.last
-        if last.converged and rounds.settled:
+    def _warn_if_unfinished(self, solution: RoundsSolution, rule: StoppingRule) -> None:
+        if solution.converged:
             return
-        reason = "still lowered the objective"
-        if not last.converged:
-            reason = f"ended with a gap of {last.gap / last.value:.2g} of its value"
+        last = solution.history[-1]
+        reason = f"ended with a gap of {last.gap / last.value:.2g} of its value"
+        if rule.is_reached(last.value, last.gap):
+            reason = "still lowered the objective"
         warnings.warn(
-            f"stopped after {len(last.history)} iterations and "
-            f"{last.history[-1].seconds:.1f} s: round {rounds.n_rounds} {reason}; "
-            f"tol={self.tol:g} was not reached. Increase max_rounds, max_iter or "
-            "max_time, scale the features, or increase tol.",
+            f"stopped after {last.n_iter} iterations and {last.seconds:.1f} s: round "
+            f"{solution.n_rounds} {reason}; tol={self.tol:g} was not reached. Increase "
+            "max_rounds, max_iter or max_time, scale the features, or increase tol.",
             ConvergenceWarning,
             stacklevel=3,
         )

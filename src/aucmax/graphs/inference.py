@@ -1,9 +1,22 @@
-"""Rank the nodes of a graph: the best nested sets, by one total-variation problem."""
+r"""The best ranking of a graph: nested sets, by one total-variation problem.
+
+With pair weights that are not negative, one total-variation problem gives the best set
+of every size. The score of a set z is
+
+.. math:: \sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j
+          = \sum_i u_i z_i - \sum_{(i,j)} \tfrac12 J_{ij} |z_i - z_j|,
+          \qquad u_i = \theta_i + \tfrac12 \sum_{j \sim i} J_{ij},
+
+and smoothing u with weights J / 2 gives x whose blocks, in descending order, are the
+nested optima: the set of size l has all nodes of the blocks before the one in which it
+ends, and an equal share of each node of that one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +25,7 @@ from aucmax._core import validation
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
-from aucmax.graphs.chains import ChainFinder
+from aucmax.graphs.total_variation import EdgeNetwork, reject_overflow
 from aucmax.metrics.top_sets import TopSets
 
 _TASKS = ("rank", "loss_augmented", "consistent")
@@ -116,9 +129,9 @@ def rank(
     >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
     ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
-    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
-    check_edge_weights(pair_weights, edge_of_row.size, "pair_weights", hint=_ANY_SIGN)
-    model = model.for_task(task, labels)
+    model, edge_of_row = check_model(
+        unary, edges, pair_weights, top_sets, task, labels, _ANY_SIGN
+    )
     offsets = np.array([0, model.unary.size])
     finder = ChainFinder(model.edges, offsets, [model.top_sets], model.positives_first)
     chain = finder.find(model.unary, model.pair_weights)
@@ -143,64 +156,114 @@ class PairwiseModel:
     constant: float = 0.0  # added to the score of every chain
     positives_first: BoolArray | None = None  # nodes that must come before all others
 
-    @classmethod
-    def checked(
-        cls,
-        unary: ArrayLike,
-        edges: ArrayLike,
-        pair_weights: ArrayLike,
-        top_sets: TopSets | None,
-    ) -> tuple[PairwiseModel, IntArray]:
-        """Check the arguments and merge repeated edges; also return each row's edge."""
-        theta = validation.check_scores(unary, name="unary")
-        n = theta.size
-        rows = check_edges(edges, n)
-        weights = check_edge_weights(pair_weights, len(rows), "pair_weights")
-        top_sets = TopSets.every(n) if top_sets is None else top_sets
-        if top_sets.n != n:
-            raise ValueError(f"top_sets are for {top_sets.n} nodes, but unary has {n}.")
-        codes, edge_of_row = np.unique(
-            rows.min(axis=1) * n + rows.max(axis=1), return_inverse=True
-        )
-        distinct = np.stack(np.divmod(codes, n), axis=1)
-        merged = np.zeros(codes.size)
-        np.add.at(merged, edge_of_row, weights)
-        with np.errstate(over="ignore"):
-            most = n * (np.abs(theta).sum() + np.abs(merged).sum())
-        if not np.isfinite(most):
-            raise ValueError(
-                "unary and pair_weights are so large that the value of a ranking "
-                "overflows. Divide all of them by one number: the ranking stays the "
-                "same."
-            )
-        return cls(theta, distinct, merged, top_sets), edge_of_row
-
-    def for_task(self, task: str, labels: ArrayLike | None) -> PairwiseModel:
-        """Add the loss of the labels, or fix which nodes come first."""
-        check_choice("task", task, _TASKS)
-        if task == "rank":
-            return self
-        if labels is None:
-            raise ValueError(f"task={task!r} needs labels, one per node.")
-        _, is_positive = validation.check_binary_labels(labels, "labels")
-        if is_positive.size != self.unary.size:
-            raise ValueError(
-                f"labels has {is_positive.size} values, but unary has "
-                f"{self.unary.size}; both need one value per node."
-            )
-        if task == "consistent":
-            return replace(self, positives_first=is_positive)
-        n_positive = int(is_positive.sum())
-        spread = self.top_sets.spread(n_positive)
-        if spread == 0.0:  # every ranking has the same sets of these sizes: no loss
-            return self
-        return replace(
-            self,
-            unary=self.unary - is_positive / spread,
-            constant=self.top_sets.best(n_positive) / spread,
-        )
-
     def value(self, node_counts: FloatArray, edge_counts: FloatArray) -> float:
         """Return the total score of sets in which nodes and edges have these counts."""
         pairs = self.pair_weights @ edge_counts
         return float(self.unary @ node_counts + pairs + self.constant)
+
+
+def check_model(
+    unary: ArrayLike,
+    edges: ArrayLike,
+    pair_weights: ArrayLike,
+    top_sets: TopSets | None,
+    task: str,
+    labels: ArrayLike | None,
+    hint: str | None = None,
+) -> tuple[PairwiseModel, IntArray]:
+    """Check the arguments of a task and merge repeated edges; return each row's edge.
+
+    With a hint, no pair weight may be negative.
+    """
+    theta = validation.check_scores(unary, name="unary")
+    n = theta.size
+    rows = check_edges(edges, n)
+    weights = check_edge_weights(pair_weights, len(rows), "pair_weights", hint=hint)
+    reject_overflow(theta, weights)
+    top_sets = TopSets.every(n) if top_sets is None else top_sets
+    if top_sets.n != n:
+        raise ValueError(f"top_sets are for {top_sets.n} nodes, but unary has {n}.")
+    codes, edge_of_row = np.unique(
+        rows.min(axis=1) * n + rows.max(axis=1), return_inverse=True
+    )
+    merged = np.asarray(np.bincount(edge_of_row, weights, codes.size), np.float64)
+    check_choice("task", task, _TASKS)
+    constant, positives_first = 0.0, None
+    if task != "rank":
+        if labels is None:
+            raise ValueError(f"task={task!r} needs labels, one per node.")
+        _, is_positive = validation.check_binary_labels(labels, "labels")
+        if is_positive.size != n:
+            raise ValueError(
+                f"labels has {is_positive.size} values, but unary has {n}; both need "
+                "one value per node."
+            )
+        n_positive = int(is_positive.sum())
+        spread = top_sets.spread(n_positive)
+        if task == "consistent":
+            positives_first = is_positive
+        elif spread > 0.0:  # else every ranking has the same sets: no loss
+            theta = theta - is_positive / spread
+            constant = top_sets.best(n_positive) / spread
+    distinct = np.stack(np.divmod(codes, n), axis=1)
+    model = PairwiseModel(theta, distinct, merged, top_sets, constant, positives_first)
+    return model, edge_of_row
+
+
+class Chains(NamedTuple):
+    """The best chain of sets of each graph."""
+
+    scores: FloatArray  # the smoothed scores x of the nodes
+    unsmoothed: FloatArray  # the scores u
+    order: IntArray  # nodes graph by graph, best first; in a block by u, then by number
+    blocks: IntArray  # where blocks start in `order`, and the end
+    node_counts: FloatArray  # each node's membership, summed over the sets with weights
+    edge_counts: FloatArray  # the same of both ends together
+
+
+class ChainFinder:
+    """Finds the best chains of given graphs, for any scores."""
+
+    # nodes are numbered through all graphs; positives_first come before all others
+    def __init__(
+        self,
+        edges: IntArray,
+        node_offsets: IntArray,
+        top_sets: Sequence[TopSets],
+        positives_first: BoolArray | None = None,
+    ) -> None:
+        self._edges = edges
+        sizes = np.diff(node_offsets)
+        self._segment = np.repeat(np.arange(sizes.size), sizes)
+        # a node at place r, from 0, is in every set of more than r nodes
+        prefix_sums = [sets.prefix_sums()[0] for sets in top_sets]
+        self._count_at = np.concatenate([sums[-1] - sums[:-1] for sums in prefix_sums])
+        # parts of a pair weight that its ends get
+        self._parts = np.full(edges.shape, 0.5)
+        self._is_inner = np.ones(len(edges), dtype=bool)
+        if positives_first is not None:
+            self._segment = 2 * self._segment + ~positives_first
+            is_negative = ~positives_first[edges]
+            self._is_inner = is_negative[:, 0] == is_negative[:, 1]
+            # a negative joins after the positive at the other end
+            self._parts[~self._is_inner] = is_negative[~self._is_inner]
+        self._network = EdgeNetwork(edges[self._is_inner], node_offsets)
+
+    def find(self, unary: FloatArray, pair_weights: FloatArray) -> Chains:
+        """Return the best chains for scores of nodes and of pairs, these >= 0."""
+        parts = pair_weights[:, np.newaxis] * self._parts
+        u = unary + np.bincount(self._edges.ravel(), parts.ravel(), unary.size)
+        x = self._network.prox(u, pair_weights[self._is_inner] / 2.0)
+        order = np.lexsort((-u, -x, self._segment))
+        is_start = np.diff(self._segment[order], prepend=-1) != 0
+        is_start |= np.diff(x[order], prepend=np.nan) != 0.0
+        starts = np.flatnonzero(is_start)
+        blocks = np.append(starts, order.size)
+        # nodes of a block share their places
+        sizes = np.diff(blocks)
+        counts = np.add.reduceat(self._count_at, starts) / sizes
+        node_counts = np.empty(unary.size)
+        node_counts[order] = np.repeat(counts, sizes)
+        first, second = self._edges.T
+        edge_counts = np.minimum(node_counts[first], node_counts[second])
+        return Chains(x, u, order, blocks, node_counts, edge_counts)

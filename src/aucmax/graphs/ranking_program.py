@@ -25,8 +25,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.graphs.graph_batch import GraphBatch
-from aucmax.graphs.inference import PairwiseModel
+from aucmax.graphs.graph import GraphBatch
+from aucmax.graphs.inference import PairwiseModel, check_model
 from aucmax.metrics.top_sets import TopSets
 
 _MAX_VARIABLES = 2_000_000
@@ -120,7 +120,7 @@ def solve_program(
     >>> solution.value, solution.is_integral
     (11.5, True)
     """
-    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
+    model, edge_of_row = check_model(unary, edges, pair_weights, top_sets, task, labels)
     n_sets, n, n_edges = model.top_sets.sizes.size, model.unary.size, len(model.edges)
     n_variables = n_sets * (n + n_edges)
     if n_variables > _MAX_VARIABLES:
@@ -128,14 +128,32 @@ def solve_program(
             f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
             f"of {n_variables:,} variables; the limit is {_MAX_VARIABLES:,}. {_ADVICE}"
         )
-    model = model.for_task(task, labels)
-    memberships = _solve(model, nested, time_limit)
-    distances = np.abs(memberships - np.rint(memberships))
-    is_integral = bool((distances <= _MAX_FRACTION).all())
+    if time_limit is not None and not time_limit > 0.0:
+        raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
+    memberships = np.empty((n_sets, n))
+    if n_sets:
+        solution: Any = linprog(
+            **_program(model, nested),
+            method="highs-ds",  # the dual simplex method ends at a vertex
+            options={} if time_limit is None else {"time_limit": time_limit},
+        )
+        if solution.status == _TIME_IS_UP:
+            raise TimeoutError(
+                f"HiGHS did not solve the linear program of {n_variables:,} variables "
+                f"within time_limit={time_limit:g} seconds. {_ADVICE}"
+            )
+        if solution.status != 0:
+            raise RuntimeError(f"HiGHS found no optimum: {solution.message}")
+        memberships = np.clip(solution.x[: n_sets * n].reshape(n_sets, n), 0.0, 1.0)
+    rounded = np.rint(memberships) + 0.0  # no minus 0
+    is_integral = bool((np.abs(memberships - rounded) <= _MAX_FRACTION).all())
     if is_integral:
-        memberships = np.rint(memberships)
-    node_counts = model.top_sets.weights @ memberships
-    edge_counts = model.top_sets.weights @ _products(model, memberships)
+        memberships = rounded
+    first, second = (memberships[:, ends] for ends in model.edges.T)
+    least = np.maximum(first + second - 1.0, 0.0)
+    best = np.where(model.pair_weights < 0.0, least, np.minimum(first, second))
+    weights = model.top_sets.weights
+    node_counts, edge_counts = weights @ memberships, weights @ best
     order = _rounded(model, node_counts)
     return ProgramSolution(
         memberships,
@@ -148,107 +166,55 @@ def solve_program(
     )
 
 
-def _solve(model: PairwiseModel, nested: bool, time_limit: float | None) -> FloatArray:
-    """Return optimal memberships of the relaxation, of shape (n_sets, n_nodes)."""
-    shape = (model.top_sets.sizes.size, model.unary.size)
-    if shape[0] == 0:
-        return np.empty(shape)
-    if time_limit is not None and not time_limit > 0.0:
-        raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
-    program = _written(model, nested)
-    solution: Any = linprog(
-        **program,
-        method="highs-ds",  # the dual simplex method ends at a vertex
-        options={} if time_limit is None else {"time_limit": time_limit},
+def _program(model: PairwiseModel, nested: bool) -> dict[str, Any]:
+    """Return linprog's arguments; the columns are z, then m, set by set."""
+    sizes, weights = model.top_sets.sizes, model.top_sets.weights
+    n_sets, n, n_edges = sizes.size, model.unary.size, len(model.edges)
+    every_set = sparse.eye_array(n_sets)
+    first, second = (
+        sparse.kron(every_set, sparse.eye_array(n).tocsr()[ends], format="csr")
+        for ends in model.edges.T
     )
-    if solution.status == _TIME_IS_UP:
-        raise TimeoutError(
-            f"HiGHS did not solve the linear program of {program['c'].size:,} "
-            f"variables within time_limit={time_limit:g} seconds. {_ADVICE}"
-        )
-    if solution.status != 0:
-        raise RuntimeError(f"HiGHS found no optimum: {solution.message}")
-    memberships: FloatArray = solution.x[: shape[0] * shape[1]].reshape(shape)
-    return np.clip(memberships, 0.0, 1.0) + 0.0  # no minus 0
-
-
-def _written(model: PairwiseModel, nested: bool) -> dict[str, Any]:
-    """Return linprog's arguments; columns are z, then m of J > 0, then m of J < 0."""
-    n_sets, n = model.top_sets.sizes.size, model.unary.size
-    attracts, repels = model.pair_weights > 0.0, model.pair_weights < 0.0
-    first, second = _ends(model, attracts)
-    one, other = _ends(model, repels)
-    n_attracts, n_repels = first.shape[0], one.shape[0]
-    rows = [[-end, sparse.eye_array(n_attracts), None] for end in (first, second)]
-    limits = [np.zeros(2 * n_attracts)]
-    if nested and n_sets > 1:
-        smaller = sparse.eye_array(n_sets - 1, n_sets)
-        larger = sparse.eye_array(n_sets - 1, n_sets, k=1)
-        rows.append([sparse.kron(smaller - larger, sparse.eye_array(n)), None, None])
-        limits.append(np.zeros((n_sets - 1) * n))
-    rows.append([one + other, None, -sparse.eye_array(n_repels)])
-    limits.append(np.ones(n_repels))
-    n_products = n_attracts + n_repels
-    members = sparse.kron(sparse.eye_array(n_sets), np.ones((1, n)))
-    no_products = sparse.coo_array((n_sets, n_products))
-    # the sets have fixed sizes, so a constant on all nodes may be taken away
-    middle = 0.5 * model.unary.min() + 0.5 * model.unary.max()
-    scores = (
-        model.unary - middle,
-        model.pair_weights[attracts],
-        model.pair_weights[repels],
-    )
-    cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
-    low, high = _bounds(model)
-    return {
-        "c": -_scaled(np.concatenate(cost)),
-        "A_ub": sparse.block_array(rows, format="csc"),
-        "b_ub": np.concatenate(limits),
-        "A_eq": sparse.hstack([members, no_products], format="csc"),
-        "b_eq": model.top_sets.sizes.astype(float),
-        "bounds": np.column_stack(
-            [
-                np.append(low, np.zeros(n_products)),
-                np.append(high, np.ones(n_products)),
-            ]
-        ),
-    }
-
-
-def _ends(model: PairwiseModel, is_chosen: BoolArray) -> list[Any]:
-    """Return, for both ends of the chosen edges, the matrix that selects their z."""
-    every_set, n = sparse.eye_array(model.top_sets.sizes.size), model.unary.size
-    ones, rows = np.ones(is_chosen.sum()), np.arange(is_chosen.sum())
-    return [
-        sparse.kron(every_set, sparse.coo_array((ones, (rows, nodes)), (rows.size, n)))
-        for nodes in model.edges[is_chosen].T
+    products = sparse.eye_array(n_sets * n_edges, format="csr")
+    attracts = np.tile(model.pair_weights > 0.0, n_sets)
+    repels = np.tile(model.pair_weights < 0.0, n_sets)
+    rows: list[list[Any]] = [
+        [-first[attracts], products[attracts]],
+        [-second[attracts], products[attracts]],
+        [first[repels] + second[repels], -products[repels]],
     ]
-
-
-def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest memberships, set by set."""
-    shape = (model.top_sets.sizes.size, model.unary.size)
-    low, high = np.zeros(shape), np.ones(shape)
+    limits = np.repeat([0.0, 1.0], [2 * attracts.sum(), repels.sum()])
+    if nested and n_sets > 1:
+        growth = sparse.diags_array(
+            [1.0, -1.0], offsets=[0, 1], shape=(n_sets - 1, n_sets)
+        )
+        rows.append([sparse.kron(growth, sparse.eye_array(n)), None])
+        limits = np.append(limits, np.zeros((n_sets - 1) * n))
+    # the sets have fixed sizes, so a constant on all nodes may be taken away
+    unary = model.unary - 0.5 * (model.unary.min() + model.unary.max())
+    gains = [np.outer(weights, part).ravel() for part in (unary, model.pair_weights)]
+    cost = -np.concatenate(gains)
+    # HiGHS has absolute tolerances
+    magnitudes = np.abs(cost[cost != 0.0])
+    if magnitudes.size:
+        cost /= max(np.median(magnitudes), magnitudes.max() / _MAX_COST)
+    n_products = n_sets * n_edges
+    bounds = np.tile([0.0, 1.0], (n_sets * n + n_products, 1))
     if model.positives_first is not None:
-        sizes, n_positive = model.top_sets.sizes[:, None], model.positives_first.sum()
-        low[(sizes >= n_positive) & model.positives_first] = 1.0
-        high[(sizes <= n_positive) & ~model.positives_first] = 0.0
-    return low.ravel(), high.ravel()
-
-
-def _scaled(cost: FloatArray) -> FloatArray:
-    """Bring a cost to the scale that the absolute tolerances of HiGHS expect."""
-    sizes = np.abs(cost[cost != 0.0])
-    if sizes.size == 0:
-        return cost
-    return cost / max(float(np.median(sizes)), float(sizes.max()) / _MAX_COST)
-
-
-def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
-    """Return the best products at the memberships, of shape (n_sets, n_edges)."""
-    first, second = (memberships[:, ends] for ends in model.edges.T)
-    least = np.maximum(first + second - 1.0, 0.0)
-    return np.where(model.pair_weights < 0.0, least, np.minimum(first, second))
+        excess = sizes[:, np.newaxis] - model.positives_first.sum()
+        is_in = (excess >= 0) & model.positives_first
+        is_out = (excess <= 0) & ~model.positives_first
+        bounds[: n_sets * n][is_in.ravel(), 0] = 1.0
+        bounds[: n_sets * n][is_out.ravel(), 1] = 0.0
+    members = sparse.kron(every_set, np.ones((1, n)))
+    return {
+        "c": cost,
+        "A_ub": sparse.block_array(rows, format="csc"),
+        "b_ub": limits,
+        "A_eq": sparse.hstack([members, sparse.coo_array((n_sets, n_products))]),
+        "b_eq": sizes.astype(float),
+        "bounds": bounds,
+    }
 
 
 def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
@@ -275,7 +241,6 @@ def solve_repelling(
     unary: FloatArray,
     pair_weights: FloatArray,
     top_sets: Sequence[TopSets],
-    *,
     nested: bool,
     positives_first: BoolArray | None = None,
 ) -> Iterator[tuple[slice, slice, ProgramSolution]]:

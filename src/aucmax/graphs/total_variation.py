@@ -1,6 +1,6 @@
 """Total variation on a graph: smooth values along its edges, exactly."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray, IntArray, check_scores
 from aucmax.graphs._flow_kernels import split_into_blocks
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
 
-MAX_VALUE = 1e200  # sums of many values and weights stay far from overflow
+_MAX_VALUE = 1e200  # sums of many values and weights stay far from overflow
 
 
 def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
@@ -56,62 +56,71 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     v = check_scores(values, name="values")
     pairs = check_edges(edges, v.size)
     w = check_edge_weights(weights, len(pairs), "weights", hint="")
-    largest = max(np.abs(v).max(), w.max(initial=0.0))
-    if largest > MAX_VALUE:
-        raise ValueError(
-            f"values and weights must be at most {MAX_VALUE:g}, got {largest:g}: their "
-            "sums overflow. Divide all of them by one number."
-        )
-    return EdgeNetwork(pairs, v.size).prox(v, w)
+    return EdgeNetwork(pairs, np.array([0, v.size])).prox(v, w)
 
 
-class _Arcs(NamedTuple):
-    """Both directions of edges, listed by the place that they leave."""
-
-    begin: IntArray  # of each place, where its arcs begin
-    end: IntArray  # and before which they end
-    head: IntArray  # of each arc, the place to which it leads
-    twin: IntArray  # the opposite arc
-    edge: IntArray  # the number of its edge
+def reject_overflow(*arrays: FloatArray) -> None:
+    """Reject numbers whose sums may overflow, and those that are not finite."""
+    for numbers in arrays:
+        largest = np.abs(numbers).max(initial=0.0)
+        if not largest <= _MAX_VALUE:
+            raise ValueError(
+                f"scores and pair weights must be at most {_MAX_VALUE:g}, got "
+                f"{largest:g}: their sums overflow. Divide all of them by one number, "
+                "or scale the features down."
+            )
 
 
 class EdgeNetwork:
     """Edges between nodes, ready for total variation; an edge may occur repeatedly."""
 
-    def __init__(self, edges: IntArray, n_nodes: int) -> None:
+    # `arcs` lists both directions of the edges by the node that they leave: of each
+    # node where its arcs begin and end, of each arc its head, the opposite arc, and the
+    # number of its edge. No edge joins nodes on two sides of an offset
+
+    def __init__(self, edges: IntArray, offsets: IntArray) -> None:
         self.edges = edges
-        self.n_nodes = n_nodes
-        self.order, self.offsets = self._components()
-        self._arcs = self._list_arcs()
+        self.offsets = offsets
+        n_nodes = int(offsets[-1])
+        n_arcs = 2 * len(edges)
+        is_small = 2 * max(n_nodes, n_arcs) < 2**31
+        dtype: Any = np.int32 if is_small else np.int64  # large graphs wait for memory
+        tails = edges.ravel().astype(dtype)  # of arcs there and back, by edge
+        ones, rows = np.ones(n_arcs, dtype=np.int8), np.arange(n_arcs + 1, dtype=dtype)
+        # one arc per row: turned over, it lists the arcs of each node, in linear time
+        by_arc = sparse.csr_array((ones, tails, rows), shape=(n_arcs, n_nodes))
+        by_node = by_arc.tocsc()
+        listed, begin = by_node.indices.astype(dtype), by_node.indptr.astype(dtype)
+        position = np.empty_like(listed)
+        position[listed] = np.arange(n_arcs, dtype=dtype)
+        head, twin = tails[listed ^ 1], position[listed ^ 1]
+        self.arcs = begin[:-1], begin[1:], head, twin, listed >> 1
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`prox`."""
+        reject_overflow(values, weights)
         if not len(self.edges):
             return values.copy()
-        n, dtype = self.n_nodes, self._arcs.head.dtype
+        n, n_arcs, dtype = values.size, 2 * len(self.edges), self.arcs[2].dtype
         # a second half of each array, to write parts of blocks to
         state = tuple(
             np.concatenate([array, np.empty_like(array)])
             for array in self.state(values, weights)
         )
         label, queue, part, place = np.empty((4, 2 * n), dtype)
-        moved = np.empty(2 * self._arcs.head.size, dtype)
+        moved = np.empty(2 * n_arcs, dtype)
         notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
         todo = np.empty((64, 3), dtype=np.int64)
         block = np.empty(n, dtype=np.int64)
         split_into_blocks(self.offsets, state, notes, todo, block)
-        is_start = np.zeros(n, dtype=np.int64)
-        is_start[block] = 1
-        number = np.empty_like(block)
-        number[self.order] = (np.cumsum(is_start) - 1)[block]
+        number = np.unique(block, return_inverse=True)[1]
         return self._block_values(number, values, weights)
 
     def state(self, values: FloatArray, weights: FloatArray) -> tuple[Any, ...]:
         """Return what the kernels of flows call the state, before anything flows."""
-        arcs = self._arcs
-        nodes = np.arange(self.n_nodes, dtype=arcs.head.dtype)
-        copies = (array.copy() for array in arcs[:4])
-        return (nodes, values[self.order], *copies, weights[arcs.edge])
+        *arcs, edge = self.arcs
+        nodes = np.arange(values.size, dtype=edge.dtype)
+        return (nodes, values, *arcs, weights[edge])
 
     def _block_values(
         self, block: IntArray, values: FloatArray, weights: FloatArray
@@ -139,32 +148,3 @@ class EdgeNetwork:
             matrix = sparse.coo_array(joined, shape=(x.size, x.size))
             _, labels = connected_components(matrix, directed=False)
             block = labels.astype(np.int64)[block]
-
-    def _list_arcs(self) -> _Arcs:
-        """Return both directions of the edges between the places of the nodes."""
-        n_arcs = 2 * len(self.edges)
-        is_small = 2 * max(self.n_nodes, n_arcs) < 2**31
-        dtype: Any = np.int32 if is_small else np.int64  # large graphs wait for memory
-        place = np.empty(self.n_nodes, dtype=dtype)
-        place[self.order] = np.arange(self.n_nodes, dtype=dtype)
-        tails = place[self.edges.ravel()]  # of arcs there and back, by edge
-        ones, rows = np.ones(n_arcs, dtype=np.int8), np.arange(n_arcs + 1, dtype=dtype)
-        # one arc per row: turned over, it lists the arcs of each place, in linear time
-        by_arc = sparse.csr_array((ones, tails, rows), shape=(n_arcs, self.n_nodes))
-        by_place = by_arc.tocsc()
-        listed, begin = by_place.indices.astype(dtype), by_place.indptr.astype(dtype)
-        position = np.empty_like(listed)
-        position[listed] = np.arange(n_arcs, dtype=dtype)
-        head, twin = tails[listed ^ 1], position[listed ^ 1]
-        return _Arcs(begin[:-1], begin[1:], head, twin, listed >> 1)
-
-    def _components(self) -> tuple[IntArray, IntArray]:
-        """Return the nodes component by component, and where each starts."""
-        n = self.n_nodes
-        if len(self.edges) == 0:
-            return np.arange(n), np.arange(n + 1)
-        ones = np.ones(len(self.edges), dtype=np.int8)
-        matrix = sparse.coo_array((ones, tuple(self.edges.T)), shape=(n, n))
-        count, labels = connected_components(matrix, directed=False)
-        sizes = np.bincount(labels, minlength=count)
-        return np.argsort(labels, kind="stable"), np.append(0, np.cumsum(sizes))

@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.solvers.cuts import Cuts
 
 _MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
 _MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep a gap from falling
@@ -95,7 +94,7 @@ class Start(NamedTuple):
     """Where a solver begins, such as the solution for a neighbouring C."""
 
     point: Point
-    cuts: Cuts | None = None  # below the same risk
+    cuts: Any = None  # below the same risk: `Cuts`, or planes of the solver's own type
     history: Sequence[Progress] = ()  # of another solver on the same problem
 
 
@@ -106,7 +105,7 @@ class Solution:
     point: Point
     value: float  # the objective there
     gap: float  # `value` minus the certified lower bound of the optimum
-    cuts: Cuts  # that certify it; they bound the risk alone, so they serve every C
+    cuts: Any  # that certify it; they bound the risk alone, so they serve every C
     n_iter: int
     converged: bool  # whether the relative gap fell to the tolerance
     history: list[Progress] = field(default_factory=list, repr=False)
@@ -194,7 +193,7 @@ class Watch:
         at_end = self.converged or self.stopped_by_callback or late
         return at_end or self._is_exhausted(progress)
 
-    def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
+    def solution(self, point: Point, value: float, gap: float, cuts: Any) -> Solution:
         """Return the solution with the history that led to it."""
         n_iter, stopped = len(self.history), self.stopped_by_callback
         return Solution(
