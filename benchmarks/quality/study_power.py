@@ -4,8 +4,8 @@ Protocol, fixed before the run. :func:`aucmax.metrics.plan_auc` plans the sample
 each cell below for a power of 80 % or 90 % at a level of 5 %. Samples of that size are
 drawn from the assumed distribution (normal scores), and the share of samples in which
 the library detects the difference is counted: the interval of `auc_interval` excludes
-the null, or the p-value of `compare_auc` is below .05. The target is the planned power (at
-the rounded sizes) within 2 points, with 4,000 samples per cell (standard error 0.6
+the null, or the p-value of `compare_auc` is below .05. The target is the planned power
+(at the rounded sizes) within 2 points, with 4,000 samples per cell (standard error 0.6
 points). All cells are reported. Normal quantiles, as the scale on which areas are
 spread, were chosen on 12 other cells of whole curves. Two earlier runs of these cells
 led to changes: the first took all areas beyond the first detected one as detected, and

@@ -102,8 +102,8 @@ def compare_auc(
         The metric: ``"auc"``, also of the ranges; ``"ordinal_auc"``;
         ``"average_precision"`` by the effects of rows, as in :func:`metric_interval`.
         Metrics such as ``"recall@fpr=0.01"`` and ``"precision@100"`` by the covariance
-        of `n_resamples` draws of rows, on which all models are measured. With `qid`, the mean over queries of any of these, or
-        of ``"ndcg@10"`` and ``"map"``.
+        of `n_resamples` draws of rows, on which all models are measured. With `qid`,
+        the mean over queries of any of these, or of ``"ndcg@10"`` and ``"map"``.
     reference : str, optional
         Name of the model that all others are compared with; by default, all pairs.
     paired : bool
