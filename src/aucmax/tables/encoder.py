@@ -345,7 +345,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def source_columns(self, view: str) -> list[str]:
-        """Return the column of the table behind each column of a matrix."""
+        """Return the column of the table behind each column of a matrix.
+
+        Parameters
+        ----------
+        view : {"linear", "trees"}
+            The matrix.
+        """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return list(self.get_feature_names_out())
@@ -403,7 +409,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {table.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {self.n_features_in_} features as input."
             )
-        # a text column may be in use twice
+        # a column of strings may be in use twice
         names = dict.fromkeys(column["name"] for column in self.columns_)
         return pick_columns(table, list(names))
 
