@@ -53,9 +53,9 @@ def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
 
 
 def test_folds_are_taken_on_disk(data, mapped):
-    taken = LabelledRows(mapped, data[1] > 0, None, None).part(np.arange(0, ROWS, 3))
-    assert is_mapped(taken.X)
-    np.testing.assert_array_equal(taken.X, data[0][::3])
+    part = LabelledRows(mapped, data[1] > 0, None, None).part(np.arange(0, ROWS, 3))
+    assert is_mapped(part.X)
+    np.testing.assert_array_equal(part.X, data[0][::3])
 
 
 CV = {"C_values": (1.0,), "cv": StratifiedKFold(2)}

@@ -47,7 +47,7 @@ class RowMatrix(ABC):
         self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
         """Return ``function(block, row_values=..., **options)`` of each block."""
-        # rows with row_values 0 or False must not count: a block may have rows of others
+        # rows of value 0 or False must not count: a block may have rows of others
 
     @abstractmethod
     def transform(self, function: Callable[..., Any], **options: Any) -> Any:

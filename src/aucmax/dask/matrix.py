@@ -131,7 +131,7 @@ class RowsOfParts(RowMatrix):
 
     def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
         """Return ``X.T @ row_values``; other rows count as 0."""
-        return self._matrix.rmatvec(self._spread(row_values))
+        return self._matrix.rmatvec(self._at_all_rows(row_values))
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
         """Call the function with each part; choose these rows."""
@@ -142,7 +142,9 @@ class RowsOfParts(RowMatrix):
         self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
         """Call the function with each part; other rows count as 0."""
-        return self._matrix.reduce_rows(function, self._spread(row_values), **options)
+        return self._matrix.reduce_rows(
+            function, self._at_all_rows(row_values), **options
+        )
 
     def transform(self, function: Callable[..., Any], **options: Any) -> RowsOfParts:
         """Return the same rows of another matrix."""
@@ -156,10 +158,11 @@ class RowsOfParts(RowMatrix):
         """Return the partition."""
         return self._matrix.locate(block)
 
-    def _spread(self, row_values: NDArray[Any]) -> NDArray[Any]:
-        spread = np.zeros((self._matrix.shape[0], *row_values.shape[1:]), row_values.dtype)
-        spread[self._rows] = row_values
-        return spread
+    def _at_all_rows(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        shape = self._matrix.shape[0], *row_values.shape[1:]
+        values = np.zeros(shape, row_values.dtype)
+        values[self._rows] = row_values
+        return values
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:
