@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from aucmax.inference.area_influence import influences
 from aucmax.metrics import _influence, partial_auc_score
-from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import check_task
 from metrics.samples import samples
 
