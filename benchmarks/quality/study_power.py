@@ -6,12 +6,12 @@ are drawn from the assumed distribution (normal scores), and the share of sample
 which the library detects the difference is counted: the interval of `auc_interval`
 excludes the null, or the p-value of `compare_auc` is below .05. The target is the
 planned power (at the rounded sizes) within 2 points, with 4,000 samples per cell
-(standard error 0.6 points). All cells are reported. Normal quantiles, as the scale on which areas are
-spread, were chosen on 12 other cells of whole curves. Two earlier runs of these cells
-led to changes: the first took all areas beyond the first detected one as detected, and
-was 2.3 to 3.5 points off in 3 of 22 cells; the second took the standard error of a
-difference at the true areas, and was 2.2 to 2.6 points off in 4. This third run has
-other samples.
+(standard error 0.6 points). All cells are reported. Normal quantiles, as the scale on
+which areas are spread, were chosen on 12 other cells of whole curves. Two earlier runs
+of these cells led to changes: the first took all areas beyond the first detected one as
+detected, and was 2.3 to 3.5 points off in 3 of 22 cells; the second took the standard
+error of a difference at the true areas, and was 2.2 to 2.6 points off in 4. This third
+run has other samples.
 """
 
 from typing import Any
