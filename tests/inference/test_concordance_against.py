@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from metrics.test_against_r import read
 
 from aucmax._core.censored_times import SurvivalRows
 from aucmax.inference import (
@@ -14,6 +13,7 @@ from aucmax.inference import (
 )
 from aucmax.metrics import concordance_index
 from aucmax.metrics.concordance import concordance_shares
+from inference.test_against_r import read
 
 R = read(Path(__file__).parent / "r" / "concordance.csv")
 EVENT, A, B = R["e"], R["a"], R["b"]
