@@ -141,7 +141,7 @@ def test_pair_counts_beyond_64_bits_are_exact():
     )
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
 def test_the_scale_of_the_weights_does_not_matter(scale):
     y, scores = [0, 1, 0, 1], [1, 2, 3, 4]
     weights = np.array([1.0, 2.0, 3.0, 4.0])

@@ -266,7 +266,7 @@ def test_the_second_score_is_named_in_messages():
         compare_auc([0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3])
 
 
-@pytest.mark.parametrize("weight", [1e17, 1e300, 1e308])
+@pytest.mark.parametrize("weight", [1e17, 1e99])
 def test_an_interval_from_one_row_that_has_all_the_weight_is_rejected(weight):
     weights = np.ones(8)
     weights[0] = weight

@@ -58,7 +58,10 @@ def test_rows_without_weight_are_left_out():
     ("extra", "message"),
     [
         ({"times": [1, 2]}, "times has 2 rows, but X has 6"),
-        ({"times": ["soon"] * 6}, "must be a number or a date in every row, but row 0"),
+        (
+            {"times": ["soon"] * 6},
+            "must be a number or a date such as .* in every row, but row 0",
+        ),
         ({"groups": [1, 2]}, "groups"),
         ({"qid": [1, 2]}, "qid"),
     ],

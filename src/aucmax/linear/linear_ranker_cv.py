@@ -420,6 +420,13 @@ class LinearRankerCV(SurvivalRanker):
             seed = self.random_state
             folds = unit_folds(labels, unit, int(self.cv), seed, is_balanced=True)
         else:
+            n_positive = int(np.count_nonzero(labels))
+            rarer = min(n_positive, labels.size - n_positive)
+            if rarer < int(self.cv) and not is_times:
+                raise NotEnoughClassesError(
+                    f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
+                    "fewer folds, or more rows of that class."
+                )
             n_repeats = min(max(-(-_ENOUGH_ROWS // labels.size), 1), _MAX_REPEATS)
             folds = class_folds(labels, int(self.cv), self.random_state, n_repeats)
         for k, parts in enumerate(folds):
