@@ -215,26 +215,30 @@ def _find_flaw(line: str, low: int, high: int, with_queries: bool) -> tuple[int,
         if (why := _why_no_index(token[0], low, high, previous)) is not None:
             return token.start(), why
         if (why := _why_no_number(value)) is not None:
-            return token.start() + len(name) + 1, f"the value {value!r} {why}."
+            return token.start() + len(name) + 1, f"the value {value[:40]!r} {why}."
         previous = int(name)
     return 0, "this is not a row of an svmlight file."
 
 
 def _why_no_label(token: str) -> str | None:
     if ":" in token:
-        return f"{token!r} instead of a label; put 0 in front of rows without one."
+        return f"{token[:40]!r} instead of a label; put 0 in front of rows without one."
     if "," in token:
-        return f"the label {token!r} is a list; only one label per row can be read."
+        return (
+            f"the label {token[:40]!r} is a list; only one label per row can be read."
+        )
     why = _why_no_number(token)
-    return why and f"the label {token!r} {why}."
+    return why and f"the label {token[:40]!r} {why}."
 
 
 def _why_no_query(token: str, with_queries: bool) -> str | None:
     digits = re.fullmatch(_QUERY, token)
     if token and (digits is None or abs(int(digits[1])) >= 2**63):
-        return f"{token!r} is not a query; write it like qid:7."
+        return f"{token[:40]!r} is not a query; write it like qid:7."
     if token and not with_queries:
-        return f"{token!r}, but the rows before have no query; give all one or none."
+        return (
+            f"{token[:40]!r}, but the rows before have no query; give all one or none."
+        )
     return (
         None if token or not with_queries else "this row has no qid: after its label."
     )
@@ -243,16 +247,16 @@ def _why_no_query(token: str, with_queries: bool) -> str | None:
 def _why_no_index(token: str, low: int, high: int, previous: int) -> str | None:
     name, colon, _ = token.partition(":")
     if token.startswith("-"):
-        return f"the index of {token!r} is negative; indices start at 1 (or 0)."
+        return f"the index of {token[:40]!r} is negative; indices start at 1 (or 0)."
     if token.startswith("qid"):
-        return f"{token!r} must follow the label directly."
+        return f"{token[:40]!r} must follow the label directly."
     if not colon or not re.fullmatch(r"\+?[0-9]+", name):
-        return f"expected index:value, found {token!r}."
+        return f"expected index:value, found {token[:40]!r}."
     if not low <= int(name) <= high:
-        return f"the feature index of {token!r} is not within {low} to {high}."
+        return f"the feature index of {token[:40]!r} is not within {low} to {high}."
     if int(name) <= previous:
         return (
-            f"the index of {token!r} does not exceed the one before it; sort the "
+            f"the index of {token[:40]!r} does not exceed the one before it; sort the "
             "features of a line and name each once."
         )
     return None
