@@ -98,47 +98,6 @@ def multiclass_auc(levels, scores, first_level, weights=None):
     return float(mass @ aucs / mass.sum())
 
 
-def nominal_auc(y, scores, multi_class, average, weights=None):
-    """Mean AUC of each column, its class against the rest or against each other one."""
-    y, scores = np.asarray(y), np.asarray(scores, dtype=float)
-    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
-    classes = range(scores.shape[1])
-    areas, counts = [], []
-    for a in classes:
-        rivals = [set(classes) - {a}]
-        if multi_class == "ovo":
-            rivals = [{b} for b in classes if b != a]
-        for others in rivals:
-            rows = np.isin(y, [a, *others])
-            areas.append(roc_auc(y[rows] == a, scores[rows, a], w[rows]))
-            counted = [a] if multi_class == "ovr" else [a, *others]
-            counts.append(w[np.isin(y, counted)].sum())
-    return float(np.average(areas, weights=counts if average == "weighted" else None))
-
-
-def nominal_variance(y, scores, multi_class, average, weights=None):
-    """From the influence of each row: the derivative of the mean by its weight."""
-    y = np.asarray(y)
-    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
-    w = w / w.sum()
-    step = 1e-6
-    influence = np.array(
-        [
-            nominal_auc(y, scores, multi_class, average, w + step * w[row] * unit)
-            - nominal_auc(y, scores, multi_class, average, w - step * w[row] * unit)
-            for row, unit in enumerate(np.eye(y.size))
-        ]
-    ) / (2 * step * w)
-    total = 0.0
-    for c in np.unique(y):
-        of_class, own = influence[y == c], w[y == c]
-        share = own / own.sum()
-        mean = share @ of_class
-        scatter = (of_class - mean) / np.sqrt(1 - share @ share)
-        total += ((own * (scatter + mean)) ** 2).sum()
-    return float(total)
-
-
 def ordinal_auc(levels, scores, weights=None):
     levels = np.asarray(levels)
     w = np.ones(levels.size) if weights is None else np.asarray(weights, dtype=float)

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax.cli import main
-from aucmax.persistence.checkpoint import Checkpoint
+from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 from killed import KilledError
 
 COMMAND = ["fit", "a.csv", "--target", "sick", "--quiet"]
@@ -33,13 +33,13 @@ def run(*arguments, exit_code=0):
 def test_a_killed_command_resumes_and_removes_the_file_in_the_end(table, monkeypatch):
     fit = ["--time-limit", "2", "--checkpoint", "a.part", "-o", "m.aucmax"]
     with monkeypatch.context() as patch:
-        write = Checkpoint.write
+        update = SearchCheckpoint.update
 
-        def write_and_die(self, state, **options):
-            write(self, state, **options)
+        def update_and_die(self, **options):
+            update(self, **options)
             raise KilledError
 
-        patch.setattr(Checkpoint, "write", write_and_die)
+        patch.setattr(SearchCheckpoint, "update", update_and_die)
         run(*fit, exit_code=1)
     assert (table / "a.part").exists()
     said = run(*fit, "--set", "folds=3", exit_code=2)

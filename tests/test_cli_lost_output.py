@@ -16,7 +16,7 @@ import aucmax
 from aucmax import LambdaMART
 from aucmax._core import atomic as _atomic
 from aucmax.cli import main
-from aucmax.persistence.checkpoint import Checkpoint
+from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 
 FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]
 #: each command that writes files, and the files
@@ -242,13 +242,13 @@ def test_progress_that_cannot_be_printed_ends_no_fit(stream, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_a_full_disk_ends_no_fit_with_a_checkpoint(folder, full_disk, monkeypatch):
-    opening = Checkpoint.__init__
+    opening = SearchCheckpoint.__init__
 
     def open_then_fill(self, *args):
         opening(self, *args)
         full_disk("part")
 
-    monkeypatch.setattr(Checkpoint, "__init__", open_then_fill)
+    monkeypatch.setattr(SearchCheckpoint, "__init__", open_then_fill)
     Path("part").mkdir()
     command = [*FIT, "--checkpoint", "part/a.part", "--time-limit", "1"]
     command[command.index("logistic")] = "auto"

@@ -1,9 +1,5 @@
 """Studies planned in the shell."""
 
-import json
-
-import numpy as np
-import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -64,30 +60,10 @@ def test_it_prints_the_sentence_of_python(arguments, options):
     assert run(*arguments.split()).stdout.strip() == repr(plan_auc(**options))
 
 
-def test_a_pilot_is_read_from_a_table(tmp_path):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 300)
-    a, b = rng.normal(size=(2, 300)) + np.outer([1.2, 0.8], y)
-    path = tmp_path / "pilot.csv"
-    sick = np.where(y == 1, "yes", "no")
-    pl.DataFrame({"sick": sick, "a": a, "b": b}).write_csv(path)
-    pilot = ("--pilot", path, "--target", "sick", "--score", "a", "--score", "b")
-    found = json.loads(run("--power", 0.8, *pilot, "--json").stdout)
-    expected = plan_auc(power=0.8, pilot=(y, a, b))
-    assert found["n_positive"] == expected.n_positive
-    assert found["null"] is None
-    text = run("--power", 0.8, *pilot[:-1], "c", exit_code=2).output
-    assert "has no column 'c'" in text
-    text = run("--power", 0.8, *pilot[:-1], "sick", exit_code=2).output
-    assert "must hold real numbers" in text
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("--auc 0.75", "--positives and power are missing"),
-        ("--auc 0.75 --power 0.8 --target y", "describe the file of --pilot"),
-        ("--power 0.8 --pilot x.csv", "--pilot needs --target and one or two"),
         ("--auc 0.5 --power 0.8", "equal to the area"),
     ],
 )

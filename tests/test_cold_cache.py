@@ -80,8 +80,6 @@ def call_metrics(n):
             metrics.metric_interval(r.y, r.score, name, n_resamples=5)
             for name in ("average_precision", "recall@fpr=0.1", "precision@9")
         ],
-        "nominal_auc_interval": metrics.nominal_auc_interval(r.levels, shares),
-        "nominal_auc_score": metrics.nominal_auc_score(r.levels, shares),
         "precision_at_k": metrics.precision_at_k(r.y, r.score, k=5, qid=r.qid),
         "roc_band": [band.low, band.high],
         "roc_points": [points.fpr, points.tpr, points.thresholds],

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from aucmax.decisions import net_benefit, operating_point, wilson_interval
+from aucmax.decisions import net_benefit, operating_point
+from aucmax.metrics.uncertainty import wilson_ends
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=400)
@@ -46,7 +47,7 @@ def test_at_threshold_0_all_are_treated_and_the_interval_is_wilsons():
     found = net_benefit(HAPPENED, np.clip(CHANCES, 0.01, 1), thresholds=0.0)
     assert found.net_benefit[0] == found.treat_all[0] == HAPPENED.mean()
     assert (found.low[0], found.high[0]) == pytest.approx(
-        wilson_interval(HAPPENED.mean(), 400)
+        wilson_ends(HAPPENED.mean(), 400, 0.95)
     )
     assert found.standardised[0] == 1.0
 

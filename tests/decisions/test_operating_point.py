@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr
 
-from aucmax.decisions import operating_point, wilson_interval
+from aucmax.decisions import operating_point
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics.uncertainty import wilson_ends
 
 LABELS = np.array([0, 1] * 3 + [0] * 6)
 # few distinct values, so that ties are the rule
@@ -187,7 +188,7 @@ def test_it_says_what_happens_and_can_be_written_as_json():
     )
     plain = json.loads(json.dumps(point.as_dict(), allow_nan=False))
     assert plain["rule"] == "at most 60 alerts"
-    assert plain["intervals"]["recall"] == list(wilson_interval(0.51, 100))
+    assert plain["intervals"]["recall"] == list(wilson_ends(0.51, 100, 0.95))
 
 
 def test_the_positive_class_can_be_named():
@@ -221,3 +222,19 @@ def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
             held[name] += low <= value <= high
     for name, times in held.items():
         assert 0.92 <= times / n_samples <= 0.98, name
+
+
+def test_groups_widen_the_intervals_of_a_threshold():
+    groups = np.arange(240) // 12
+    y = np.arange(240) % 2 == 0
+    shift = np.random.default_rng(2).normal(size=20)[groups]
+    scores = y + 3 * shift + np.random.default_rng(3).normal(size=240)
+    plain = operating_point(y, scores, threshold=0.5)
+    found = operating_point(y, scores, threshold=0.5, groups=groups)
+    assert found.recall == plain.recall
+    assert np.ptp(found.intervals["recall"]) > 1.5 * np.ptp(plain.intervals["recall"])
+    alone = operating_point(y, scores, threshold=0.5, groups=np.arange(240))
+    for name, ends in plain.intervals.items():
+        assert alone.intervals[name] == pytest.approx(ends, abs=0.02 * max(ends[1], 1))
+    with pytest.raises(ValueError, match="one group only"):
+        operating_point(y, scores, threshold=0.5, groups=np.zeros(240))

@@ -9,7 +9,8 @@ import pytest
 from scipy.special import expit, logit, stdtrit
 from sklearn.metrics import brier_score_loss, log_loss
 
-from aucmax.decisions import reliability, wilson_interval
+from aucmax.decisions import reliability
+from aucmax.metrics.uncertainty import wilson_ends
 
 RNG = np.random.default_rng(0)
 CHANCES = RNG.random(500).round(2)
@@ -39,7 +40,7 @@ def test_groups_are_of_about_one_size_and_keep_equal_probabilities_together():
     first = np.argsort(CHANCES, kind="stable")[: found.n_rows[0]]
     assert found.share[0] == pytest.approx(HAPPENED[first].mean())
     assert (found.low[0], found.high[0]) == pytest.approx(
-        wilson_interval(found.share[0], found.n_rows[0])
+        wilson_ends(found.share[0], found.n_rows[0], 0.95)
     )
 
 

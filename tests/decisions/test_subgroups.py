@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucmax.decisions import compare_groups, operating_point, wilson_interval
+from aucmax.decisions import compare_groups, operating_point
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from aucmax.metrics.uncertainty import wilson_ends
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(600) < 0.4
@@ -75,7 +76,7 @@ def test_one_difference_of_rates_has_newcombes_interval():
     for name in ("a", "b"):
         rows = Y & (name == BY)
         share = float((SCORES[rows] > 0.7).mean())
-        shares.append((share, *wilson_interval(share, rows.sum())))
+        shares.append((share, *wilson_ends(share, rows.sum(), 0.95)))
     (p, l1, u1), (q, l2, u2) = shares
     assert one.names == ("a", "b")
     assert one.difference == pytest.approx(p - q)

@@ -8,7 +8,6 @@ from aucmax.metrics import (
     auc_interval,
     bootstrap_interval,
     compare_auc,
-    nominal_auc_interval,
     roc_auc_score,
     roc_band,
 )
@@ -101,16 +100,13 @@ def test_clustered_intervals_cover_where_rows_alone_do_not(size):
     assert size == 2 or alone < covered
 
 
-def test_comparisons_and_classes_use_groups():
+def test_comparisons_use_groups():
     y, (a, b), groups = clustered(np.random.default_rng(3), 40, 5, 0.7, models=2)
     effects = [reference.area_effects(y, one, None, groups) for one in (a, b)]
     found = compare_auc(y, a, b, groups=groups)
     assert found.standard_error == pytest.approx(
         np.linalg.norm(effects[0] - effects[1])
     )
-    two = nominal_auc_interval(y, np.c_[-a, a], groups=groups)
-    one = auc_interval(y, a, groups=groups)
-    assert two.standard_error == pytest.approx(one.standard_error)
 
 
 def test_the_bootstrap_and_the_band_draw_whole_groups():

@@ -13,8 +13,6 @@ from aucmax.metrics import (
     compare_auc,
     mean_average_precision,
     ndcg_score,
-    nominal_auc_interval,
-    nominal_auc_score,
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
@@ -243,7 +241,7 @@ def test_effects_on_the_ordinal_area_are_derivatives(sample):
         assert grouped.effects == pytest.approx(found.effects)
 
 
-def test_levels_and_classes_are_compared():
+def test_levels_are_compared():
     levels = np.arange(240) % 4
     scores = {name: one + 0.5 * levels for name, one in MODELS.items()}
     found = compare_auc(levels, scores, metric="ordinal_auc")
@@ -251,19 +249,6 @@ def test_levels_and_classes_are_compared():
     two = compare_auc(Y, MODELS["a"], MODELS["b"], metric="ordinal_auc")
     plain = compare_auc(Y, MODELS["a"], MODELS["b"])
     assert (two.low, two.p_value) == (plain.low, plain.p_value)
-
-    matrices = {
-        name: np.c_[one, -one, one**2] + np.eye(3)[levels % 3]
-        for name, one in MODELS.items()
-    }
-    kinds = levels % 3
-    found = compare_auc(kinds, matrices, metric="nominal_auc", multi_class="ovo")
-    for name, value, spread in zip(
-        matrices, found.values, found.covariance.diagonal(), strict=True
-    ):
-        interval = nominal_auc_interval(kinds, matrices[name], multi_class="ovo")
-        assert value == nominal_auc_score(kinds, matrices[name], multi_class="ovo")
-        assert np.sqrt(spread) == pytest.approx(interval.standard_error)
 
 
 @pytest.mark.parametrize("metric", ["auc", "ordinal_auc", "ndcg", "map"])

@@ -13,8 +13,8 @@ Y, SCORES = np.array([0, 1, 0, 1, 0, 1]), np.array([0.1, 0.4, 0.5, 0.8, 0.3, 0.2
     ("metric", "name", "value", "advice"),
     [
         (roc_auc_score, "max_fpr", 0.5, r"standardize='mcclish'"),
-        (roc_auc_score, "multi_class", "ovr", "nominal_auc_score has it"),
-        (roc_auc_score, "labels", [0, 1], "nominal_auc_score has it"),
+        (roc_auc_score, "multi_class", "ovr", "one column per class"),
+        (roc_auc_score, "labels", [0, 1], "one column per class"),
         (ndcg_score, "ignore_ties", True, "mean over their orders"),
         (ndcg_score, "log_base", 2, "which cancels"),
     ],

@@ -14,7 +14,6 @@ from aucmax.metrics import (
     compare_auc,
     partial_auc_score,
     plan_auc,
-    roc_auc_score,
 )
 from aucmax.metrics.planning import _Binormal, _Study
 
@@ -43,7 +42,6 @@ def test_published_powers_are_those_of_proc(row):
         n_positive=int(row["n_positive"]),
         ratio=row["ratio"],
         level=row["level"],
-        sd_ratio=row["sd_ratio"],
         fpr_range=(row["low"], row["high"]),
         method="obuchowski",
     )
@@ -76,14 +74,13 @@ def test_published_sample_sizes_are_those_of_the_formula(auc, null, power, ratio
 
 
 @pytest.mark.parametrize("box", [WHOLE, HEAD, (0.0, 1.0, 0.7, 1.0)])
-@pytest.mark.parametrize("sd_ratio", [1.0, 1.6])
-def test_variances_of_shares_are_those_of_drawn_scores(box, sd_ratio):
+def test_variances_of_shares_are_those_of_drawn_scores(box):
     rng = np.random.default_rng(3)
-    scores = _Binormal(box, sd_ratio)
+    scores = _Binormal(box)
     y = np.repeat([True, False], 40_000)
     z = rng.normal(size=y.size)
     area = 0.7
-    s = np.where(y, scores.shift(area) + sd_ratio * z, z)
+    s = np.where(y, scores.shift(area) + z, z)
     ranges = {"fpr_range": box[:2], "tpr_range": box[2:]}
     assert partial_auc_score(y, s, **ranges) == pytest.approx(area, abs=0.01)
     expected = float((scores.variances(area) / 40_000).sum())
@@ -95,7 +92,7 @@ def test_variances_of_shares_are_those_of_drawn_scores(box, sd_ratio):
 @pytest.mark.parametrize("box", [WHOLE, HEAD])
 def test_correlations_of_shares_are_those_of_drawn_scores(box):
     rng = np.random.default_rng(4)
-    scores = _Binormal(box, 1.0)
+    scores = _Binormal(box)
     areas, of_scores = (0.8, 0.65), (0.8, 0.3)
     y = np.repeat([True, False], 40_000)
     first, own = rng.normal(size=(2, y.size))
@@ -164,24 +161,6 @@ def test_more_correlation_and_fewer_clusters_need_fewer_rows():
     assert clustered.n_positive == pytest.approx(2 * sizes[1], abs=2)
 
 
-def test_a_pilot_of_normal_scores_plans_as_the_assumption_does():
-    rng = np.random.default_rng(1)
-    y = np.repeat([1, 0], 20_000)
-    shared = rng.normal(size=y.size)
-    one, two = sqrt(0.5) * (shared + rng.normal(size=(2, y.size)))
-    one, two = one + y * sqrt(2) * ndtri(0.8), two + y * sqrt(2) * ndtri(0.75)
-    areas = roc_auc_score(y, one), roc_auc_score(y, two)
-    plan = plan_auc(power=0.8, pilot=(y, one))
-    assert plan.auc == pytest.approx(areas[0])
-    expected = plan_auc(areas[0], power=0.8).n_positive
-    assert plan.n_positive == pytest.approx(expected, abs=2)
-    both = plan_auc(power=0.8, pilot=(y, one, two))
-    assert (both.auc, both.auc_b) == pytest.approx(areas)
-    expected = plan_auc(areas[0], auc_b=areas[1], power=0.8).n_positive
-    assert both.n_positive == pytest.approx(expected, rel=0.04)
-    assert plan_auc(power=0.8, n_positive=50, pilot=(y, one)).solved_for == "auc"
-
-
 def test_the_direction_of_the_difference_does_not_matter_for_two_models():
     plans = [
         plan_auc(0.8, auc_b=0.7, power=0.8, correlation=0.5),
@@ -224,15 +203,6 @@ def test_it_prints_a_sentence_and_is_a_table():
         ),
         ({"auc": 0.7, "power": 0.8, "method": "x"}, "method must be one of"),
         ({"power": 0.9999, "n_positive": 3}, "no auc up to"),
-        (
-            {"power": 0.8, "pilot": ([0, 0, 1, 1], [1, 2, 3, 4])},
-            "area of the pilot is 1",
-        ),
-        ({"power": 0.8, "pilot": ([0, 1],)}, "pilot must be"),
-        (
-            {"power": 0.8, "auc_b": 0.6, "pilot": ([0, 0, 1, 1], [1, 3, 2, 4])},
-            "auc_b needs a pilot with two scores",
-        ),
     ],
 )
 def test_bad_input_is_explained(options, message):
@@ -241,7 +211,7 @@ def test_bad_input_is_explained(options, message):
 
 
 def test_power_grows_with_rows_and_level():
-    study = _Study(_Binormal(WHOLE, 1.0), 1.0, 1.0, other=0.7)
+    study = _Study(_Binormal(WHOLE), 1.0, 1.0, 0.7, None, is_published=False)
     by_rows = [study.power(0.8, n, 0.05) for n in (5, 20, 80, 320, 5000)]
     by_level = [study.power(0.8, 60, level) for level in (0.001, 0.01, 0.1, 0.5)]
     assert by_rows == sorted(by_rows)

@@ -1,13 +1,17 @@
 """A search that was ended at any candidate resumes to the same model."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from aucmax import AutoRanker, LambdaMART
 from aucmax.exceptions import CheckpointError, ModelFileError
-from aucmax.persistence import checkpoint as checkpoint_file
-from aucmax.persistence.checkpoint import Checkpoint
+from aucmax.model_selection import auto_checkpoint
+from aucmax.persistence import load, save
+from aucmax.persistence.model_file import pack_value, unpack_value
 from every_model import TABLE, Y
 from killed import KilledError
 from persistence.equality import same
@@ -93,9 +97,9 @@ def test_another_search_is_rejected_until_this_one_is_finished(tmp_path):
 def test_time_that_was_spent_counts_and_more_time_resumes(first_done, tmp_path):
     path = tmp_path / "a.part"
     path.write_bytes(first_done)
-    fit, _, state = checkpoint_file._unpack(first_done)
-    state["logistic"]["seconds"] = 1000.0
-    Checkpoint(path, fit).write(state)
+    _, content = unpack_value(first_done)
+    content[2]["logistic"]["seconds"] = 1000.0
+    path.write_bytes(pack_value(content, "checkpoint"))
     with pytest.warns(UserWarning, match="one model only"):
         found = ranker().set_params(time_limit=900.0).fit(TABLE, Y, checkpoint=path)
     assert list(found.weights_) == ["logistic"]
@@ -117,9 +121,61 @@ def test_time_that_was_spent_counts_and_more_time_resumes(first_done, tmp_path):
 )
 def test_forged_states_are_rejected(change, first_done, tmp_path):
     path = tmp_path / "a.part"
-    path.write_bytes(first_done)
-    fit, _, state = checkpoint_file._unpack(first_done)
-    state["logistic"] |= change
-    Checkpoint(path, fit).write(state)
+    _, content = unpack_value(first_done)
+    content[2]["logistic"] |= change
+    path.write_bytes(pack_value(content, "checkpoint"))
     with pytest.raises(ModelFileError, match="its record of 'logistic"):
         ranker().fit(TABLE, Y, checkpoint=path)
+
+
+def test_files_of_another_kind_are_left_alone(first_done, tmp_path):
+    data, model, part = (tmp_path / name for name in ("a.csv", "m.aucmax", "a.part"))
+    data.write_text("a,b\n1,2\n")
+    with pytest.raises(ModelFileError, match="path of another file"):
+        ranker().fit(TABLE, Y, checkpoint=data)
+    assert data.read_text() == "a,b\n1,2\n"
+    save(LambdaMART(), model)
+    with pytest.raises(ModelFileError, match="not a checkpoint"):
+        ranker().fit(TABLE, Y, checkpoint=model)
+    part.write_bytes(first_done)
+    with pytest.raises(ModelFileError, match="does not hold an estimator"):
+        load(part)
+
+
+@pytest.mark.parametrize("value", [{}, [], [{}, False], [{}, 0, {}], [[], False, {}]])
+def test_forged_checkpoints_are_rejected(value, tmp_path):
+    path = tmp_path / "a.part"
+    path.write_bytes(pack_value(value, "checkpoint"))
+    with pytest.raises(ModelFileError, match="not a checkpoint"):
+        ranker().fit(TABLE, Y, checkpoint=path)
+
+
+def test_a_path_that_cannot_be_written_fails_before_the_search(tmp_path):
+    for path, error, text in (
+        (tmp_path / "no" / "a.part", FileNotFoundError, "does not exist"),
+        (tmp_path, ModelFileError, "it is a folder"),
+        (7, TypeError, "PathLike"),
+    ):
+        with pytest.raises(error, match=text):
+            ranker().fit(TABLE, Y, checkpoint=path)
+
+
+def test_a_full_disk_or_too_large_a_file_gives_one_warning(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill(progress):
+        if progress.candidate == "additive":
+            monkeypatch.setattr(os, "fsync", full)
+
+    path = tmp_path / "a.part"
+    with pytest.warns(
+        RuntimeWarning, match=r"continues.*a\.part.*disk is full"
+    ) as all_:
+        ranker(callback=fill).fit(TABLE, Y, checkpoint=path)
+    assert len([one for one in all_ if one.category is RuntimeWarning]) == 1
+    monkeypatch.undo()
+    assert list(unpack_value(path.read_bytes())[1][2]) == ["logistic"]
+    monkeypatch.setattr(auto_checkpoint, "MAX_FILE_BYTES", 4000)
+    with pytest.warns(RuntimeWarning, match=r"needs \d+ bytes, and 4000 are"):
+        ranker().fit(TABLE, Y, checkpoint=tmp_path / "b.part")

@@ -49,7 +49,6 @@ ROWS |= {
     "frame",
     "shuffled",
     "background",
-    "pilot",
 }
 #: a large value of these is a long time, as it says
 AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}
@@ -94,13 +93,10 @@ def functions():
         "subsets": np.tril(np.ones((Y.size, Y.size), dtype=bool)),
         "shuffled": {"a": S[::-1].copy()},
     }
-    matrix = {"y_score": np.column_stack([-S, S])}
     special = {
         "LearningCurveDisplay": {"y_scores": {10: S, 20: S}},
         "CalibrationDisplay": {"y_scores": given["probabilities"]},
         "DecisionCurveDisplay": {"y_scores": given["probabilities"]},
-        "nominal_auc_score": matrix,
-        "nominal_auc_interval": matrix,
         "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_b": given["y_score_b"]},
         "compare_concordance": {"scores_b": given["y_score_b"]},

@@ -123,11 +123,6 @@ def page(records: list[Any]) -> Page:
     slopes = [one for one in records if isinstance(one, Slope)]
     races = [one for one in records if isinstance(one, Race)]
     drawn = {}
-    if "accuracy" in results:
-        drawn["accuracy"] = partial(pictures.draw_differences, results["accuracy"])
     if races:
-        for measure in ("passes", "seconds"):
-            drawn[measure] = partial(pictures.draw_races, races, measure)
-    if "sparsity" in results:
-        drawn["sparsity"] = partial(pictures.draw_sparsity, results["sparsity"])
+        drawn["passes"] = partial(pictures.draw_races, races)
     return Page(made.all_tables(results, slopes, races), pictures=drawn)

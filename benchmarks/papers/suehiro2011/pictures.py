@@ -1,6 +1,5 @@
-"""The pictures of the study: AUC against epsilon, time against rows, the curve."""
+"""The pictures of the study: AUC against epsilon, and the curve."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,24 +18,15 @@ from benchmarks.papers.pictures import (
 )
 from benchmarks.papers.suehiro2011.curve import Curve
 from benchmarks.papers.suehiro2011.data import RuleData
-from benchmarks.papers.suehiro2011.printed import EPSILONS, TABLE_5
+from benchmarks.papers.suehiro2011.printed import EPSILONS
 from benchmarks.papers.suehiro2011.protocol import RANKBOOST, SOFTRANKBOOST
 from benchmarks.papers.suehiro2011.results import FoldResults, at
-from benchmarks.papers.suehiro2011.times import Timing
 
 AUC_LINES = {
     "pairs": (BLUE, "o", "LP-Pair, exact"),
     "instances": (ORANGE, "s", "instances (Corollary 4)"),
     "adaptive": (GREEN, "^", "their heuristic"),
     SOFTRANKBOOST: (PINK, "v", "SoftRankBoost"),
-}
-TIME_LINES = {
-    "HiGHS, pairs as printed": (GREY, "x", "LP-Pair as printed, HiGHS"),
-    "HiGHS, pairs, best form": (GREY, "+", "LP-Pair, sparse dual, HiGHS"),
-    "HiGHS, instances": (PINK, "v", "instances, HiGHS"),
-    "pairs": (BLUE, "o", "LP-Pair, bundle"),
-    "instances": (ORANGE, "s", "instances, bundle"),
-    "adaptive": (GREEN, "^", "their heuristic, bundle"),
 }
 
 
@@ -67,31 +57,6 @@ def _draw_one(ax: Any, data: RuleData, results: FoldResults) -> None:
         if folds:
             aucs = [at(folds, epsilon) for epsilon in EPSILONS]
             ax.plot(EPSILONS, aucs, label=label, **line(color, marker))
-
-
-def draw_times(timings: Sequence[Timing]) -> Any:
-    """Draw seconds against rows, both logarithmic, with the paper's own."""
-    figure, axes = panels(1, 1, 6.5, 4.5)
-    ax = axes[0, 0]
-    printed = np.array([(m, *seconds) for m, seconds in TABLE_5.items()])
-    for column, style, name in ((1, "--", "LP-Pair"), (2, ":", "their method")):
-        ax.plot(
-            printed[:, 0],
-            printed[:, column],
-            color="black",
-            linewidth=1,
-            linestyle=style,
-            marker=".",
-            label=f"printed in 2011: {name}",
-        )
-    for name, (color, marker, label) in TIME_LINES.items():
-        points = [(t.m, t.seconds) for t in timings if t.solver == name and t.seconds]
-        if points:
-            style = line(color, marker, markersize=5)
-            ax.plot(*zip(*points, strict=True), label=label, **style)
-    ax.set(xscale="log", yscale="log", xlabel="rows m", ylabel="seconds")
-    ax.legend(fontsize="small", frameon=False)
-    return figure
 
 
 def draw_curve(found: Curve) -> Any:

@@ -166,8 +166,6 @@ def page(records: list[Any]) -> Page:
     drawn = {}
     if results.has_part("1"):
         drawn["auc"] = partial(pictures.draw_aucs, results)
-    if timings:
-        drawn["times"] = partial(pictures.draw_times, timings)
     figures = made.figures(results)
     for one in records:
         if isinstance(one, curve.Curve):

@@ -1,4 +1,4 @@
-"""The pictures of the study: precision at 1 to 10, and differences in MAUC."""
+"""The picture of the study: precision at 1 to 10."""
 
 from typing import Any
 
@@ -7,19 +7,15 @@ import numpy as np
 from benchmarks.papers.pictures import (
     BLUE,
     GREEN,
-    GREY,
     ORANGE,
     PINK,
-    draw_difference,
     legend_below,
     line,
     panels,
 )
 from benchmarks.papers.welleck2015.methods import (
     LAMBDARANK,
-    LINEAR,
     MAUC,
-    OURS,
     SVM,
     SVM_QUERIES,
     library,
@@ -60,23 +56,4 @@ def draw_precision(study: StudyResults) -> Any:
     grid[0, 0].set_ylabel("micro precision @k")
     grid[1, 0].set_ylabel(f"{MAUC} less the others,\nmacro precision, points")
     legend_below(figure, len(LINES))
-    return figure
-
-
-def draw_differences(study: StudyResults) -> Any:
-    """Draw LambdaMART-MAUC less each other method, with intervals over queries."""
-    others = [method for method in study.complete if method != MAUC]
-    places = np.arange(len(others))[::-1]
-    height = 1.2 + 0.32 * len(others)
-    figure, axes = panels(1, len(study.data), 11.0, height, sharey=True)
-    for ax, data in zip(axes[0], study.data, strict=True):
-        ax.axvline(0.0, color="black", linewidth=1)
-        for place, method in zip(places, others, strict=True):
-            color = ORANGE if method in LINEAR else GREEN
-            style = line(GREY if method in OURS else color, "o")
-            found = study.difference(data, method)
-            draw_difference(ax, found, place, **style)
-        ax.set_title(f"{data}, {found.n:,} queries", fontsize="medium")
-        ax.set_xlabel("MAUC, points")
-    axes[0, 0].set_yticks(places, [f"less {library(method)}" for method in others])
     return figure

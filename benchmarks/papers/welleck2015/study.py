@@ -40,8 +40,5 @@ def page(records: list[Result]) -> Page:
     return Page(
         made.all_tables(study),
         {"minutes": f"{seconds / 60.0:.0f}"},
-        {
-            "precision": partial(pictures.draw_precision, study),
-            "mauc": partial(pictures.draw_differences, study),
-        },
+        {"precision": partial(pictures.draw_precision, study)},
     )

@@ -26,7 +26,6 @@ from aucmax.decisions import (
     net_benefit,
     operating_point,
     reliability,
-    sensitivity_at_specificity,
 )
 from aucmax.metrics import (
     auc_interval,
@@ -38,8 +37,6 @@ from aucmax.metrics import (
     cumulative_dynamic_auc,
     cv_auc_interval,
     metric_interval,
-    nominal_auc_interval,
-    nominal_auc_score,
     roc_auc_score,
 )
 from aucmax.metrics.metric_names import parse_metric
@@ -678,10 +675,6 @@ def sensitivities(rng: Any, kind: str, p: int, n: int, auc: float) -> Drawn:
         for rate, value in truth.items():
             name = f"recall@fpr={rate:g}"
             held[name] = covers(metric_interval(y, scores, name), value)
-            found = sensitivity_at_specificity(
-                y, scores, 1.0 - rate, n_resamples=N_RESAMPLES
-            )
-            held[f"sensitivity_at_specificity {1 - rate:g}"] = covers(found, value)
         point = operating_point(y, scores, fpr=0.1)
         low, high = point.intervals["recall"]
         # of the threshold that was chosen
@@ -815,30 +808,6 @@ for _sizes, _positive, _negative in (
 ):
     _cell = {"sizes": _sizes, "positive": _positive, "negative": _negative}
     add(f"groups of {_sizes}, {_positive}", groups_of_people, **_cell)
-
-
-def nominal(rng: Any, sizes: Any, gain: float, average: str) -> Drawn:
-    """Draw classes without an order, with a column of scores for each."""
-
-    def rows(scale: int) -> Any:
-        y = np.repeat(np.arange(len(sizes)), np.multiply(sizes, scale))
-        X = rng.normal(size=(y.size, len(sizes)))
-        X[np.arange(y.size), y] += gain
-        return y, X
-
-    truth = nominal_auc_score(*rows(N_TRUE // sum(sizes)), average=average)
-    while True:
-        y, X = rows(1)
-        found = nominal_auc_interval(y, X, average=average)
-        yield {"nominal AUC": covers(found, truth)}
-
-
-for _sizes, _gain, _average in (
-    ((30, 30, 30), 1.0, "macro"), ((20, 100, 200), 1.0, "macro"),
-    ((20, 100, 200), 2.0, "weighted"),
-):  # fmt: skip
-    _cell = {"sizes": _sizes, "gain": _gain, "average": _average}
-    add(f"nominal, {_sizes}, {_gain:g}, {_average}", nominal, **_cell)
 
 
 def levels(rng: Any, sizes: Any, gap: float, share: float = 1.0) -> Drawn:

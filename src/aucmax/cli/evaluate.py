@@ -117,7 +117,7 @@ def evaluate(
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
-    fitted = load_model(model, to_score=not save_threshold)
+    fitted = load_model(model)
     _check_options(fitted, model, cut, save_threshold, prevalence)
     rows = data.read(known_columns(fitted))
     test = drop_unknown(

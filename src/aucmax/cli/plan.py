@@ -1,6 +1,5 @@
 """``aucmax plan``: the sample size or the power of a study of areas."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +7,6 @@ import click
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, with_console
-from aucmax.cli.reading import Source, require_column
 
 # names in Python, with default and help
 _NUMBERS: dict[str, tuple[float | None, str]] = {
@@ -42,7 +40,6 @@ def _numbers(command: Any) -> Any:
         "aucmax plan --auc 0.75 --null 0.65 --positives 60 --ratio 3",
         "aucmax plan --auc 0.85 --auc-b 0.8 --correlation 0.6 --power 0.9",
         "aucmax plan --positives 200 --power 0.8 --null 0.7",
-        "aucmax plan --power 0.8 --pilot scores.csv --target sick --score a --score b",
     ],
 )
 @_numbers
@@ -57,26 +54,10 @@ def _numbers(command: Any) -> Any:
     show_default=True,
     help="Variance of this program's tests, or published formulas (as pROC).",
 )
-@click.option(
-    "--pilot",
-    type=click.Path(path_type=Path),
-    metavar="DATA",
-    help="Table of a pilot study, with --target and --score.",
-)
-@click.option("--target", metavar="COLUMN", help="Column of labels of the pilot.")
-@click.option(
-    "--score",
-    multiple=True,
-    metavar="COLUMN",
-    help="Column of scores of the pilot; repeat for a second model.",
-)
 @with_console
 def plan(
     ranges: dict[str, Any],
     unpaired: bool,
-    pilot: Path | None,
-    target: str | None,
-    score: tuple[str, ...],
     level: float | None,
     positives: int | None,
     console: Console,
@@ -90,12 +71,8 @@ def plan(
     from aucmax.metrics import plan_auc
     from aucmax.metrics.results import to_plain
 
-    area = options["auc"] if pilot is None else 1.0  # a pilot has one
-    if level is None and None in (positives, options["power"], area):
+    if level is None and None in (positives, options["power"], options["auc"]):
         level = 0.05
-    if pilot is None and (target or score):
-        raise click.UsageError("--target and --score describe the file of --pilot.")
-    rows = None if pilot is None else _read_pilot(pilot, target, score)
     try:
         found = plan_auc(
             **options,
@@ -103,20 +80,9 @@ def plan(
             n_positive=positives,
             level=level,
             paired=not unpaired,
-            pilot=rows,
         )
     except (TypeError, ValueError) as error:
         message = str(error).replace("n_positive", "--positives")
         raise click.UsageError(message) from error
     console.say(str(found))
     console.give(to_plain(found))
-
-
-def _read_pilot(path: Path, target: str | None, scores: tuple[str, ...]) -> Any:
-    """Return labels and scores of the pilot's table."""
-    if target is None or len(scores) not in (1, 2):
-        raise click.UsageError("--pilot needs --target and one or two of --score.")
-    table = Source(path).read().rows
-    for name in (target, *scores):
-        require_column(name, getattr(table, "columns", ()), path)
-    return tuple(table[name].to_numpy() for name in (target, *scores))

@@ -117,7 +117,7 @@ def score(
 
     inputs = [model, *data.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
-    fitted = load_model(model, to_score=horizon is None)
+    fitted = load_model(model)
     _check_options(fitted, model, keep, proba, prevalence, threshold, horizon)
     counts: list[Any] = []
 
@@ -181,11 +181,11 @@ def _check_options(
         )
 
 
-def load_model(path: Path, *, to_score: bool = False) -> Any:
+def load_model(path: Path) -> Any:
     """Load a model of the command line; reject any other."""
-    from aucmax.persistence.model_file import load, load_scorer
+    from aucmax.persistence import load
 
-    model = load_scorer(path) if to_score else load(path)
+    model = load(path)
     if not hasattr(model, "encoder_"):
         raise click.ClickException(
             f"the {type(model).__name__} in {path} cannot prepare the columns of a "

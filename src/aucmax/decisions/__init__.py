@@ -1,11 +1,5 @@
 """From scores to decisions: thresholds, their outcome, and probabilities."""
 
-from aucmax.decisions.coordinates import (
-    roc_coordinates,
-    sensitivity_at_specificity,
-    specificity_at_sensitivity,
-)
-from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.net_benefit import NetBenefit, net_benefit
 from aucmax.decisions.operating_point import OperatingPoint, operating_point
 from aucmax.decisions.reliability import Reliability, reliability
@@ -21,8 +15,4 @@ __all__ = [
     "net_benefit",
     "operating_point",
     "reliability",
-    "roc_coordinates",
-    "sensitivity_at_specificity",
-    "specificity_at_sensitivity",
-    "wilson_interval",
 ]

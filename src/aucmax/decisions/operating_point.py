@@ -12,10 +12,10 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._samples import check_groups, effective_rows, residuals
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.results import PlainRecord, check_confidence
+from aucmax.metrics.uncertainty import wilson_ends
 
 # The best of many thresholds looks better on the rows that chose it than on others.
 # With this much more z at the lower ends, 92 to 98 % of intervals cover new rows.
@@ -132,8 +132,7 @@ def operating_point(
     between two scores; the one with all rows as alerts is just below the lowest score,
     and the one without alerts is the highest score.
 
-    Intervals are Wilson's (:func:`wilson_interval`), of the threshold as it is: on new
-    rows its false positive rate will be another one. The recall *at a rate*, whose
+    Intervals are Wilson's [1]_, of the threshold as it is: on new rows its false positive rate will be another one. The recall *at a rate*, whose
     threshold is estimated, has the wider interval of ``metric_interval(y_true, y_score,
     "recall@fpr=0.1")``. They are of the recall, over the positives;
     of the false positive rate, over the negatives; of the precision, over the alerts;
@@ -168,6 +167,11 @@ def operating_point(
     ValueError
         More than one rule; a precision that no threshold reaches; fewer alerts than
         rows with the highest score; costs that are both 0.
+
+    References
+    ----------
+    .. [1] E. B. Wilson. Probable inference, the law of succession, and statistical
+       inference. Journal of the American Statistical Association 22, 1927.
 
     Examples
     --------
@@ -283,7 +287,8 @@ class _Curve:
             share: float, rows: Any, counted: Any, more: float = 0.0
         ) -> tuple[float, float]:
             n = _n_rows(self.task.sample_weight, self.groups, rows, counted)
-            return wilson_interval(share, n, confidence=confidence, extra_below=more)
+            low, high = wilson_ends(share, n, confidence, more)
+            return float(low), float(high)
 
         by_recall = ends(rates[0], positive, is_alert, extra)
         by_fpr = ends(rates[1], ~positive, is_alert)

@@ -11,8 +11,8 @@ from scipy import sparse
 from aucmax._core.parameters import check_names
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
+from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_rows, as_table
-from aucmax.tables.table_scores import score_rows
 
 # Cells of the changed tables that are scored together.
 CELLS_AT_A_TIME = 2_000_000

@@ -16,7 +16,7 @@ from aucmax.inspection._rows import (
     read_scores,
     used_columns,
 )
-from aucmax.tables.table_scores import view_rows
+from aucmax.tables.cross_fit import view_rows
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from aucmax.metrics.multiclass import (
     ordinal_auc_score,
 )
 from aucmax.metrics.named_intervals import metric_interval
-from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.planning import AUCPlan, plan_auc
 from aucmax.metrics.results import (
     DynamicAUC,
@@ -31,9 +30,7 @@ from aucmax.metrics.retrieval import (
     precision_at_k,
 )
 from aucmax.metrics.roc import (
-    BinormalCurve,
     ROCPoints,
-    binormal_curve,
     partial_auc_score,
     roc_auc_score,
     roc_points,
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUCPlan",
-    "BinormalCurve",
     "DynamicAUC",
     "MetricComparison",
     "MetricDifference",
@@ -79,7 +75,6 @@ __all__ = [
     "auc_interval",
     "average_precision_score",
     "binned_auc_score",
-    "binormal_curve",
     "bootstrap_interval",
     "compare_auc",
     "compare_concordance",
@@ -98,8 +93,6 @@ __all__ = [
     "multiclass_auc_score",
     "multiclass_precision_at_k",
     "ndcg_score",
-    "nominal_auc_interval",
-    "nominal_auc_score",
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",

@@ -24,7 +24,6 @@ from aucmax.metrics._steps import WHOLE_SQUARE, Box, check_two_classes
 from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
-from aucmax.metrics.nominal import NominalSample, nominal_auc_score
 from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 from aucmax.metrics.top_of_list import average_precision_score
@@ -37,7 +36,7 @@ from aucmax.metrics.uncertainty import (
 class BoundMetric:
     """A metric bound to rows: the units of its sample, and the value of any scores."""
 
-    sample: Any  # of `_samples`, `_top_samples` or `nominal`
+    sample: Any  # of `_samples` or `_top_samples`
     measure: Callable[[Any, str], Measured]  # of scores with a name for messages
     has_areas: bool = True  # else means over queries
     scale: tuple[float, float] = (1.0, 0.0)  # factor and shift of values up to 1
@@ -78,8 +77,6 @@ class ComparedRows:
             return self.mean_over_queries(function, unit)
         if metric == "average_precision" or named is not None:
             return self.top_of_list(named)
-        if metric == "nominal_auc":
-            return self.nominal_auc()
         return self.ordinal_auc() if metric == "ordinal_auc" else self.auc()
 
     def of_models(self, names: Sequence[str]) -> list[ComparedRows]:
@@ -131,13 +128,6 @@ class ComparedRows:
         codes = check_groups(self.groups, rows.levels.size)
         sample = OrdinalSample(rows.levels, rows.sample_weight, codes)
         return _of_scores(sample, rows.levels.size)
-
-    def nominal_auc(self) -> BoundMetric:
-        rows = self.y_true, self.sample_weight, self.groups
-        sample = NominalSample.of(*rows, **self.options)
-        return BoundMetric(
-            sample, lambda scores, _: sample.measure(sample.check(scores))
-        )
 
     def top_of_list(self, named: NamedMetric | None) -> BoundMetric:
         """Return average precision by influence, or a metric by resampling."""
@@ -194,7 +184,6 @@ _METRICS: dict[str, tuple[Callable[..., Any], set[str]]] = {
         {"qid", "groups", "folds", "fpr_range or tpr_range"},
     ),
     "ordinal_auc": (ordinal_auc_score, {"qid", "groups"}),
-    "nominal_auc": (nominal_auc_score, {"groups", "multi_class", "average", "labels"}),
     "ndcg": (ndcg_score, {"qid", "k", "gains"}),
     "map": (mean_average_precision, {"qid"}),
     "average_precision": (average_precision_score, {"qid", "groups", "folds"}),
@@ -206,7 +195,7 @@ def _parse(metric: Any) -> NamedMetric | None:
     """Return a metric that only has a name; None for one of the table above."""
     if isinstance(metric, str) and metric in _METRICS:
         return None
-    return parse_metric(metric, others="'nominal_auc'")
+    return parse_metric(metric)
 
 
 def _supported(named: Any) -> tuple[Callable[..., Any], set[str]]:

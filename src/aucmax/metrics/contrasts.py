@@ -99,12 +99,11 @@ def compare_auc(
         mapping from names to scores, a frame with one column per model, or an array of
         shape (n_rows, n_models).
     metric : str
-        The metric: ``"auc"``, also of the ranges; ``"ordinal_auc"``; ``"nominal_auc"``,
-        where scores of a model are a matrix; ``"average_precision"`` by the effects of
-        rows, as in :func:`metric_interval`. Metrics such as ``"recall@fpr=0.01"`` and
-        ``"precision@100"`` by the covariance of `n_resamples` draws of rows, on which
-        all models are measured. With `qid`, the mean over queries of any of these, or
-        of ``"ndcg@10"`` and ``"map"``.
+        The metric: ``"auc"``, also of the ranges; ``"ordinal_auc"``;
+        ``"average_precision"`` by the effects of rows, as in :func:`metric_interval`.
+        Metrics such as ``"recall@fpr=0.01"`` and ``"precision@100"`` by the covariance
+        of `n_resamples` draws of rows, on which all models are measured. With `qid`,
+        the mean over queries of any of these, or of ``"ndcg@10"`` and ``"map"``.
     reference : str, optional
         Name of the model that all others are compared with; by default, all pairs.
     paired : bool
@@ -134,7 +133,7 @@ def compare_auc(
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).
     **metric_options
-        Options of the metric: ``k``, ``gains``, ``multi_class``, ``average``; of draws:
+        Options of the metric: ``k``, ``gains``; of draws:
         ``n_resamples`` (1000) and ``random_state`` (0).
 
     Returns

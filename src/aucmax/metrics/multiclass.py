@@ -49,8 +49,8 @@ def multiclass_auc_score(
     where :math:`\mathrm{AUC}(c)` is the AUC of the single score with the rows of
     level c as positives and all others, including higher levels, as negatives, and p(c)
     is the share (of the weight) of level c. A perfect ranking therefore stays below 1
-    with more than two levels: :func:`ordinal_auc_score` reaches 1, and
-    :func:`nominal_auc_score` is for classes without an order, with one score per class.
+    with more than two levels: :func:`ordinal_auc_score` reaches 1. Classes without an
+    order need one score per class, as :func:`sklearn.metrics.roc_auc_score` takes them.
     Tied pairs count one half. Costs O(m log m) for any number of levels.
 
     Parameters

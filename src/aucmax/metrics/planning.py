@@ -9,7 +9,6 @@ from math import ceil, exp, nan, pi, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from aucmax._core.docstrings import documented
@@ -20,9 +19,8 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.validation import FloatArray
-from aucmax.metrics._influence import influences
 from aucmax.metrics._samples import Rows
-from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box, check_task
+from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
 from aucmax.metrics.results import _Result
 from aucmax.metrics.uncertainty import area_interval, two_sided_test
 
@@ -95,10 +93,7 @@ def plan_auc(
     ratio: float = 1.0,
     paired: bool = True,
     correlation: float | tuple[float, float] = 0.5,
-    sd_ratio: float = 1.0,
     design_effect: float = 1.0,
-    pilot: Sequence[ArrayLike] | None = None,
-    pos_label: Any = None,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
     method: str = "delong",
@@ -153,16 +148,10 @@ def plan_auc(
     correlation : float or pair of float, default=0.5
         Correlation of the scores of the two models within the positives, and within the
         negatives.
-    sd_ratio : float, default=1.0
-        Standard deviation of the positives' scores, relative to the negatives'.
     design_effect : float, default=1.0
         Factor by which clusters enlarge the variance: about
         :math:`1 + (m - 1) \rho` for m rows per cluster with intraclass correlation
         :math:`\rho`.
-    pilot : (y_true, y_score) or (y_true, y_score_a, y_score_b), optional
-        Rows of a pilot study. Their shares V and U give the variances, in place of the
-        assumed `correlation`; and the areas, unless you give these. Variances at
-        other areas change as they do for normal scores.
     method : {"delong", "obuchowski"}
         The test to plan for.
 
@@ -189,28 +178,21 @@ def plan_auc(
     box = check_box(fpr_range, tpr_range)
     check_choice("method", method, ("delong", "obuchowski"))
     check_positive("ratio", ratio)
-    check_positive("sd_ratio", sd_ratio)
     check_number("design_effect", design_effect, 1.0, 1e6)
-    study = _Study(_Binormal(box, float(sd_ratio)), float(ratio), float(design_effect))
-    if pilot is not None:
-        areas = study.learn(pilot, pos_label)
-        if auc_b is not None and len(areas) == 1:
-            raise ValueError(
-                "auc_b needs a pilot with two scores: (y_true, y_score_a, y_score_b)."
-            )
-        if auc is None and None in (n_positive, power, level):
-            auc = areas[0]
-        if auc_b is None and len(areas) == 2:
-            auc_b = areas[1]
     is_pair = auc_b is not None
-    study.is_published = method == "obuchowski"
+    correlations = None
     if is_pair:
-        study.correlation = _correlations(correlation) if paired else (0.0, 0.0)
-        if not paired:
-            study.of_shares = np.zeros(2)
-    study.other = _other_area(null, auc_b, box)
-    if study.is_published and (pilot is not None or box[2:] != (0.0, 1.0)):
-        raise ValueError('a pilot and tpr_range need method="delong".')
+        correlations = _correlations(correlation) if paired else (0.0, 0.0)
+    study = _Study(
+        _Binormal(box),
+        float(ratio),
+        float(design_effect),
+        _other_area(null, auc_b, box),
+        correlations,
+        is_published=method == "obuchowski",
+    )
+    if study.is_published and box[2:] != (0.0, 1.0):
+        raise ValueError('tpr_range needs method="delong".')
     given = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
     unknown = _one_unknown(given, study.other)
     found = study.solve(unknown, given)
@@ -271,24 +253,23 @@ def _correlations(correlation: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Binormal:
-    """Normal scores: negatives of mean 0 and deviation 1, positives of another."""
+    """Normal scores of deviation 1, of negatives around 0 and of positives shifted."""
 
     box: Box
-    sd_ratio: float
 
     def shares(self, shift: Any, top: FloatArray, of_positives: bool) -> FloatArray:
         """Return V or U of rows with this share of their class above them."""
         a, b, c, d = self.box
         if of_positives:
-            below = ndtr(self.sd_ratio * ndtri(np.clip(top, c, d)) - shift)
+            below = ndtr(ndtri(np.clip(top, c, d)) - shift)
             return np.asarray((b - np.clip(below, a, b)) / box_size(self.box))
-        above = ndtr((shift + ndtri(np.clip(top, a, b))) / self.sd_ratio)
+        above = ndtr(shift + ndtri(np.clip(top, a, b)))
         return np.asarray((np.clip(above, c, d) - c) / box_size(self.box))
 
     @cached_property
     def _table(self) -> tuple[FloatArray, ...]:
         """Areas by shift, ascending; the shifts, and the variances of V and U."""
-        shifts = _SHIFTS * sqrt(1.0 + self.sd_ratio**2)
+        shifts = _SHIFTS * sqrt(2.0)
         v, u = (self.shares(shifts[:, None], _SHARES, own) for own in (True, False))
         a, b, *_ = self.box
         areas = u[:, (a < _SHARES) & (b > _SHARES)].mean(axis=1) * (b - a)
@@ -299,7 +280,7 @@ class _Binormal:
     def shift(self, area: float) -> float:
         """Return the distance of the classes' means with this area."""
         if self.box == WHOLE_SQUARE:
-            return float(ndtri(area)) * sqrt(1.0 + self.sd_ratio**2)
+            return float(ndtri(area)) * sqrt(2.0)
         areas, shifts, *_ = self._table
         return float(np.interp(area, areas, shifts))
 
@@ -321,58 +302,27 @@ class _Binormal:
             found.append(product / (first.size * spread) if spread else 0.0)
         return np.clip(found, -1.0, 1.0)
 
-    def derivatives(self, area: float) -> tuple[float, float, float, float]:
-        """Return a and b of the binormal curve, and the area's derivatives by them."""
+    def derivatives(self, area: float) -> tuple[float, float, float]:
+        """Return a of the curve with b = 1, and the area's derivatives by a and b."""
         low, high, *_ = self.box
-        b = 1.0 / self.sd_ratio
-        a, root = self.shift(area) * b, sqrt(1.0 + b * b)
-        ends = root * (ndtri(np.array([low, high])) + a * b / root**2)
-        height = exp(-0.5 * (a / root) ** 2) / (high - low)
+        a, root = self.shift(area), sqrt(2.0)
+        ends = root * ndtri(np.array([low, high])) + a / root
+        height = exp(-(a**2) / 4.0) / (high - low)
         share = float(np.diff(ndtr(ends))[0]) / sqrt(2.0 * pi)
         step = float(np.diff(np.exp(-0.5 * ends**2))[0]) / (2.0 * pi)
-        by_b = -height * (step / root**2 + a * b * share / root**3)
-        return a, b, height * share / root, by_b
+        return a, height * share / root, -height * (step / 2.0 + a * share / root**3)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Study:
     """The power of a test, and the quantity that gives it."""
 
     scores: _Binormal
     ratio: float
     design_effect: float
-    other: float = 0.5  # the area to test against
-    correlation: tuple[float, float] | None = None  # of scores; None for one model
-    of_shares: FloatArray | None = None  # correlations of V and U, where known
-    factors: Sequence[FloatArray] = (np.ones(2), np.ones(2))  # of variances of V and U
-    is_published: bool = False
-
-    def learn(self, pilot: Sequence[ArrayLike], pos_label: Any) -> list[float]:
-        """Take variances and correlations from rows; return their areas."""
-        if not isinstance(pilot, Sequence) or len(pilot) not in (2, 3):
-            raise ValueError(
-                "pilot must be (y_true, y_score) or (y_true, y_score_a, y_score_b)."
-            )
-        areas, effects, box = [], [], self.scores.box
-        for values in pilot[1:]:
-            task = check_task(pilot[0], values, pos_label=pos_label)
-            if not 2 <= task.n_positive <= task.scores.size - 2:
-                raise ValueError("a pilot needs at least two rows of each class.")
-            effects.append(influences(task, box))
-            areas.append(task.mean_area(box) / box_size(box))
-            if not _EDGE < areas[-1] < 1.0 - _EDGE:
-                raise ValueError(
-                    f"an area of the pilot is {areas[-1]:g}, from which no variance "
-                    "can be estimated; give auc in place of a pilot."
-                )
-        variances = [np.array([v.var(ddof=1) for v in both]) for both in effects]
-        assumed = map(self.scores.variances, areas)
-        self.factors = [v / w for v, w in zip(variances, assumed, strict=True)]
-        if len(effects) == 2:
-            with np.errstate(invalid="ignore"):
-                both = [np.corrcoef(*pair)[0, 1] for pair in zip(*effects, strict=True)]
-            self.of_shares = np.nan_to_num(both)
-        return areas
+    other: float  # the area to test against
+    correlation: tuple[float, float] | None  # of scores; None for one model
+    is_published: bool
 
     def solve(self, unknown: str, given: dict[str, Any]) -> dict[str, float]:
         """Return all quantities, with the unknown one."""
@@ -439,7 +389,7 @@ class _Study:
 
     def _error(self, auc: float, rows: FloatArray) -> float:
         """Return the standard error of one area."""
-        variances = self.scores.variances(auc) * self.factors[0]
+        variances = self.scores.variances(auc)
         rest = 0.0
         if self.scores.box == WHOLE_SQUARE:
             rest = max(auc * (1.0 - auc) - float(variances.sum()), 0.0)
@@ -449,14 +399,11 @@ class _Study:
         self, auc: float, rows: FloatArray, counted: Rows, confidence: float
     ) -> float:
         areas = np.array([auc, self.other])
-        r = self.of_shares
-        if r is None:
-            r = self.scores.correlations((auc, self.other), self.correlation or (0, 0))
+        r = self.scores.correlations((auc, self.other), self.correlation or (0, 0))
 
         def moments(areas: FloatArray) -> tuple[Any, ...]:
             """Return the variances of both areas, and their covariance."""
-            both = zip(areas, self.factors, strict=True)
-            one, two = (self.scores.variances(area) * factor for area, factor in both)
+            one, two = map(self.scores.variances, areas)
             shared = r * np.sqrt(one * two)
             return tuple((v / rows).sum() for v in (one, two, shared))
 
@@ -489,21 +436,19 @@ class _Study:
     def _published(self, auc: float) -> float:
         """Return Obuchowski's variance of an area times the number of positives."""
         k = self.ratio
-        kind = self.scores.box, self.scores.sd_ratio, self.correlation
-        if kind == (WHOLE_SQUARE, 1.0, None):  # reference [2], with rounded constants
-            a2 = (1.414 * float(ndtri(auc))) ** 2
+        if self.scores.box == WHOLE_SQUARE and self.correlation is None:
+            a2 = (1.414 * float(ndtri(auc))) ** 2  # reference [2], rounded constants
             return 0.0099 * exp(-a2 / 2.0) * (5.0 * a2 + 8.0 + (a2 + 8.0) / k)
-        a, b, f, g = self.scores.derivatives(auc)
-        of_a, of_b = 1.0 + b**2 / k + a**2 / 2.0, b**2 * (1.0 + k) / (2.0 * k)
-        return f**2 * of_a + g**2 * of_b
+        a, f, g = self.scores.derivatives(auc)
+        return f**2 * (1.0 + 1.0 / k + a**2 / 2.0) + g**2 * (1.0 + k) / (2.0 * k)
 
     def _published_covariance(self, auc: float) -> float:
-        a, b, f, g = self.scores.derivatives(auc)
-        a2, b2, f2, g2 = self.scores.derivatives(self.other)
+        a, f, g = self.scores.derivatives(auc)
+        a2, f2, g2 = self.scores.derivatives(self.other)
         p, n = self.correlation or (0.0, 0.0)
         k = self.ratio
         return (
-            f * f2 * (p + n * b * b2 / k + p**2 * a * a2 / 2.0)
-            + g * g2 * b * b2 * (n**2 + k * p**2) / (2.0 * k)
-            + (f * g2 * a * b2 + g * f2 * a2 * b) * p**2 / 2.0
+            f * f2 * (p + n / k + p**2 * a * a2 / 2.0)
+            + g * g2 * (n**2 + k * p**2) / (2.0 * k)
+            + (f * g2 * a + g * f2 * a2) * p**2 / 2.0
         )

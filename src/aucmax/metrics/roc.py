@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
@@ -30,8 +29,8 @@ from aucmax.metrics._steps import (
 @reject_foreign(
     max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
     "standardize='mcclish') is what scikit-learn computes.",
-    multi_class="nominal_auc_score has it, for classes without an order.",
-    labels="nominal_auc_score has it, for classes without an order.",
+    multi_class="sklearn.metrics.roc_auc_score has it, for one column per class.",
+    labels="sklearn.metrics.roc_auc_score has it, for one column per class.",
 )
 @dispatch_to_dask
 def roc_auc_score(
@@ -225,107 +224,6 @@ class ROCPoints:
 
     def __repr__(self) -> str:
         return f"ROC curve of {self.fpr.size} points"
-
-    def hull(self) -> ROCPoints:
-        """Return the concave hull: the points that are best for some pair of costs.
-
-        Returns
-        -------
-        ROCPoints
-            Some of the points, in order; segments between them descend in slope. The
-            area under it is the largest that any non-decreasing map of the scores to
-            randomised decisions has.
-        """
-        from scipy.optimize import isotonic_regression  # slow to import
-
-        right, up = np.diff(self.fpr), np.diff(self.tpr)
-        shares = isotonic_regression(
-            up / (up + right), weights=up + right, increasing=False
-        )
-        ends = shares.blocks
-        return ROCPoints(self.fpr[ends], self.tpr[ends], self.thresholds[ends])
-
-
-@documented
-@dataclass(frozen=True, repr=False)
-class BinormalCurve:
-    r"""A smooth ROC curve, :math:`T(x) = \Phi(a + b \Phi^{-1}(x))`.
-
-    Attributes
-    ----------
-    a, b : float
-        Intercept and slope in normal deviates.
-    """
-
-    a: float
-    b: float
-
-    @property
-    def auc(self) -> float:
-        """Area under the curve."""
-        return float(ndtr(self.a / np.hypot(1.0, self.b)))
-
-    def tpr(self, fpr: ArrayLike) -> FloatArray:
-        """Return true positive rates.
-
-        Parameters
-        ----------
-        fpr : array-like
-            False positive rates in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            One rate for each.
-        """
-        return np.asarray(ndtr(self.a + self.b * ndtri(np.asarray(fpr, dtype=float))))
-
-    def __repr__(self) -> str:
-        shape = f"a = {self.a:.4f}, b = {self.b:.4f}"
-        return f"binormal ROC curve, {shape}, AUC {self.auc:.4f}"
-
-
-@documented
-def binormal_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> BinormalCurve:
-    """Fit a smooth ROC curve that is a line in normal deviates.
-
-    The line is the least-squares fit of the deviate of the specificity by that of the
-    sensitivity, over all thresholds: ``smooth(method = "binormal")`` of R's pROC. It
-    helps to read a curve of few rows; use :func:`auc_interval` for inference.
-
-    Returns
-    -------
-    BinormalCurve
-        The curve, with its ``auc``.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import binormal_curve
-    >>> binormal_curve([0, 0, 0, 1, 0, 1, 1, 0, 1], range(9))
-    binormal ROC curve, a = 3.0886, b = 4.2040, AUC 0.7626
-    """
-    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    steps, _ = task.sorted_steps()
-    counts = steps.positive + steps.negative > 0.0
-    passed, found = (
-        ndtri(np.cumsum(mass[counts])[:-1] / mass.sum())
-        for mass in (steps.negative, steps.positive)
-    )
-    known = np.isfinite(passed) & np.isfinite(found)
-    if min(np.unique(rate[known]).size for rate in (passed, found)) < 2:
-        raise ValueError(
-            "y_score gives fewer than two points with different rates inside of the "
-            "ROC square, so there is no line to fit: use more rows, or scores with "
-            "fewer ties."
-        )
-    slope, intercept = np.polyfit(found[known], -passed[known], 1)
-    return BinormalCurve(float(-intercept / slope), float(-1.0 / slope))
 
 
 @documented

@@ -482,16 +482,21 @@ def _score_ends(
 def wilson_ends(
     share: Any, n: Any, confidence: float, extra_below: float = 0.0
 ) -> tuple[Any, Any]:
-    """Return the ends of Wilson's interval of each share, without checks."""
+    """Return the ends of Wilson's interval of each share of n rows; 0 and 1 without.
+
+    At an end, ``end - share == z * sqrt(end * (1 - end) / n)``. `extra_below` is added
+    to z at the lower end, for a share that was chosen as the best of many.
+    """
     z = t_quantile(inf, confidence)
-    return _wilson_end(share, n, -z - extra_below), _wilson_end(share, n, z)
-
-
-def _wilson_end(share: Any, n: Any, z: float) -> Any:
-    """Solve ``end - share == z * sqrt(end * (1 - end) / n)`` for the end."""
-    part = z * z / n
-    root = z * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + part / (4.0 * n))
-    return np.clip((share + part / 2.0 + root) / (1.0 + part), 0.0, 1.0)
+    is_known = (np.asarray(n) > 0.0) & (share == share)
+    n = np.where(is_known, n, 1.0)
+    ends = []
+    for quantile, without_rows in ((-z - extra_below, 0.0), (z, 1.0)):
+        part = quantile**2 / n
+        variance = np.maximum(share * (1.0 - share), 0.0) / n + part / (4.0 * n)
+        end = (share + part / 2.0 + quantile * np.sqrt(variance)) / (1.0 + part)
+        ends.append(np.where(is_known, np.clip(end, 0.0, 1.0), without_rows)[()])
+    return ends[0], ends[1]
 
 
 def t_quantile(degrees: float, confidence: float) -> float:

@@ -1,21 +1,32 @@
-"""A file from which a killed search of AutoRanker resumes."""
+"""A file from which a killed search of AutoRanker resumes.
+
+It is always replaced as a whole, first at the start, so that a folder that is not
+writable fails before the search. It states what it belongs to: another finished search
+is overwritten; for an unfinished one an error names what differs.
+"""
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from aucmax._core.atomic import atomic_output
 from aucmax._version import __version__
-from aucmax.exceptions import ModelFileError
+from aucmax.exceptions import CheckpointError, ModelFileError
 from aucmax.model_selection.fitted_candidates import FittedCandidate, SearchRows
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
-from aucmax.persistence.checkpoint import Checkpoint
-from aucmax.persistence.model_file import pack_value
+from aucmax.persistence.container import MAX_FILE_BYTES
+from aucmax.persistence.model_file import pack_value, read_file, unpack_value
 from aucmax.tables.digest import digest_rows
 
-_KEYS = ("models", "parts", "seconds")
+_NAME = "checkpoint"
+_ADVICE = "Pass the path of another file, or delete this one to start again."
+_RECORD = ("models", "parts", "seconds")
 
 
 class SearchCheckpoint:
@@ -28,16 +39,16 @@ class SearchCheckpoint:
         setting: SearchSetting,
         candidates: Sequence[SearchCandidate],
     ) -> None:
-        self._file = Checkpoint(path, _fit(rows, setting, candidates))
-        self._records: dict[str, Any] = dict(self._file.state)
-        names = {candidate.name for candidate in candidates}
-        sizes = [test.size for _, test in rows.plan.folds]
-        for name, record in self._records.items():
-            if name not in names or not _is_sound(record, sizes):
-                raise ModelFileError(
-                    f"the checkpoint is damaged: its record of {name!r} is incomplete",
-                    "Delete the file to fit from the beginning.",
-                )
+        self._path = os.fspath(path)
+        self._search = _describe(rows, setting, candidates)
+        self._has_warned = False
+        self._records: dict[str, Any] = {}
+        if os.path.lexists(self._path):
+            sizes = [test.size for _, test in rows.plan.folds]
+            read = partial(self._read, {one.name for one in candidates}, sizes)
+            self._records = read_file(self._path, read, _ADVICE)
+        if not self._records:
+            self._write(is_done=False)
 
     @property
     def seconds(self) -> float:
@@ -49,48 +60,84 @@ class SearchCheckpoint:
         record = self._records.get(candidate.name)
         return None if record is None else FittedCandidate(candidate, **record)
 
-    def keep(self, found: FittedCandidate) -> None:
+    def keep(self, fitted: FittedCandidate) -> None:
         """Write a candidate that is done."""
-        record = {key: getattr(found, key) for key in _KEYS}
+        record = {key: getattr(fitted, key) for key in _RECORD}
         try:
-            pack_value(record, found.candidate.name)
+            pack_value(record, fitted.candidate.name)
         except (TypeError, MemoryError):  # no file can hold it: it is fitted again
             return
-        self._records[found.candidate.name] = record
-        self._file.write(self._records)
+        self._records[fitted.candidate.name] = record
+        self.update()
 
-    def finish(self) -> None:
-        """Release the file for another fit."""
-        self._file.write(self._records, is_done=True)
+    def update(self, *, is_done: bool = False) -> None:
+        """Replace the file, or warn once that it failed; another search may follow."""
+        try:
+            self._write(is_done)
+        except (OSError, ValueError, MemoryError) as error:
+            if not self._has_warned:
+                self._has_warned = True
+                text = f"the fit continues without its checkpoint {self._path!r}"
+                warnings.warn(f"{text}: {error}", RuntimeWarning, stacklevel=2)
+
+    def _write(self, is_done: bool) -> None:
+        content = pack_value([self._search, is_done, self._records], _NAME)
+        if len(content) > MAX_FILE_BYTES:
+            size = f"{len(content)} bytes, and {MAX_FILE_BYTES} are allowed"
+            raise ValueError(f"the checkpoint needs {size}")
+        with atomic_output(self._path, overwrite=True) as file:
+            file.write(content)
+
+    def _read(
+        self, names: set[str], sizes: Sequence[int], content: bytes
+    ) -> dict[str, Any]:
+        """Return the records of this search; none if the file is of a finished one."""
+        name, value = unpack_value(content)
+        types = [dict, bool, dict]
+        if name != _NAME or type(value) is not list or [*map(type, value)] != types:
+            raise ModelFileError("it is not a checkpoint")
+        search, is_done, records = value
+        now = self._search
+        differences = "; ".join(
+            f"{name} was {str(search.get(name))[:60]} and is {now.get(name)} now"
+            for name in {**now, **search}
+            if search.get(name) != now.get(name)
+        )
+        if differences and is_done:
+            return {}
+        if differences:
+            raise CheckpointError(
+                f"the checkpoint {self._path!r} is of another fit, which is not "
+                f"finished: {differences}. Continue that fit, or: {_ADVICE}"
+            )
+        for name, record in records.items():
+            if name not in names or not _is_sound(record, sizes):
+                raise ModelFileError(
+                    f"the checkpoint is damaged: its record of {name!r} is incomplete"
+                )
+        return dict(records)
 
 
-def _fit(
+def _describe(
     rows: SearchRows, setting: SearchSetting, candidates: Sequence[SearchCandidate]
 ) -> dict[str, str]:
-    import lightgbm
-    import sklearn
-
-    given, target = rows.given, rows.given.target
-    described = (target.weights, target.queries, target.groups, target.times)
+    table, target = rows.given.table, rows.given.target
+    columns = (target.weights, target.queries, target.groups, target.times)
     folds = [test for _, test in rows.plan.folds]
     return {
-        "the model": "AutoRanker",
-        "the version of aucmax": __version__,
-        "the version of LightGBM": lightgbm.__version__,
-        "the version of scikit-learn": sklearn.__version__,
-        "the digest of the rows": digest_rows(given.table, (target.labels, *described)),
+        "aucmax": __version__,
+        "lightgbm": version("lightgbm"),
+        "scikit-learn": version("scikit-learn"),
+        "the digest of the rows": digest_rows(table, (target.labels, *columns)),
         "the digest of the folds": digest_rows(rows.plan.rows, folds),
         "the part of the ROC curve": str(setting.part),
         "the metric": setting.metric,
         "random_state": str(setting.random_state),
-        **{
-            f"the model {candidate.name!r}": _settings(candidate)
-            for candidate in candidates
-        },
+        **{f"the model {one.name!r}": _parameters(one) for one in candidates},
     }
 
 
-def _settings(candidate: SearchCandidate) -> str:
+def _parameters(candidate: SearchCandidate) -> str:
     """Return a digest of all parameters; functions count by their names."""
     model = candidate.model.estimator
     parameters = {k: v for k, v in model.get_params().items() if k != "n_jobs"}
@@ -99,17 +146,17 @@ def _settings(candidate: SearchCandidate) -> str:
 
 
 def _is_sound(record: Any, sizes: Sequence[int]) -> bool:
-    if not isinstance(record, Mapping) or set(record) != set(_KEYS):
+    """Return whether a record has one model and finite scores per fold."""
+    try:
+        models, parts, seconds = (record[key] for key in _RECORD)
+        shapes = [(part.shape, part.dtype) for part in parts]
+        return (
+            len(record) == len(_RECORD)
+            and [hasattr(model, "get_params") for model in models]
+            == [True] * len(sizes)
+            and shapes == [((n,), np.float64) for n in sizes]
+            and bool(np.isfinite([*np.concatenate(parts), seconds]).all())
+            and seconds >= 0.0
+        )
+    except (AttributeError, LookupError, TypeError, ValueError):
         return False
-    models, parts, seconds = (record[key] for key in _KEYS)
-    return (
-        isinstance(models, list)
-        and len(models) == len(sizes)
-        and all(hasattr(model, "get_params") for model in models)
-        and isinstance(parts, list)
-        and [getattr(part, "shape", None) for part in parts] == [(n,) for n in sizes]
-        and all(part.dtype == np.float64 for part in parts)
-        and all(bool(np.isfinite(part).all()) for part in parts)
-        and isinstance(seconds, float)
-        and 0.0 <= seconds < np.inf
-    )

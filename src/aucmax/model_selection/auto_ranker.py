@@ -48,10 +48,10 @@ from aucmax.model_selection.leaderboard import (
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables.cross_fit import check_categories, score_rows, view_rows
 from aucmax.tables.folds import is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.table_model import warn_of_constant_scores
-from aucmax.tables.table_scores import check_categories, score_rows, view_rows
 from aucmax.tables.target import has_constant_scores
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
@@ -387,7 +387,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             )
             members = search.choose_members(ensemble.weights)
             if done is not None and not search.is_stopped:
-                done.finish()
+                done.update(is_done=True)
             kind = {"levels_" if is_graded else "classes_": given.classes}
             positive = given.classes[-1], float(given.labels.mean()), self.pos_label
             cut = self._learn_cut(ranked, ensemble, search.notices)

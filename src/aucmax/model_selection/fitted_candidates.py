@@ -14,9 +14,8 @@ from aucmax.model_selection.input_table import GivenRows
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
-from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.cross_fit import FoldedTable, score_rows
 from aucmax.tables.folds import FoldPlan
-from aucmax.tables.table_scores import score_rows
 
 # Factor of the seconds per row of a fit to all rows.
 _LONGER_WITH_MORE_ROWS = 1.1

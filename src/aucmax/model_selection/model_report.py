@@ -14,8 +14,8 @@ from aucmax.model_selection.models import trained_ranges
 from aucmax.report import Report
 from aucmax.report.pages import report_scores
 from aucmax.tables import Target, encode_target
+from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_table
-from aucmax.tables.table_scores import score_rows
 from aucmax.tables.target_encoding import match_target
 
 

@@ -18,7 +18,6 @@ from aucmax.persistence.registry import (
     FIT_ONLY,
     RENAMED,
     find_class,
-    find_scorer,
     saved_fields,
 )
 
@@ -31,19 +30,9 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class Decoder:
-    """Rebuilds values from a tagged tree, which must use each of `members` once.
+    """Rebuilds values from a tagged tree, which must use each of `members` once."""
 
-    With `to_score`, estimators become the scorers of the registry: what these do not
-    declare is left out.
-    """
-
-    def __init__(
-        self,
-        members: dict[str, bytes],
-        made_with: dict[str, str],
-        to_score: bool = False,
-    ) -> None:
-        self._to_score = to_score
+    def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
         self._unused = dict(members)
         self._made_with = made_with
         self._by_tag: dict[str, Callable[[Any, str], Any]] = {
@@ -171,10 +160,6 @@ class Decoder:
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
         known = inspect.signature(cls).parameters.keys()
-        if self._to_score:
-            declared = saved_fields(cls) or {}
-            params = {k: tree for k, tree in params.items() if k in known}
-            state = {k: tree for k, tree in state.items() if k in declared}
         params = self._params(cls, known, params, path)
         left_out = known | unsaved_attributes(cls)
         for attribute in state:
@@ -194,7 +179,7 @@ class Decoder:
         if not isinstance(name, str):
             raise ModelFileError(f"{path} does not name a class")
         try:
-            return find_scorer(name) if self._to_score else find_class(name[:80])
+            return find_class(name[:80])
         except LookupError as error:
             raise ModelFileError(error.args[0], self._version_hint()) from error
         except ModuleNotFoundError as error:

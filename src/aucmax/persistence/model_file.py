@@ -13,7 +13,7 @@ from aucmax.exceptions import ModelFileError
 from aucmax.persistence.container import MAX_FILE_BYTES, open_container, seal_container
 from aucmax.persistence.decode import Decoder
 from aucmax.persistence.encode import Encoder
-from aucmax.persistence.registry import REGISTRY, SCORERS, public_name
+from aucmax.persistence.registry import REGISTRY, public_name
 from aucmax.persistence.strict_json import dump_json, parse_json
 
 _STATE = "state.json"
@@ -135,14 +135,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_file(path, _unpack)
 
 
-def load_scorer(path: str | os.PathLike[str]) -> Any:
-    """Load a model to score rows; a linear one for tables without scikit-learn.
-
-    Its scores are those of the model that `load` returns, bit for bit.
-    """
-    return read_file(path, _unpack_scorer)
-
-
 def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
     """Return class, versions and sizes of a model file, without building anything.
 
@@ -195,29 +187,6 @@ def _unpack(content: bytes) -> Any:
     if found != name:
         raise ModelFileError("its manifest names another class than its state")
     return estimator
-
-
-def _unpack_scorer(content: bytes) -> Any:
-    manifest, members = open_container(content)
-    tree = parse_json(members.get(_STATE, b"null"), _STATE)
-    if not _is_linear_table(tree):
-        return _unpack(content)
-    return Decoder(members, manifest["made_with"], to_score=True).decode(tree, "model")
-
-
-def _is_linear_table(tree: Any) -> bool:
-    """Return whether a tree is a fitted linear model for tables, of dense weights."""
-    try:
-        table = tree["estimator"]
-        model = table["state"]["estimator_"]["estimator"]
-        is_known = model["class"] in SCORERS and table["params"]["view"] == "linear"
-        return (
-            is_known
-            and table["class"] == "TableModel"
-            and "array" in model["state"]["coef_"]
-        )
-    except (KeyError, TypeError):
-        return False
 
 
 def pack_value(value: Any, name: str) -> bytes:

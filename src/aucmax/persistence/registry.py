@@ -33,16 +33,6 @@ REGISTRY: dict[str, str] = {
     "XGBoostRanker": "aucmax.model_selection",
 }
 
-#: classes that score rows by the state of others, without scikit-learn
-SCORERS: dict[str, tuple[str, str]] = {
-    "TableModel": ("aucmax.tables.table_scores", "LinearTableScorer"),
-    "TableEncoder": ("aucmax.tables.learned_columns", "LearnedColumns"),
-    **dict.fromkeys(
-        ("AUCSVC", "LinearRankerCV", "LogisticRegression"),
-        ("aucmax.tables.table_scores", "LinearScorer"),
-    ),
-}
-
 #: defaults of some version of scikit-learn, together: they all mean the same, so that
 #: a file that holds one of these gets those of the version that loads it
 DEFAULTS: dict[str, list[dict[str, Any]]] = {
@@ -71,13 +61,6 @@ def find_class(name: str) -> type[Any]:
     found = getattr(import_module(REGISTRY[name]), name, None)
     if not isinstance(found, type):
         raise LookupError(f"{REGISTRY[name]} has no class {name!r}")
-    return found
-
-
-def find_scorer(name: str) -> type[Any]:
-    """Return the class that scores rows for a linear model, or for its encoder."""
-    module, scorer = SCORERS[name]
-    found: type[Any] = getattr(import_module(module), scorer)
     return found
 
 

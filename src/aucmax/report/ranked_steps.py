@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.decisions import wilson_interval
+from aucmax.metrics.uncertainty import wilson_ends
 
 Ends = tuple[float, float]
 
@@ -81,9 +81,9 @@ class RankedRows:
             n_positive - found,
             alarms,
             precision,
-            _scaled(wilson_interval(found / n_positive, n_positive), n_positive),
-            _scaled(wilson_interval(alarms / n_negative, n_negative), n_negative),
-            wilson_interval(precision, opened),
+            _scaled(wilson_ends(found / n_positive, n_positive, 0.95), n_positive),
+            _scaled(wilson_ends(alarms / n_negative, n_negative, 0.95), n_negative),
+            wilson_ends(precision, opened, 0.95),
         )
 
     def encode(self) -> str:

@@ -13,11 +13,12 @@ from markupsafe import Markup
 from scipy.special import ndtri
 
 from aucmax._version import __version__
-from aucmax.decisions import net_benefit, reliability, wilson_interval
+from aucmax.decisions import net_benefit, reliability
 from aucmax.decisions.net_benefit import shown_range
 from aucmax.decisions.subgroups import TITLES
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.metrics.results import p_value_text
+from aucmax.metrics.uncertainty import wilson_ends
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,
@@ -210,7 +211,7 @@ def _tenths(labels: Any, scores: Any) -> list[tuple[float, float, float]]:
     order = np.argsort(-scores, kind="stable")
     parts = np.array_split(labels[order], min(_TENTHS, labels.size))
     shares = [(float(part.mean()), part.size) for part in parts]
-    return [(share, *wilson_interval(share, n)) for share, n in shares]
+    return [(share, *wilson_ends(share, n, 0.95)) for share, n in shares]
 
 
 def _points(curve: Curve) -> dict[str, Any]:

@@ -15,13 +15,12 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.row_splits import Folds, RowNumbers
 from aucmax.exceptions import (
     IncompatibleError,
+    ModelFileError,
     NotEnoughClassesError,
     UnknownCategoriesWarning,
 )
-from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.encoder import VIEWS, TableEncoder
 from aucmax.tables.folds import divide_rows, has_both_classes
-from aucmax.tables.learned_columns import VIEWS
-from aucmax.tables.table_scores import score_rows, view_rows
 from aucmax.tables.target import Target
 
 if TYPE_CHECKING:
@@ -30,6 +29,30 @@ if TYPE_CHECKING:
 _MAX_FOLDS = 5
 # Beyond this number of rows three folds suffice to learn probabilities.
 _MANY_ROWS = 20_000
+
+
+def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
+    """Turn raw rows into the matrix that a kind of estimator scores."""
+    check_choice("view", view, VIEWS)
+    return getattr(encoder, VIEWS[view])(table)
+
+
+def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
+    """Return scores of encoded rows, or the probability of the positive class."""
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(matrix)
+    elif hasattr(estimator, "predict_proba"):
+        scores = estimator.predict_proba(matrix)[:, 1]
+    else:  # a survival model of another package, which predicts risks
+        scores = estimator.predict(matrix)
+    return np.asarray(scores, dtype=np.float64)
+
+
+def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
+    """Reject a loaded estimator that takes columns of numbers for categories."""
+    taken = {*getattr(estimator, "categorical_features_", [])}
+    if view == "trees" and not taken <= {*encoder.categorical_features_}:
+        raise ModelFileError("the model and its table differ in what is a category")
 
 
 def learn_encoder(

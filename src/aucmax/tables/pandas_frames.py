@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from aucmax.tables.table_scores import score_rows
+from aucmax.tables.cross_fit import score_rows
 
 if TYPE_CHECKING:
     from aucmax.tables.table_model import TableModel

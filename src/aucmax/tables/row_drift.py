@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from aucmax.tables._column_types import Category, Date, Number, parts_of
 from aucmax.tables._scaling import binary_exponent
+from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import as_table
-from aucmax.tables.learned_columns import LearnedColumns
 
 if TYPE_CHECKING:
-    from aucmax.tables.table_scores import TableScores
+    from aucmax.tables.table_model import TableModel
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ _NO_RANGES = np.empty((3, 0))
 _N_ERRORS = 4.0
 
 
-def learn_ranges(encoder: LearnedColumns, X: Any) -> Floats:
+def learn_ranges(encoder: TableEncoder, X: Any) -> Floats:
     """Return a range of each column that trees see, and its share of cells outside.
 
     Ranges of numbers hold 99% of them. A category is outside if it is rare or new, and
@@ -54,7 +54,7 @@ def learn_ranges(encoder: LearnedColumns, X: Any) -> Floats:
     return ranges
 
 
-def _sample(encoder: LearnedColumns, X: Any) -> Floats:
+def _sample(encoder: TableEncoder, X: Any) -> Floats:
     if encoder.scales_ is not None:
         return np.empty((0, 0))
     table = as_table(X)
@@ -73,7 +73,7 @@ def _largest_share(values: Floats, low: float, high: float) -> float:
     return min(float(share + 3.0 * (share / n) ** 0.5), 1.0)
 
 
-def count_unlike(model: "TableScores", X: Any, scores: Floats) -> NDArray[np.int64]:
+def count_unlike(model: "TableModel", X: Any, scores: Floats) -> NDArray[np.int64]:
     """Count rows, alerts, rows that are compared, and in each column cells outside."""
     limit = model.alert_threshold_
     n_alerts = 0 if limit is None else np.count_nonzero(scores > limit)
@@ -86,7 +86,7 @@ def count_unlike(model: "TableScores", X: Any, scores: Floats) -> NDArray[np.int
 
 
 def describe_unlike(
-    model: "TableScores", counts: Sequence[NDArray[np.int64]]
+    model: "TableModel", counts: Sequence[NDArray[np.int64]]
 ) -> list[str]:
     """Return a line per column with many cells outside, and one on the alerts."""
     n_rows, n_alerts, n_compared, *outside = np.sum(counts, axis=0).tolist()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax.tables.learned_columns import LearnedColumns
+from aucmax.tables.encoder import TableEncoder
 
 Hashes = NDArray[np.uint64]
 
@@ -14,13 +14,13 @@ Hashes = NDArray[np.uint64]
 _MAX_HASHES = 1024
 
 
-def sketch_rows(encoder: LearnedColumns, X: Any, labels: NDArray[Any]) -> Hashes:
+def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return the smallest hashes of raw rows with their labels, ascending."""
     return np.unique(_hashes(encoder, X, labels))[:_MAX_HASHES]
 
 
 def share_of_known_rows(
-    sketch: Hashes, encoder: LearnedColumns, X: Any, labels: NDArray[Any]
+    sketch: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
 ) -> float:
     """Estimate the share of rows that are also among those of a sketch, or NaN."""
     # nothing is known of rows whose hash exceeds the largest that was kept
@@ -32,7 +32,7 @@ def share_of_known_rows(
     return float(np.isin(hashes, sketch, kind="sort").mean())
 
 
-def _hashes(encoder: LearnedColumns, X: Any, labels: NDArray[Any]) -> Hashes:
+def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
     matrix = encoder.transform_for_trees(X)
     hashes = _mixed(labels.astype(np.uint64))

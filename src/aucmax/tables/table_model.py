@@ -7,25 +7,32 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitting import replace_state
+from aucmax._core.fitting import replace_state, require_fitted
 from aucmax._core.threshold import balanced_threshold
+from aucmax.decisions.alerts import AlertMixin
+from aucmax.decisions.calibrated import CalibratedMixin
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin
-from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
+from aucmax.exceptions import (
+    ConstantScoresWarning,
+    IncompatibleError,
+    ModelFileError,
+)
 from aucmax.tables import cross_fit
 from aucmax.tables._column_types import reject_infinities
-from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.frames import allow_tables, as_table
+from aucmax.tables.cross_fit import check_categories, score_rows, view_rows
+from aucmax.tables.encoder import VIEWS, TableEncoder
+from aucmax.tables.frames import allow_tables, as_table, warn_of_other_columns
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
-from aucmax.tables.row_sketch import sketch_rows
-from aucmax.tables.table_scores import TableScores, score_rows
-from aucmax.tables.target import Target, has_constant_scores
+from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
+from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 _LEVELS = (None, "learn", "relevant")
@@ -33,7 +40,13 @@ _LEVELS = (None, "learn", "relevant")
 
 @documented
 @dataclass(eq=False, repr=False)
-class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstimator):
+class TableModel(
+    AlertMixin,
+    CalibratedMixin,
+    EventProbabilityMixin,
+    ClassifierMixin,
+    BaseEstimator,
+):
     """An estimator for raw tables: an encoder and a model.
 
     Parameters
@@ -118,10 +131,19 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
     _saved_state = saved.fields(
         levels=saved.one_of(*_LEVELS),
         decimal=saved.one_of(".", ","),
+        view=saved.one_of(*VIEWS),
+        classes_=saved.array(saved.LABEL_KINDS, None),
+        values_=saved.array(saved.LABEL_KINDS, "levels_"),
+        levels_=saved.array("i", None),
+        threshold_=saved.number,
+        row_sketch_=saved.array("u", None),
         encoder_=saved.instance_of(TableEncoder),
         estimator_=saved.fitted_model,
         n_rows_=saved.count,
         n_positive_=saved.count,
+        **saved.optional(
+            is_survival_=saved.instance_of(bool), ranges_=saved.array("f", 3, None)
+        ),
     )
 
     estimator: Any
@@ -216,6 +238,80 @@ class TableModel(TableScores, EventProbabilityMixin, ClassifierMixin, BaseEstima
             "threshold_": balanced_threshold(scores, labels, weights),
             **learn_calibration(self.calibrate, scores, labels, weights),
         }
+
+    @property
+    def grading_(self) -> Grading:
+        """The meaning of the values of the target at training."""
+        require_fitted(self, "encoder_")
+        return Grading(tuple(self.values_.tolist()), tuple(self.levels_.tolist()))
+
+    @property
+    def has_threshold_(self) -> bool:
+        """Whether it can predict a class: not if it ranks by levels or times."""
+        return not (self.grading_.is_graded or hasattr(self, "is_survival_"))
+
+    @property
+    def decision_threshold_(self) -> float:
+        """The threshold of `predict`: the stored one, else `threshold_`."""
+        stored = self.alert_threshold_
+        return self.threshold_ if stored is None else stored
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of raw rows; a higher score ranks higher."""
+        require_fitted(self, "encoder_")
+        names = getattr(self.encoder_, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns"):
+            roles = self.target, self.query_column, self.duration_column
+            warn_of_other_columns(X, names.tolist(), roles)
+        return score_rows(self.estimator_, self._matrix(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of raw rows: positive above `decision_threshold_`.
+
+        Raises
+        ------
+        IncompatibleError
+            The model ranks by levels of relevance or times, and has no threshold.
+        """
+        if not self.has_threshold_:
+            raise IncompatibleError(
+                "the model ranks by levels of relevance or by censored times and has "
+                "no threshold between them; use decision_function."
+            )
+        is_positive = self.decision_function(X) > self.decision_threshold_
+        return np.asarray(self.classes_[is_positive.astype(np.intp)])
+
+    def share_of_known_rows(self, X: Any, y: Any) -> float:
+        """Estimate the share of rows that are training rows, from 0 to 1."""
+        target = y if isinstance(y, Target) else match_target(y, self.grading_)
+        return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
+
+    def _matrix(self, X: Any) -> Any:
+        return view_rows(self.view, self.encoder_, X)
+
+    def _check_state(self) -> None:
+        """Reject a loaded state that no fit can have produced."""
+        if not hasattr(self, "classes_"):
+            return
+        if not self._has_sound_grading():
+            raise ModelFileError("the model file does not name two classes")
+        matrix = self._matrix(self.encoder_.sample_row())
+        if matrix.shape[1] != self.estimator_.n_features_in_:
+            raise ModelFileError("the columns of the table do not fit the model")
+        check_categories(self.view, self.encoder_, self.estimator_)
+        n_ranges = getattr(self, "ranges_", np.empty((3, 0))).shape[1]
+        if n_ranges not in (0, len([*self.encoder_._parts()])):
+            raise ModelFileError("the ranges of columns do not fit the table")
+
+    def _has_sound_grading(self) -> bool:
+        try:
+            grading = self.grading_
+            is_sound = bool(self.levels_.dtype.kind == "i" and self.levels_.ndim == 1)
+            is_sound &= len(grading.levels) == len(grading.values)
+            is_sound &= len(set(grading.levels)) >= 2
+            return is_sound and list(grading.classes) == self.classes_.tolist()
+        except (AttributeError, TypeError, ValueError):
+            return False
 
     @property
     def n_features_in_(self) -> int:

@@ -34,8 +34,6 @@ k <- coords(ra, x = c(0.5, 1, 1.5), input = "threshold",
   transpose = TRUE)
 show("coords", k)
 show("coords best", coords(ra, "best", ret = c("threshold", "specificity", "sensitivity"), transpose = TRUE))
-s <- smooth(ra, method = "binormal", n = 2048)
-show("smooth binormal", auc(s), coef(s$model))
 d <- data.frame(y = y, a = a, b = b, c = c)
 d$pa <- plogis(a); d$pb <- plogis(b); d$pc <- plogis(c)
 x <- Score(list(A = d$pa, B = d$pb, C = d$pc), formula = y ~ 1, data = d,
