@@ -1,11 +1,18 @@
 # Every target sets up what it needs in .venv; the second run starts at once.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+SCRIPTS := bin
+ifeq ($(OS),Windows_NT)  # with make and bash, as GitHub's machines have them
+SCRIPTS := Scripts
+EXE := .exe
+# files that tests write without naming an encoding
+export PYTHONUTF8 := 1
+endif
+BIN := $(VENV)/$(SCRIPTS)
 LOWEST := $(VENV)-lowest
 TORCH := $(VENV)-torch
 PYTEST := -m pytest -n auto --dist worksteal
-# what other targets run; the noxfile reads these two lists
+# what other targets run
 SEPARATE_TESTS := tests/test_docs_code.py tests/test_examples.py tests/test_cold_cache.py \
 	tests/on_dask tests/pytorch tests/report/test_in_browser.py
 LOWEST_TESTS := tests/contracts tests/datasets tests/decisions tests/inspection tests/linear \
@@ -140,33 +147,33 @@ clean:
 	rm -rf $(VENV) $(LOWEST) $(TORCH) dist docs/_build docs/auto_examples docs/reference/generated
 
 # uv takes seconds where pip takes a minute; pip serves machines on which uv does not work
-install = $(BIN)/uv pip install --quiet --system-certs --python $(1)/bin/python $(2) \
-	|| $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
+install = $(BIN)/uv pip install --quiet --system-certs --python $(1)/$(SCRIPTS)/python $(2) \
+	|| $(1)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check $(2)
 
-$(BIN)/python:
+$(BIN)/python$(EXE):
 	$(PYTHON) -m venv $(VENV)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 
-$(VENV)/.core: pyproject.toml | $(BIN)/python
+$(VENV)/.core: pyproject.toml | $(BIN)/python$(EXE)
 	$(call install,$(VENV),--editable .)
 	touch $@
 
-$(VENV)/.browser: pyproject.toml .ci/install-browser | $(BIN)/python
+$(VENV)/.browser: pyproject.toml .ci/install-browser | $(BIN)/python$(EXE)
 	$(call install,$(VENV),--editable '.[browser]')
 	bash .ci/install-browser $(BIN)/python
 	touch $@
 
-$(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.%: pyproject.toml | $(BIN)/python$(EXE)
 	$(call install,$(VENV),--editable '.[$*]')
 	touch $@
 
-$(LOWEST)/.%: pyproject.toml requirements-lowest.txt | $(BIN)/python
+$(LOWEST)/.%: pyproject.toml requirements-lowest.txt | $(BIN)/python$(EXE)
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(call install,$(LOWEST),--constraint requirements-lowest.txt --editable '.[$*]')
 	touch $@
 
 # pip alone: uv would look past a build that is found on this machine
-$(TORCH)/.%: pyproject.toml | $(BIN)/python
+$(TORCH)/.%: pyproject.toml | $(BIN)/python$(EXE)
 	$(PYTHON) -m venv --clear $(TORCH)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH_BUILD)'
 	$(call install,$(TORCH),--editable '.[$*]')

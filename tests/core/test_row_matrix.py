@@ -53,8 +53,8 @@ def first_column(block):
     return np.asarray(block[:, [0]] @ np.ones(1))
 
 
-def weighted_sums(block, of_rows):
-    return of_rows @ block
+def weighted_sums(block, row_values):
+    return row_values @ block
 
 
 def test_products_and_functions_of_blocks_are_those_of_the_matrix(place):

@@ -15,9 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 import aucmax
 from aucmax import LinearRankerCV
+from aucmax._core.eval_set import LabelledRows
 from aucmax.datasets import load_table
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.linear.loss_search import Candidate, Rows, fit_candidates
+from aucmax.linear.loss_search import Candidate, fit_candidates
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.risks import SmoothAveragePrecision
@@ -120,8 +121,8 @@ def test_candidates_share_passes():
         for ends in (WHOLE, (0.0, 0.3))
         for C in (0.1, 1.0, 10.0)
     ]
-    fitted = fit_candidates(Rows(X, y), kinds)
-    assert sum(n_passes for _, _, n_passes in fitted) < 40
+    _, _, n_passes = fit_candidates(LabelledRows(X, y, None, None), kinds)
+    assert n_passes.sum() < 40
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
@@ -270,13 +271,13 @@ def test_smooth_average_precision_lowers_its_risk(width):
     X, y = squared_rows(2, 800)
     kind = Candidate(AT_THE_TOP, WHOLE, WHOLE, 10.0, width)
     start = Candidate("logistic regression", WHOLE, WHOLE, 10.0)
-    first, found = fit_candidates(Rows(X, y), [start, kind])
-    risk = SmoothAveragePrecision(width * (X @ first[0]).std()).bind(y)
-    values = [risk.value(X @ one[0]) for one in (found, first)]
-    assert values[0] < values[1] - 0.01
+    rows = LabelledRows(X, y, None, None)
+    (first, last), _, _ = fit_candidates(rows, [start, kind])
+    risk = SmoothAveragePrecision(width * (X @ first).std()).bind(y)
+    assert risk.value(X @ last) < risk.value(X @ first) - 0.01
     # the best weights of each fit are those of its loss alone
-    (alone,) = fit_candidates(Rows(X, y), [kind])
-    np.testing.assert_allclose(alone[0], found[0], rtol=1e-3, atol=1e-3)
+    (alone,), _, _ = fit_candidates(rows, [kind])
+    np.testing.assert_allclose(alone, last, rtol=1e-3, atol=1e-3)
 
 
 def test_weights_are_repeated_rows_for_smooth_average_precision():
@@ -284,9 +285,12 @@ def test_weights_are_repeated_rows_for_smooth_average_precision():
     weight = np.arange(400) % 3
     again = np.repeat(np.arange(400), weight)
     kind = [Candidate(AT_THE_TOP, WHOLE, WHOLE, 1.0, 0.3)]
-    (found,) = fit_candidates(Rows(X, y, weight.astype(float)), kind)
-    (expected,) = fit_candidates(Rows(X[again], y[again]), kind)
-    np.testing.assert_allclose(found[0], expected[0], rtol=0.02, atol=0.02)
+    weighted = LabelledRows(X, y, weight.astype(float), None)
+    repeated = LabelledRows(X[again], y[again], None, None)
+    (weights, expected) = (
+        fit_candidates(rows, kind)[0] for rows in (weighted, repeated)
+    )
+    np.testing.assert_allclose(weights, expected, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("name", [n for n in names() if n != "concordance"])

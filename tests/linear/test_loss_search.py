@@ -1,11 +1,14 @@
 import numpy as np
+from sklearn.model_selection import KFold
 
+from aucmax import LinearRankerCV
+from aucmax._core.eval_set import LabelledRows
+from aucmax._core.validation import Queries
 from aucmax.linear.loss_search import (
     Candidate,
-    Rows,
     choose,
-    measure_fold,
-    search_results,
+    fit_candidates,
+    score_candidates,
     survivors,
 )
 from aucmax.metrics.metric_names import parse_metric
@@ -49,17 +52,19 @@ def test_candidates_that_were_left_out_are_never_chosen():
     scores = np.array([[0.9, 0.8, 0.7], [np.nan, 0.8, 0.7]])
     some = candidates(2, 1)
     assert choose(scores, some, THIRDS) == 1
+
+
+def test_candidates_that_were_left_out_have_no_mean():
     generator = np.random.default_rng(0)
-    X, labels = generator.normal(size=(90, 2)), np.arange(90) % 2 == 0
-    fold = np.arange(60), np.arange(60, 90)
-    found = [
-        measure_fold(Rows(X, labels), some, kept, parse_metric("auc"), *fold)
-        for kept in ([0, 1, 2], [1])
-    ]
-    assert np.isnan(found[1][0]).tolist() == [True, False, True]
-    results = search_results(np.array(found), some)
-    assert results["rank_test_score"].tolist() == [2, 1, 2]
-    assert np.isnan(results["mean_test_score"]).tolist() == [True, False, True]
+    X = generator.normal(size=(900, 2))
+    labels = X[:, 0] + generator.normal(size=900) > 0.0
+    model = LinearRankerCV(C_values=(1.0,), cv=KFold(4)).fit(X, labels)
+    results = model.cv_results_
+    is_left_out = np.isnan(results["mean_test_score"])
+    assert 0 < is_left_out.sum() < is_left_out.size
+    ranks = results["rank_test_score"]
+    assert ranks[is_left_out].min() > ranks[~is_left_out].max()
+    assert np.isfinite(results["split0_test_score"]).all()
     assert np.isfinite(results["mean_fit_time"]).all()
 
 
@@ -68,21 +73,23 @@ def test_a_fold_of_many_rows_learns_from_some_of_either_class():
     labels = generator.random(30_000) < 0.05
     X = generator.normal(size=(30_000, 3)) + 0.5 * labels[:, None]
     some = candidates(2, 1)
-    fold = np.arange(20_000), np.arange(20_000, 30_000)
+    train, test = np.arange(20_000), np.arange(20_000, 30_000)
     seen = []
 
-    class Seen(Rows):
-        def take(self, rows):
+    class Seen(LabelledRows):
+        def part(self, rows):
             seen.append(rows)
-            return super().take(rows)
+            return super().part(rows)
 
-    found = measure_fold(Seen(X, labels), some, [0, 1, 2], parse_metric("auc"), *fold)
-    train, test = seen
-    assert test.size == 10_000
-    assert np.isin(train, fold[0]).all()
-    assert np.unique(train).size == train.size < 5000
-    assert labels[train].sum() == min(labels[:20_000].sum(), 1000)
-    assert found[0].min() > 0.65
+    rows = Seen(X, labels, None, None)
+    weights, _, _ = fit_candidates(rows, some, train)
+    sample = seen[0]
+    assert np.isin(sample, train).all()
+    assert np.unique(sample).size == sample.size < 5000
+    assert labels[sample].sum() == min(labels[:20_000].sum(), 1000)
+    scores = score_candidates(rows, weights, parse_metric("auc"), test)
+    assert seen[1].size == 10_000
+    assert min(scores) > 0.65
 
 
 def test_losses_behind_logistic_regression_stay_for_goals_at_the_top():
@@ -96,12 +103,15 @@ def test_losses_behind_logistic_regression_stay_for_goals_at_the_top():
 def test_a_fold_takes_its_share_of_the_top_k():
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(100, 2)), np.arange(100) % 4 == 0
-    some, fold = candidates(1, 0), (np.arange(60), np.arange(60, 100))
-    found = [
-        measure_fold(rows, some, [0], parse_metric(f"precision@{k}"), *fold)[0, 0]
-        for rows, k in (
-            (Rows(X, labels), 10),
-            (Rows(X, labels, None, np.zeros(100, dtype=int)), 4),
+    test, weights = np.arange(60, 100), np.ones((1, 2))
+    queries = Queries(np.zeros(100, dtype=int), [0])
+    scores = [
+        score_candidates(
+            LabelledRows(X, labels, None, qid),
+            weights,
+            parse_metric(f"precision@{k}"),
+            test,
         )
+        for qid, k in ((None, 10), (queries, 4))
     ]
-    assert found[0] == found[1]  # 4 of the 10 rows are in the fold; a query has all k
+    assert scores[0] == scores[1]  # 4 of the 10 rows are in the fold; a query has all k

@@ -6,9 +6,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from aucmax import AUCSVC, LinearRankerCV
 from aucmax._core import mapped as _mapped
+from aucmax._core.eval_set import LabelledRows
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.linear.linear_ranker_cv import _standardized
-from aucmax.linear.loss_search import Rows
 
 ROWS = 500
 
@@ -53,9 +53,9 @@ def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
 
 
 def test_folds_are_taken_on_disk(data, mapped):
-    taken = Rows(mapped, data[1] > 0).take(np.arange(0, ROWS, 3))
-    assert is_mapped(taken.X)
-    np.testing.assert_array_equal(taken.X, data[0][::3])
+    part = LabelledRows(mapped, data[1] > 0, None, None).part(np.arange(0, ROWS, 3))
+    assert is_mapped(part.X)
+    np.testing.assert_array_equal(part.X, data[0][::3])
 
 
 CV = {"C_values": (1.0,), "cv": StratifiedKFold(2)}

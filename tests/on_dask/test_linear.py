@@ -260,7 +260,7 @@ def test_products_do_not_depend_on_where_a_part_lies_in_memory():
     moved = np.frombuffer(buffer, offset=3).reshape(part.shape)
     moved[...] = part
     assert not moved.flags.aligned
-    options = {"call": matrix._backward, "options": {"of_rows": weights}}
+    options = {"call": matrix._backward, "options": {"row_values": weights}}
     expected = matrix._on_part(part, **options)
     np.testing.assert_array_equal(matrix._on_part(moved, **options), expected)
     # a fit moves a part once, not in each pass

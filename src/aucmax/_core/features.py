@@ -156,9 +156,9 @@ def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
         )
 
 
-def _largest_entries(block: Any, of_rows: BoolArray) -> FloatArray:
+def _largest_entries(block: Any, row_values: BoolArray) -> FloatArray:
     """Return the largest absolute value in each column, NaN if it has any."""
-    block = block if of_rows.all() else block[of_rows]
+    block = block if row_values.all() else block[row_values]
     largest = np.zeros(block.shape[1])
     is_sparse: bool = sparse.issparse(block)
     with np.errstate(invalid="ignore"):
@@ -192,7 +192,7 @@ def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
 
 
 def _first_fault(
-    block: Any, of_rows: BoolArray, gaps: bool
+    block: Any, row_values: BoolArray, gaps: bool
 ) -> tuple[int, int, float] | None:
     """Return row, column and value of the first fault."""
     is_sparse: bool = sparse.issparse(block)
@@ -200,10 +200,10 @@ def _first_fault(
     values = entries.data if is_sparse else block
     is_bad = np.isinf(values) if gaps else ~np.isfinite(values)
     if is_sparse:
-        bad = np.flatnonzero(is_bad & of_rows[entries.row])[:1]
+        bad = np.flatnonzero(is_bad & row_values[entries.row])[:1]
         rows, columns = entries.row[bad], entries.col[bad]
     else:
-        rows, columns = np.nonzero(is_bad & of_rows[:, None])
+        rows, columns = np.nonzero(is_bad & row_values[:, None])
     if not rows.size:
         return None
     row, column = int(rows[0]), int(columns[0])

@@ -35,8 +35,8 @@ class RowMatrix(ABC):
         """Return ``X @ weights`` in float64."""
 
     @abstractmethod
-    def rmatvec(self, of_rows: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X.T @ of_rows`` in float64."""
+    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        """Return ``X.T @ row_values`` in float64."""
 
     @abstractmethod
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
@@ -44,10 +44,10 @@ class RowMatrix(ABC):
 
     @abstractmethod
     def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
+        self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
-        """Return ``function(block, of_rows=..., **options)`` of each block."""
-        # rows with of_rows 0 or False must not count: a block may have rows of others
+        """Return ``function(block, row_values=..., **options)`` of each block."""
+        # rows of value 0 or False must not count: a block may have rows of others
 
     @abstractmethod
     def transform(self, function: Callable[..., Any], **options: Any) -> Any:
@@ -75,9 +75,9 @@ class ArrayRows(RowMatrix):
         """Return ``X @ weights`` in float64."""
         return product(self._X, weights)
 
-    def rmatvec(self, of_rows: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X.T @ of_rows`` in float64."""
-        return product(self._X.T, of_rows)
+    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        """Return ``X.T @ row_values`` in float64."""
+        return product(self._X.T, row_values)
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
         """Call the function with each block."""
@@ -87,13 +87,13 @@ class ArrayRows(RowMatrix):
         return np.concatenate([function(self._X[rows], **options) for rows in blocks])
 
     def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
+        self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
         """Call the function with each block."""
         if not self._is_mapped:
-            return [function(self._X, of_rows=of_rows, **options)]
+            return [function(self._X, row_values=row_values, **options)]
         return [
-            function(self._X[rows], of_rows=of_rows[rows], **options)
+            function(self._X[rows], row_values=row_values[rows], **options)
             for rows in row_blocks(self._X)
         ]
 

@@ -290,7 +290,7 @@ class _Moved:
             False: steps.negative.mean_and_variance(of_negatives)[0],
         }
 
-    def of_rows(self, rows: PartitionRows, is_positive: bool) -> FloatArray:
+    def row_values(self, rows: PartitionRows, is_positive: bool) -> FloatArray:
         """Return the influence of each row of a class less its mean."""
         rarer = is_positive == self.grid.classes.rarer_is_positive
         places = self.grid.places(rows, self.name, rarer)
@@ -306,7 +306,7 @@ def _squares_of_differences(
     classes = a.grid.classes
     found = {}
     for is_positive in (True, False):
-        difference = a.of_rows(rows, is_positive) - b.of_rows(rows, is_positive)
+        difference = a.row_values(rows, is_positive) - b.row_values(rows, is_positive)
         weights = classes.weights(rows, is_positive == classes.rarer_is_positive)
         if weights is not None:
             difference *= weights

@@ -45,10 +45,10 @@ class PartedMatrix(RowMatrix):
         """Return ``X @ weights``."""
         return self.map_rows(product, vector=weights)
 
-    def rmatvec(self, of_rows: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X.T @ of_rows``, added up in the order of the parts."""
-        total: NDArray[Any] = np.zeros((self.shape[1], *of_rows.shape[1:]))
-        for one in self.reduce_rows(_backward, of_rows):
+    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        """Return ``X.T @ row_values``, added up in the order of the parts."""
+        total: NDArray[Any] = np.zeros((self.shape[1], *row_values.shape[1:]))
+        for one in self.reduce_rows(_backward, row_values):
             total += one
         return total
 
@@ -57,13 +57,13 @@ class PartedMatrix(RowMatrix):
         return np.concatenate(self._run(function, [options] * len(self._parts)))
 
     def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
+        self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
         """Call the function with each part."""
         return self._run(
             function,
             [
-                {"of_rows": of_rows[start:end], **options}
+                {"row_values": row_values[start:end], **options}
                 for start, end in pairwise(self._ends)
             ],
         )
@@ -129,9 +129,9 @@ class RowsOfParts(RowMatrix):
         scores: NDArray[Any] = self._matrix.matvec(weights)[self._rows]
         return scores
 
-    def rmatvec(self, of_rows: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X.T @ of_rows``; other rows count as 0."""
-        return self._matrix.rmatvec(self._spread(of_rows))
+    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        """Return ``X.T @ row_values``; other rows count as 0."""
+        return self._matrix.rmatvec(self._at_all_rows(row_values))
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
         """Call the function with each part; choose these rows."""
@@ -139,10 +139,12 @@ class RowsOfParts(RowMatrix):
         return found
 
     def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
+        self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
         """Call the function with each part; other rows count as 0."""
-        return self._matrix.reduce_rows(function, self._spread(of_rows), **options)
+        return self._matrix.reduce_rows(
+            function, self._at_all_rows(row_values), **options
+        )
 
     def transform(self, function: Callable[..., Any], **options: Any) -> RowsOfParts:
         """Return the same rows of another matrix."""
@@ -156,10 +158,11 @@ class RowsOfParts(RowMatrix):
         """Return the partition."""
         return self._matrix.locate(block)
 
-    def _spread(self, of_rows: NDArray[Any]) -> NDArray[Any]:
-        spread = np.zeros((self._matrix.shape[0], *of_rows.shape[1:]), of_rows.dtype)
-        spread[self._rows] = of_rows
-        return spread
+    def _at_all_rows(self, row_values: NDArray[Any]) -> NDArray[Any]:
+        shape = self._matrix.shape[0], *row_values.shape[1:]
+        values = np.zeros(shape, row_values.dtype)
+        values[self._rows] = row_values
+        return values
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -172,8 +175,8 @@ def _n_rows(part: Any) -> int:
     return int(part.shape[0])
 
 
-def _backward(part: Any, of_rows: NDArray[Any]) -> NDArray[Any]:
-    return product(part.T, of_rows)
+def _backward(part: Any, row_values: NDArray[Any]) -> NDArray[Any]:
+    return product(part.T, row_values)
 
 
 def _rows_of_part(part: Any, rows: IntArray) -> Any:

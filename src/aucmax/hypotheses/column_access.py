@@ -38,11 +38,11 @@ def column_ends(X: Any) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def _block_ranges(X: Any, of_rows: BoolArray) -> tuple[NDArray[Any], NDArray[Any]]:
+def _block_ranges(X: Any, row_values: BoolArray) -> tuple[NDArray[Any], NDArray[Any]]:
     low = np.full(X.shape[1], np.inf, dtype=X.dtype)
     high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
-    if not of_rows.all():
-        X = X[of_rows]
+    if not row_values.all():
+        X = X[row_values]
     with np.errstate(invalid="ignore"):  # NaN is explained by the caller
         if X.shape[0] and sparse.issparse(X):
             _sparse_ranges(X, low, high)

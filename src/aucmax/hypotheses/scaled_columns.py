@@ -163,9 +163,9 @@ def _scores_of_part(
 
 
 def _edges_of_part(
-    part: Any, of_rows: FloatArray, ends: tuple[FloatArray, FloatArray]
+    part: Any, row_values: FloatArray, ends: tuple[FloatArray, FloatArray]
 ) -> FloatArray:
-    return ScaledColumns(part, *ends).edges(of_rows)
+    return ScaledColumns(part, *ends).edges(row_values)
 
 
 def on_range(

@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -19,27 +19,43 @@ from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
+from aucmax._core.eval_set import LabelledRows
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.row_matrix import as_row_matrix, linear_scores
 from aucmax._core.row_splits import Folds, class_folds, unit_folds
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, IntArray, check_qid
+from aucmax._core.validation import FloatArray, check_qid
 from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.linear import loss_search
-from aucmax.linear.loss_search import CANDIDATE_LOSSES, SIMPLE_LOSSES, Candidate, Rows
+from aucmax.linear.loss_search import (
+    CANDIDATE_LOSSES,
+    SIMPLE_LOSSES,
+    SMOOTH_RANKS,
+    WHOLE,
+    Candidate,
+    Candidates,
+    choose,
+    fit_candidates,
+    is_positive,
+    score_candidates,
+    search_results,
+    survivors,
+)
 from aucmax.linear.risk_choice import check_whole_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.risks import PartialHinge
 
-WHOLE = (0.0, 1.0)
 _DEFAULT_RANGE = (0.0, 0.1)  # of metric="partial_auc" without ranges
-_WIDTHS = (0.1, 0.3)  # of smooth ranks
-_WIDER = 3.0  # end of the wider range of false positive rates, in ends of the range
+_WIDTHS = (0.1, 0.3)  # of smooth ranks: the better one differs from table to table
+# End of a wider range of false positive rates, in ends of the range: its rows change
+# less from fold to fold, and the folds of most public tables prefer it.
+_WIDER = 3.0
 # test rows of the rarer class after which half of the candidates are left out
-_ENOUGH_TESTED = 100
-_ENOUGH_ROWS, _MAX_REPEATS = 2500, 5  # rows in all folds until which they are redrawn
+_MIN_TESTED = 100
+# Rows in all folds until which folds are drawn again, at most so often: with fewer rows
+# the standard error of a difference over four folds is about the difference.
+_MIN_ROWS, _MAX_REPEATS = 2500, 5
 
 
 class SearchProgress(NamedTuple):
@@ -218,47 +234,58 @@ class LinearRankerCV(SurvivalRanker):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
+            report, began = reporter(self), time.perf_counter()
             metric = self._named_metric()
-            X, classes, labels, weight = features.check_training_data(
-                self, X, y, sample_weight
+            rows, classes, centre, scale = self._checked_rows(
+                X, y, sample_weight, qid, metric
             )
-            features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
-            candidates = self._candidates(metric, is_times=classes is None)
-            queries = None if qid is None else check_qid(qid, labels.size).codes
-            if queries is None and metric.kind.needs_queries:
-                raise ValueError(f"metric={self.metric!r} needs queries: pass qid.")
-            if groups is not None:
-                groups = check_qid(groups, labels.size, "groups").codes
-            centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-            if self.standardize and not as_row_matrix(X).is_sparse:
-                X, centre, scale = _standardized(X, weight)
-            rows = Rows(X, labels, weight, queries)
+            candidates = self._candidates(metric, has_times=classes is None)
             if classes is None:
-                rows = Rows(X, labels["event"], weight, queries, labels)
                 metric = parse_metric("concordance")
             folds = self._folds(rows, groups)
+            n_first = _n_first_folds(folds, is_positive(rows.labels))
+            # Dask has workers of its own
+            n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
+            kept, measured = list(range(len(candidates))), list[FloatArray]()
             with one_blas_thread():
-                measured = self._search(rows, candidates, metric, folds)
-                scores = measured[:, 0]
-                best = loss_search.choose(scores, candidates, folds)
-                chosen = [candidates[best]]
-                ((weights, _, n_passes),) = loss_search.fit_candidates(rows, chosen)
+                for number, (_, test) in enumerate(folds):
+                    if number in (0, n_first):
+                        if number:
+                            kept = survivors(np.array(measured)[:, 0], candidates)
+                        some = [candidates[k] for k in kept]
+                        stage = folds[number:] if number else folds[:n_first]
+                        fits = Parallel(n_jobs, return_as="generator")(
+                            delayed(fit_candidates)(rows, some, train)
+                            for train, _ in stage
+                        )
+                    weights, *costs = next(fits)
+                    scores = score_candidates(rows, weights, metric, test)
+                    measured.append(np.full((3, len(candidates)), np.nan))
+                    measured[-1][:, kept] = scores, *costs
+                    seconds = time.perf_counter() - began
+                    progress = _progress(measured, candidates, len(folds), seconds)
+                    if self._should_stop(progress, report):
+                        break
+                results = search_results(np.array(measured), candidates)
+                best = choose(np.array(measured)[:, 0], candidates, folds)
+                fitted = fit_candidates(rows, [candidates[best]])
+            weights, _, n_passes = (values[0] for values in fitted)
             coef, threshold = weights / scale, 0.0
             if classes is not None:
-                row_scores = as_row_matrix(X).matvec(weights)
-                threshold = balanced_threshold(row_scores, labels, weight)
+                row_scores = as_row_matrix(rows.X).matvec(weights)
+                threshold = balanced_threshold(row_scores, rows.labels, rows.weight)
             replace_state(
                 self,
                 {
                     **self._target_attributes(classes),
                     "coef_": coef[None, :],
                     "intercept_": np.array([-threshold - float(centre @ coef)]),
-                    "n_passes_": n_passes,
+                    "n_passes_": float(n_passes),
                     "n_splits_": len(measured),
                     "best_index_": best,
                     "best_params_": candidates[best].parameters,
-                    "best_score_": float(scores[:, best].mean()),
-                    "cv_results_": loss_search.search_results(measured, candidates),
+                    "best_score_": float(results["mean_test_score"][best]),
+                    "cv_results_": results,
                 },
             )
         return self
@@ -316,7 +343,28 @@ class LinearRankerCV(SurvivalRanker):
         parameters.check_integer("n_jobs", self.n_jobs)
         parameters.check_max_time(self.max_time)
 
-    def _candidates(self, metric: NamedMetric, *, is_times: bool) -> list[Candidate]:
+    def _checked_rows(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None,
+        metric: NamedMetric,
+    ) -> tuple[LabelledRows, NDArray[Any] | None, FloatArray, FloatArray]:
+        """Return rows, their classes, and the centre and scale of their columns."""
+        X, classes, labels, weight = features.check_training_data(
+            self, X, y, sample_weight
+        )
+        features.check_column_sizes(X, getattr(self, "feature_names_in_", None))
+        queries = None if qid is None else check_qid(qid, labels.size)
+        if queries is None and metric.kind.needs_queries:
+            raise ValueError(f"metric={self.metric!r} needs queries: pass qid.")
+        centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if self.standardize and not as_row_matrix(X).is_sparse:
+            X, centre, scale = _standardized(X, weight)
+        return LabelledRows(X, labels, weight, queries), classes, centre, scale
+
+    def _candidates(self, metric: NamedMetric, *, has_times: bool) -> list[Candidate]:
         """Return all combinations that the target supports, the simpler ones first."""
         fpr, tpr = self._part_of_the_curve().values()
         if metric.options.get("fpr"):  # the range that a rate of it depends on
@@ -325,94 +373,65 @@ class LinearRankerCV(SurvivalRanker):
         if losses is None:
             # per query, the metrics that need queries are of the top as well
             is_top = metric.kind.is_top or metric.kind.needs_queries
-            losses = ["logistic regression", "sigmoid"]
-            losses += ["smooth average precision"] if is_top else []
-        parts = [(WHOLE, WHOLE)]
-        if (fpr, tpr) != parts[0]:
+            losses = ["logistic regression", "sigmoid", *[SMOOTH_RANKS] * is_top]
+        ranges = [(WHOLE, WHOLE)]
+        if (fpr, tpr) != ranges[0]:
             if fpr[1] < 1.0:
-                parts.append(((0.0, min(1.0, round(_WIDER * fpr[1], 12))), tpr))
-            parts.append((fpr, tpr))
+                ranges.append(((0.0, min(1.0, round(_WIDER * fpr[1], 12))), tpr))
+            ranges.append((fpr, tpr))
         is_supported = not metric.kind.uses_times
-        if is_times:
+        if has_times:
             check_whole_range(PartialHinge(fpr, tpr_range=tpr))
-            is_supported = self.metric in (None, "concordance")
-            is_supported &= CANDIDATE_LOSSES[-1] not in losses
+            is_whole_metric = self.metric in (None, "concordance")
+            is_supported = is_whole_metric and SMOOTH_RANKS not in losses
         if not is_supported:
-            held = "events and times" if is_times else "labels"
+            held = "events and times" if has_times else "labels"
             raise IncompatibleError(
                 f"metric={self.metric!r} and losses={self.losses!r} are not for a y "
                 f"with {held}. Leave both at None."
             )
-        found = []
+        candidates = []
         for loss in filter(losses.__contains__, CANDIDATE_LOSSES):
             C_values = [float(C) for C in self.C_values]
             if loss in SIMPLE_LOSSES:
                 least, most = min(C_values), max(C_values)
                 C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
+                loss = "cox" if has_times else loss
             # the hinge of a narrow range is often smallest where all scores tie
-            trained = parts if loss == "sigmoid" else parts[:1]
-            widths = _WIDTHS if loss == CANDIDATE_LOSSES[-1] else (None,)
-            name = "cox" if is_times and loss in SIMPLE_LOSSES else loss
-            found += [
-                Candidate(name, *part, C, width)
-                for part in trained
-                for width in widths
-                for C in C_values
+            trained = ranges if loss == "sigmoid" else ranges[:1]
+            widths = _WIDTHS if loss == SMOOTH_RANKS else (None,)
+            combined = product([loss], trained, widths, C_values)
+            candidates += [
+                Candidate(name, *ends, C, width) for name, ends, width, C in combined
             ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(candidates))
 
-    def _search(
-        self,
-        rows: Rows,
-        candidates: Sequence[Candidate],
-        metric: NamedMetric,
-        folds: Folds,
-    ) -> FloatArray:
-        """Measure all candidates on the first folds, the best half on the others.
+    def _should_stop(
+        self, progress: SearchProgress, report: Callable[[Any], object] | None
+    ) -> bool:
+        """Report a fold; return whether to leave out the others, with a warning."""
+        is_stopped = report is not None and bool(report(progress))
+        is_late = self.max_time is not None and progress.seconds >= self.max_time
+        if progress.fold == progress.n_folds or not (is_stopped or is_late):
+            return False
+        warnings.warn(
+            f"the search ended after {progress.fold} of {progress.n_folds} folds, "
+            "which decide the choice. Allow more max_time, or fewer C_values.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return True
 
-        Returns an array (folds, 3, candidates) of `measure_fold`; time may cut it.
-        """
-        report, start = reporter(self), time.perf_counter()
-        # Dask has workers of its own
-        n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
-        counts = [np.bincount(rows.labels[test], minlength=2) for _, test in folds]
-        n_tested = np.cumsum(counts, axis=0).min(axis=1)
-        n_first = int(np.searchsorted(n_tested, _ENOUGH_TESTED)) + 1
-        kept, done = list(range(len(candidates))), []
-        for some in (folds[:n_first], folds[n_first:]):
-            measure = partial(loss_search.measure_fold, rows, candidates, kept, metric)
-            for fold in Parallel(n_jobs, return_as="generator")(
-                delayed(measure)(*parts) for parts in some
-            ):
-                done.append(fold)
-                mean = np.mean(done, axis=0)[0]
-                best = int(np.nanargmax(mean))
-                named, seconds = (
-                    candidates[best].parameters,
-                    time.perf_counter() - start,
-                )
-                progress = SearchProgress(
-                    len(done), len(folds), named, float(mean[best]), seconds
-                )
-                is_stopped = report is not None and bool(report(progress))
-                is_late = self.max_time is not None and seconds >= self.max_time
-                if (is_stopped or is_late) and len(done) < len(folds):
-                    warnings.warn(
-                        f"the search ended after {len(done)} of {len(folds)} folds, "
-                        "which decide the choice. Allow more max_time, or fewer "
-                        "C_values.",
-                        ConvergenceWarning,
-                        stacklevel=3,
-                    )
-                    return np.array(done)
-            kept = loss_search.survivors(np.array(done)[:, 0], candidates)
-        return np.array(done)
-
-    def _folds(self, rows: Rows, groups: IntArray | None) -> Folds:
+    def _folds(self, rows: LabelledRows, groups: ArrayLike | None) -> Folds:
         """Divide the rows; both parts of each fold have rows of both classes."""
-        labels, is_times = rows.labels, rows.target is not None
+        labels, has_times = (
+            is_positive(rows.labels),
+            rows.labels.dtype.names is not None,
+        )
         # strata of censored times are divided
-        unit = rows.queries if groups is None and not is_times else groups
+        unit = None if has_times else rows.codes
+        if groups is not None:
+            unit = check_qid(groups, labels.size, "groups").codes
         if not isinstance(self.cv, Integral):
             splitter = check_cv(self.cv)
             folds = list(splitter.split(np.zeros(labels.size), labels, unit))
@@ -422,25 +441,43 @@ class LinearRankerCV(SurvivalRanker):
         else:
             n_positive = int(np.count_nonzero(labels))
             rarer = min(n_positive, labels.size - n_positive)
-            if rarer < int(self.cv) and not is_times:
+            if rarer < int(self.cv) and not has_times:
                 raise NotEnoughClassesError(
                     f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
                     "fewer folds, or more rows of that class."
                 )
-            n_repeats = min(max(-(-_ENOUGH_ROWS // labels.size), 1), _MAX_REPEATS)
+            n_repeats = min(max(-(-_MIN_ROWS // labels.size), 1), _MAX_REPEATS)
             folds = class_folds(labels, int(self.cv), self.random_state, n_repeats)
         for k, parts in enumerate(folds):
             for part, name in zip(parts, ("training", "test"), strict=True):
                 n_positive = int(np.count_nonzero(labels[part]))
-                if 0 < n_positive < part.size + is_times:
+                if 0 < n_positive < part.size + has_times:
                     continue
                 one_class = "negative" if n_positive else "positive"
-                missing = "event, thus no comparable" if is_times else one_class
+                missing = "event, thus no comparable" if has_times else one_class
                 raise NotEnoughClassesError(
                     f"fold {k} has no {missing} row among its {part.size} {name} rows. "
                     "Use fewer folds (cv), or smaller groups."
                 )
         return folds
+
+
+def _n_first_folds(folds: Folds, labels: NDArray[np.bool_]) -> int:
+    """Return the number of folds that measure all candidates, the others a half."""
+    counts = [np.bincount(labels[test], minlength=2) for _, test in folds]
+    n_tested = np.cumsum(counts, axis=0).min(axis=1)
+    return int(np.searchsorted(n_tested, _MIN_TESTED)) + 1
+
+
+def _progress(
+    measured: list[FloatArray], candidates: Candidates, n_folds: int, seconds: float
+) -> SearchProgress:
+    mean = np.mean(measured, axis=0)[0]
+    best = int(np.nanargmax(mean))
+    parameters = candidates[best].parameters
+    return SearchProgress(
+        len(measured), n_folds, parameters, float(mean[best]), seconds
+    )
 
 
 def _standardized(
@@ -452,21 +489,21 @@ def _standardized(
     rows = as_row_matrix(X)
     weights = np.ones(rows.shape[0]) if weight is None else weight
     total = weights.sum()
-    found = rows.reduce_rows(_sums, weights)
-    centre = sum(sums for sums, _ in found) / total
+    parts = rows.reduce_rows(_sums, weights)
+    centre = sum(sums for sums, _ in parts) / total
     squares = sum(rows.reduce_rows(_squares, weights, centre=centre))
     spread = np.sqrt(squares / total)
-    is_indicator = np.all([indicators for _, indicators in found], axis=0)
+    is_indicator = np.all([indicators for _, indicators in parts], axis=0)
     scale = np.where((spread > 0.0) & ~is_indicator, spread, 1.0)
     return rows.transform(_scaled, centre=centre, scale=scale), centre, scale
 
 
-def _sums(block: Any, of_rows: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    return of_rows @ block, (block * block == block).all(axis=0)
+def _sums(block: Any, row_values: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    return row_values @ block, (block * block == block).all(axis=0)
 
 
-def _squares(block: Any, of_rows: FloatArray, centre: FloatArray) -> FloatArray:
-    return np.asarray(of_rows @ (block - centre) ** 2)
+def _squares(block: Any, row_values: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(row_values @ (block - centre) ** 2)
 
 
 def _scaled(block: Any, centre: FloatArray, scale: FloatArray) -> FloatArray:
