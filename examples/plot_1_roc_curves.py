@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.metrics import partial_auc_score
 from aucmax.plots import roc_curve
 
 X, y = make_classification(

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
-from aucmax.metrics import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_auc
 
 X, y = make_classification(
     n_samples=40_000,

@@ -15,7 +15,8 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
-from aucmax.metrics import auc_interval, roc_auc_score
+from aucmax.inference import auc_interval
+from aucmax.metrics import roc_auc_score
 
 X, y = make_classification(
     n_samples=6000,

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 
 import aucmax
 from aucmax import MarginRanker
-from aucmax.metrics import auc_interval
+from aucmax.inference import auc_interval
 
 cancer = load_breast_cancer()
 X = pl.DataFrame(cancer.data, schema=list(cancer.feature_names))

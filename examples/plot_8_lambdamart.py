@@ -16,7 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucmax import LambdaMART, objectives
-from aucmax.metrics import bootstrap_interval, partial_auc_score, roc_auc_score
+from aucmax.inference import bootstrap_interval
+from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.plots import roc_curve
 
 EARLY = (0, 0.05)

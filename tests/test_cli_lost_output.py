@@ -16,8 +16,6 @@ import aucmax
 from aucmax import LambdaMART
 from aucmax._core import atomic as _atomic
 from aucmax.cli import main
-from aucmax.cli.entry_point import lenient_streams
-from aucmax.cli.output import Console
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 
 FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]
@@ -29,11 +27,6 @@ COMMANDS = {
         ["evaluate", "m.aucmax", "a.csv", "--figure", "out/e.svg"],
         ["e.svg"],
     ),
-    "explain": (
-        ["explain", "m.aucmax", "a.csv", "--output-dir", "out"],
-        ["importance.csv", "dependence.csv"],
-    ),
-    "report": (["report", "m.aucmax", "a.csv", "-o", "out/r.md"], ["r.md"]),
     "compare": (
         ["compare", "a.csv", "--target", "y", "--models", "logistic", "--folds", "2",
          "--output-dir", "out", "--report", "out/c.md"],
@@ -108,18 +101,13 @@ def run(arguments, broken, state, monkeypatch):
 STATES = ["closed", "full", "gone"]
 if not os.path.exists("/dev/full"):
     STATES.remove("full")
-CASES = [
-    (command, stream, state)
-    for command in COMMANDS
-    for stream in ("stdout", "stderr")
-    for state in STATES
-    if command in ("fit", "score") or os.environ.get("AUCMAX_TORTURE")
-]
 
 
 @pytest.mark.slow
 @POSIX
-@pytest.mark.parametrize(("command", "stream", "state"), CASES)
+@pytest.mark.parametrize("command", ["fit", "score"])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("state", STATES)
 def test_a_broken_stream_costs_no_file(folder, command, stream, state, monkeypatch):
     arguments, files = COMMANDS[command]
     code, seen = run(arguments, stream, state, monkeypatch)
@@ -135,23 +123,11 @@ def test_a_broken_stream_costs_no_file(folder, command, stream, state, monkeypat
     assert ("Error: standard output: " + reason in seen) == (state != "gone")
 
 
-@pytest.mark.slow
-@POSIX
-@pytest.mark.skipif(not os.environ.get("AUCMAX_TORTURE"), reason="takes a minute")
-@pytest.mark.parametrize("stream", ["stdout", "stderr"])
-@pytest.mark.parametrize("state", STATES)
-def test_a_broken_stream_costs_no_file_of_the_demo(folder, stream, state, monkeypatch):
-    code, _ = run(["demo", "--output-dir", "out"], stream, state, monkeypatch)
-    assert code == (0 if stream == "stderr" else 141 if state == "gone" else 2)
-    assert len(os.listdir("out")) == 5
-
-
 @POSIX
 @pytest.mark.parametrize("state", STATES)
 def test_scores_that_no_one_receives_are_a_failure(folder, state, monkeypatch):
-    for arguments in (["score", "m.aucmax", "a.csv"], ["--help"]):
-        code, _ = run(arguments, "stdout", state, monkeypatch)
-        assert code == (141 if state == "gone" else 2)
+    code, _ = run(["score", "m.aucmax", "a.csv"], "stdout", state, monkeypatch)
+    assert code == (141 if state == "gone" else 2)
 
 
 @pytest.mark.slow
@@ -162,20 +138,6 @@ def test_a_process_without_any_stream_saves_its_model(folder):
     ran = subprocess.run(["sh", "-c", script, "sh", *command], check=False)
     assert ran.returncode == 2
     aucmax.load("out/m.aucmax")
-
-
-@pytest.mark.slow
-@POSIX
-def test_a_reader_of_the_notes_that_leaves_is_no_error(folder):
-    reader, writer = os.pipe()
-    os.close(reader)
-    ran = subprocess.run(
-        [sys.executable, "-m", "aucmax", *FIT],
-        stdout=subprocess.PIPE, stderr=writer, text=True, check=False,
-    )  # fmt: skip
-    os.close(writer)
-    assert ran.returncode == 0
-    assert "Saved to out/m.aucmax" in ran.stdout
 
 
 @pytest.fixture
@@ -216,25 +178,7 @@ def test_a_file_that_cannot_be_written_goes_to_a_temporary_folder(
         assert f"{name} is in {place.absolute()} instead." in ran.stderr
         if name.endswith(".aucmax"):
             aucmax.load(place)
-
-
-@pytest.mark.parametrize("number", [errno.EDQUOT, errno.EACCES, errno.EROFS,
-                                    errno.ENOENT, errno.EIO])  # fmt: skip
-def test_a_model_survives_each_failure_to_write_it(folder, full_disk, number):
-    full_disk("out", number)
-    ran = invoke([*FIT, "--json"], exit_code=2)
-    (place,) = Path("scraps").glob("aucmax-*/m.aucmax")
-    assert f'"model_file": "{place.absolute()}"' in ran.stdout
-    aucmax.load(place)
-
-
-@pytest.mark.slow
-def test_a_checkpoint_outlives_a_model_that_cannot_be_saved(folder, full_disk):
-    full_disk("out")
-    full = [*FIT, "--checkpoint", "a.part", "--time-limit", "1"]
-    full[full.index("logistic")] = "auto"
-    assert "The checkpoint a.part is kept" in invoke(full, exit_code=2).stderr
-    assert os.path.exists("a.part")
+            assert arguments[0] != "fit" or str(place.absolute()) in ran.stdout
 
 
 def test_a_file_that_can_be_written_nowhere_ends_no_command(
@@ -280,22 +224,6 @@ def test_a_write_protected_file_is_refused_before_the_work(folder):
     assert "Fitting" not in said
 
 
-def test_a_terminal_that_takes_no_more_is_no_error(monkeypatch):
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    number = os.dup(2)
-    os.dup2(writer, 2)
-    monkeypatch.setattr(sys, "stderr", sys.__stderr__)
-    try:
-        with lenient_streams():
-            for _ in range(100):
-                Console().note("x" * 10_000)
-    finally:
-        os.dup2(number, 2)
-        for each in (reader, writer, number):
-            os.close(each)
-
-
 class Broken:
     def write(self, _):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -322,15 +250,8 @@ def test_a_full_disk_ends_no_fit_with_a_checkpoint(folder, full_disk, monkeypatc
 
     monkeypatch.setattr(SearchCheckpoint, "__init__", open_then_fill)
     Path("part").mkdir()
-    command = [
-        *FIT,
-        "--checkpoint",
-        "part/a.part",
-        "--model",
-        "auto",
-        "--time-limit",
-        "1",
-    ]
+    command = [*FIT, "--checkpoint", "part/a.part", "--time-limit", "1"]
+    command[command.index("logistic")] = "auto"
     ran = invoke(command, exit_code=0)
     assert ran.stderr.count("the fit continues without its checkpoint") == 1
     assert "part/a.part" in ran.stderr

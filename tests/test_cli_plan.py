@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from aucmax.cli import main
-from aucmax.metrics import plan_auc
+from aucmax.inference import plan_auc
 
 
 def run(*arguments, exit_code=0):

@@ -10,7 +10,8 @@ import aucmax
 from aucmax.cli import main
 from aucmax.cli.compare import ComparisonTask
 from aucmax.cli.reading import Data
-from aucmax.metrics import concordance_index, concordance_interval
+from aucmax.inference import concordance_interval
+from aucmax.metrics import concordance_index
 from aucmax.model_selection.models import SURVIVAL_CANDIDATES
 from survival_samples import censored_rows
 

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import aucmax
-from aucmax import datasets, decisions, inspection, metrics, risks
+from aucmax import datasets, decisions, inference, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
 from aucmax.model_selection.additive_logistic import AdditiveLogistic
@@ -68,16 +68,16 @@ def call_metrics(n):
         if name not in ("auc_at_k_score", "binned_auc_score"):
             options["sample_weight"] = r.weight
             found[name].append(metric(truth, r.score, **options))
-    band = metrics.roc_band(r.y, r.score, n_resamples=20)
+    band = inference.roc_band(r.y, r.score, n_resamples=20)
     points = metrics.roc_points(r.y, r.score)
     return found | {
-        "auc_interval": metrics.auc_interval(r.y, r.score, sample_weight=r.weight),
-        "bootstrap_interval": metrics.bootstrap_interval(
+        "auc_interval": inference.auc_interval(r.y, r.score, sample_weight=r.weight),
+        "bootstrap_interval": inference.bootstrap_interval(
             metrics.roc_auc_score, r.y, r.score, n_resamples=20, random_state=0
         ),
-        "compare_auc": metrics.compare_auc(r.y, r.score, r.other),
+        "compare_auc": inference.compare_auc(r.y, r.score, r.other),
         "metric_interval": [
-            metrics.metric_interval(r.y, r.score, name, n_resamples=5)
+            inference.metric_interval(r.y, r.score, name, n_resamples=5)
             for name in ("average_precision", "recall@fpr=0.1", "precision@9")
         ],
         "precision_at_k": metrics.precision_at_k(r.y, r.score, k=5, qid=r.qid),

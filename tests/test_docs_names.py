@@ -37,6 +37,7 @@ MODULES = [
     "aucmax.report",
     "aucmax.risks",
     "aucmax.graphs",
+    "aucmax.inference",
     "aucmax.tables",
     "aucmax.trees",
 ]

@@ -36,15 +36,17 @@ MAY_IMPORT = {
     "graphs": {
         *("binary_ranker", "linear", "risks", "regularizers", "solvers", "metrics"),
     },
-    "decisions": {"metrics"},
+    "inference": {"metrics"},
+    "decisions": {"metrics", "inference"},
     "tables": {"metrics", "datasets", "decisions"},
-    "inspection": {"metrics", "tables"},
-    "report": {"metrics", "tables", "decisions", "inspection"},
+    "inspection": {"metrics", "inference", "tables"},
+    "report": {"metrics", "inference", "tables", "decisions", "inspection"},
     "model_selection": {
         *("binary_ranker", "metrics", "tables", "datasets", "decisions", "inspection"),
         *("report", "linear", "margin", "boosting", "trees", "persistence", "risks"),
+        "inference",
     },
-    "torch": {"binary_ranker", "risks", "metrics"},
+    "torch": {"binary_ranker", "risks", "metrics", "inference"},
     "onnx": {
         *(
             "datasets",
@@ -56,11 +58,11 @@ MAY_IMPORT = {
             "model_selection",
         ),
     },
-    "dask": {"metrics", "risks", "hypotheses", "trees"},
-    "plots": {"metrics", "margin", "decisions", "inspection"},
+    "dask": {"metrics", "inference", "risks", "hypotheses", "trees"},
+    "plots": {"metrics", "inference", "margin", "decisions", "inspection"},
     "cli": {
         *("model_selection", "tables", "datasets", "metrics", "plots", "persistence"),
-        *("decisions", "inspection", "report"),
+        *("decisions", "inspection", "report", "inference"),
     },
 }
 

@@ -109,14 +109,14 @@ sys.meta_path.insert(0, Absent())
 
 CORE = """
 import numpy as np, aucmax
-from aucmax import metrics, risks
+from aucmax import inference, metrics, risks
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
 y = X[:, 0] + rng.normal(size=80) > 0.0
 assert 0.5 < metrics.roc_auc_score(y, X[:, 0]) < 1.0
-print(metrics.auc_interval(y, X[:, 0]), metrics.compare_auc(y, X[:, 0], X[:, 1]))
+print(inference.auc_interval(y, X[:, 0]), inference.compare_auc(y, X[:, 0], X[:, 1]))
 metrics.partial_auc_score(y, X[:, 0], fpr_range=(0.0, 0.2))
-metrics.plan_auc(auc=0.75, null=0.65, power=0.8)
+inference.plan_auc(auc=0.75, null=0.65, power=0.8)
 for risk in (risks.PairHinge(), risks.PairLogistic(), risks.PartialHinge((0.0, 0.3))):
     risk.bind(y).value_and_gradient(X[:, 0])
 for model in (

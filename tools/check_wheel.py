@@ -29,7 +29,7 @@ REMOVED = ["polars", "polars-runtime-32", "matplotlib", "lightgbm", "click", "ji
 CORE = """
 import numpy as np
 import aucmax
-from aucmax import AUCSVC, LinearRankerCV, metrics
+from aucmax import AUCSVC, LinearRankerCV, inference, metrics
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 4))
 y = X[:, 0] + rng.normal(size=300) > 0.5
@@ -37,8 +37,8 @@ model = AUCSVC().fit(X, y)
 assert model.dual_gap_ < 1.0
 scores = model.decision_function(X)
 assert 0.7 < metrics.roc_auc_score(y, scores) < 0.95
-assert "AUC" in str(metrics.auc_interval(y, scores))
-assert "AUC" in str(metrics.compare_auc(y, scores, X[:, 1]))
+assert "AUC" in str(inference.auc_interval(y, scores))
+assert "AUC" in str(inference.compare_auc(y, scores, X[:, 1]))
 assert 0.7 < LinearRankerCV(C_values=(0.1, 1.0), cv=2).fit(X, y).score(X, y) < 0.95
 """
 SMOKE = {

@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 
 from aucmax import AutoRanker
 from aucmax._core.row_splits import class_folds, unit_folds
-from aucmax.metrics import metric_interval
+from aucmax.inference import metric_interval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.fold_estimates import estimate_scores
 from aucmax.model_selection.goals import Goal

@@ -1,17 +1,17 @@
 """Whether studies of the planned size detect what they are planned for.
 
-Protocol, fixed before the run. :func:`aucmax.metrics.plan_auc` plans the sample size of
-each cell below for a power of 80 % or 90 % at a level of 5 %. Samples of that size are
-drawn from the assumed distribution (normal scores), and the share of samples in which
-the library detects the difference is counted: the interval of `auc_interval` excludes
-the null, or the p-value of `compare_auc` is below .05. The target is the planned power
-(at the rounded sizes) within 2 points, with 4,000 samples per cell (standard error 0.6
-points). All cells are reported. Normal quantiles, as the scale on which areas are
-spread, were chosen on 12 other cells of whole curves. Two earlier runs of these cells
-led to changes: the first took all areas beyond the first detected one as detected, and
-was 2.3 to 3.5 points off in 3 of 22 cells; the second took the standard error of a
-difference at the true areas, and was 2.2 to 2.6 points off in 4. This third run has
-other samples.
+Protocol, fixed before the run. :func:`aucmax.inference.plan_auc` plans the sample size
+of each cell below for a power of 80 % or 90 % at a level of 5 %. Samples of that size
+are drawn from the assumed distribution (normal scores), and the share of samples in
+which the library detects the difference is counted: the interval of `auc_interval`
+excludes the null, or the p-value of `compare_auc` is below .05. The target is the
+planned power (at the rounded sizes) within 2 points, with 4,000 samples per cell
+(standard error 0.6 points). All cells are reported. Normal quantiles, as the scale on
+which areas are spread, were chosen on 12 other cells of whole curves. Two earlier runs
+of these cells led to changes: the first took all areas beyond the first detected one as
+detected, and was 2.3 to 3.5 points off in 3 of 22 cells; the second took the standard
+error of a difference at the true areas, and was 2.2 to 2.6 points off in 4. This third
+run has other samples.
 """
 
 from typing import Any
@@ -20,8 +20,9 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score, plan_auc
-from aucmax.metrics.uncertainty import area_interval, two_sided_test
+from aucmax.inference import auc_interval, compare_auc, plan_auc
+from aucmax.inference.intervals import area_interval, two_sided_test
+from aucmax.metrics import partial_auc_score
 from benchmarks.report import Report
 
 TITLE = "Power at planned sample sizes"

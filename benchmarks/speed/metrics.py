@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn import metrics as theirs
 
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.risks import (
     Concordance,
     PairLogistic,
@@ -39,7 +39,7 @@ def partial_auc() -> float:
 def interval() -> float:
     y, scores = scored_rows(N_ROWS)
     return ratio(
-        lambda: metrics.auc_interval(y, scores),
+        lambda: inference.auc_interval(y, scores),
         lambda: theirs.roc_auc_score(y, scores),
     )
 
@@ -51,7 +51,7 @@ def ten_models() -> float:
     models = {f"model {k}": scores + one for k, one in enumerate(noise)}
     first = models["model 0"]
     return ratio(
-        lambda: metrics.compare_auc(y, models), lambda: merge_sort(first), repeats=3
+        lambda: inference.compare_auc(y, models), lambda: merge_sort(first), repeats=3
     )
 
 

@@ -24,7 +24,7 @@ def table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     return X, strength + generator.logistic(size=n_rows) > 1.0
 
 
-@gate("load_svmlight / scikit-learn's reader, 30,000 x 46", at_most=0.15)
+@gate("load_svmlight / scikit-learn's reader, 30,000 x 46", at_most=0.5)
 def letor() -> float:
     X = np.random.default_rng(0).random((30_000, 46))
     features = " ".join(f"{j + 1}:%.6f" for j in range(46))

@@ -303,7 +303,7 @@ def test_rows_are_held_out_where_none_are_given(model):
         n_iter_no_change=5, validation_fraction=0.25, random_state=3
     )
     X_kept, y_kept, weight_kept = X[weight > 0], y[weight > 0], weight[weight > 0]
-    train, held = hold_out(y_kept.size, y_kept, 0.25, 3)
+    train, held = hold_out(y_kept, 0.25, 3)
     ours = clone(patient).fit(X, y, weight)
     theirs = clone(patient).fit(
         X_kept[train],

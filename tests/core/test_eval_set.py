@@ -47,7 +47,7 @@ def test_each_class_gives_its_share_of_the_rows(fraction):
     labels = np.repeat(["no", "yes"], [90, 10])[
         np.random.default_rng(0).permutation(100)
     ]
-    train, held = hold_out(100, labels, fraction, 3)
+    train, held = hold_out(labels, fraction, 3)
     assert np.array_equal(np.sort(np.concatenate([train, held])), np.arange(100))
     assert (np.diff(train) > 0).all()
     assert (np.diff(held) > 0).all()
@@ -58,14 +58,14 @@ def test_each_class_gives_its_share_of_the_rows(fraction):
 
 def test_the_random_state_decides_which_rows_are_held_out():
     labels = np.arange(100) % 2
-    first, again, other = (hold_out(100, labels, 0.2, seed)[1] for seed in (0, 0, 1))
+    first, again, other = (hold_out(labels, 0.2, seed)[1] for seed in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 def test_queries_are_held_out_whole():
     queries = np.arange(100) // 5
-    train, held = hold_out(100, np.arange(100) % 5, 0.25, 0, groups=queries)
+    train, held = hold_out(np.arange(100) % 5, 0.25, 0, groups=queries)
     assert held.size == 25
     assert not set(queries[train]) & set(queries[held])
 
@@ -80,5 +80,5 @@ def test_queries_are_held_out_whole():
 )
 def test_too_few_rows_to_hold_some_out_are_rejected(labels, groups, fault):
     with pytest.raises(NotEnoughClassesError, match=r"fraction=0\.1.*eval_set=") as why:
-        hold_out(4, labels, 0.1, 0, groups)
+        hold_out(labels, 0.1, 0, groups)
     assert fault in str(why.value)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucmax._core import mapped as _mapped
-from aucmax._core.mapped import MapWriter, is_mapped, map_blocks, take_rows
+from aucmax._core.mapped import is_mapped, map_blocks, take_rows, write_map
 
 
 @pytest.fixture
@@ -19,10 +19,7 @@ def X():
 
 @pytest.fixture
 def mapped(X):
-    writer = MapWriter(3)
-    for start in (0, 7, 30):
-        writer.write(X[start : {0: 7, 7: 30, 30: 50}[start]])
-    return writer.finish()
+    return write_map((X[:7], X[7:30], X[30:]), 3, float)
 
 
 def test_a_map_holds_what_was_written(X, mapped):
@@ -63,14 +60,12 @@ def test_a_function_is_applied_block_by_block(monkeypatch, X, mapped):
 
 
 def test_no_rows_are_no_map():
-    assert MapWriter(4).finish().shape == (0, 4)
+    assert write_map((), 4, float).shape == (0, 4)
 
 
 def test_maps_have_no_names(tmp_path, monkeypatch, X):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    writer = MapWriter(3)
-    writer.write(X)
-    mapped = writer.finish()
+    mapped = write_map([X], 3, float)
     assert not os.listdir(tmp_path) or os.name == "nt"
     np.testing.assert_array_equal(mapped, X)
 
@@ -79,11 +74,10 @@ def test_maps_have_no_names(tmp_path, monkeypatch, X):
 def test_the_error_of_a_full_disk_names_its_folder(tmp_path):
     code = (
         "import resource, numpy as np\n"
-        "from aucmax._core.mapped import MapWriter\n"
+        "from aucmax._core.mapped import write_map\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "writer = MapWriter(10)\n"
         "try:\n"
-        "    writer.write(np.zeros((5000, 10)))\n"
+        "    write_map([np.zeros((5000, 10))], 10, float)\n"
         "except OSError as error:\n"
         "    print(error.filename, error.strerror)\n"
     )

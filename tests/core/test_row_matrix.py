@@ -6,7 +6,7 @@ from scipy import sparse
 
 from aucmax._core import mapped
 from aucmax._core.features import explain_non_finite
-from aucmax._core.mapped import MapWriter, is_mapped
+from aucmax._core.mapped import is_mapped, write_map
 from aucmax._core.row_matrix import as_row_matrix
 
 GENERATOR = np.random.default_rng(0)
@@ -16,9 +16,7 @@ ROWS = GENERATOR.permutation(101)[:30]
 
 
 def on_disk(table):
-    writer = MapWriter(table.shape[1])
-    writer.write(table)
-    return writer.finish()
+    return write_map([table], table.shape[1], float)
 
 
 def on_workers(table):

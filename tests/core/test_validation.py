@@ -17,8 +17,8 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
+from aucmax.inference import auc_interval
 from aucmax.metrics import (
-    auc_interval,
     mean_average_precision,
     multiclass_auc_score,
     ndcg_score,

@@ -10,8 +10,6 @@ from sklearn.datasets import load_svmlight_file
 from aucmax.datasets import load_svmlight, opening
 from aucmax.exceptions import DataFileError
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture
 def write(tmp_path):
@@ -64,13 +62,10 @@ def test_without_queries_qid_is_none(write):
 
 
 @pytest.mark.parametrize("size", [1, 3, 17, 64])
-def test_where_chunks_and_segments_end_makes_no_difference(write, size):
+def test_where_chunks_end_makes_no_difference(write, size):
     path = write(SAMPLE)
     whole = load_svmlight(path)
-    with (
-        patch.object(opening, "CHUNK", size),
-        patch("aucmax.datasets.svmlight._SEGMENT_BYTES", size * 8),
-    ):
+    with patch.object(opening, "CHUNK", size):
         parts = load_svmlight(path)
     assert_same_matrix(parts.X, whole.X)
     assert_same_bits(parts.y, whole.y)
@@ -214,8 +209,8 @@ def check_arbitrary_bytes(write, seed):
         ("1 3:2 2:4", 7, "does not exceed the one before"),
         ("1 1:2 qid:3", 7, "must follow the label directly"),
         ("1 qid:3 1:2", 3, "the rows before have no query"),
-        ("1 qid:x 1:2", 7, "'x' is not a query"),
-        ("1 qid:99999999999999999999 1:2", 7, "is not a query"),
+        ("1 qid:x 1:2", 3, "'qid:x' is not a query"),
+        ("1 qid:99999999999999999999 1:2", 3, "is not a query"),
         ("1 quid:4 1:2", 3, "'quid:4' is not a query"),
         ("1 9999999999999999999:1", 3, "not within 0 to"),
         ("1 1:2\x00", 5, "not a number"),
@@ -271,7 +266,7 @@ def test_huge_indices_get_64_bits(write, size):
     assert X.shape == (3, far)
     assert X.indices.dtype == np.int64
     assert X.indices.tolist() == [0, far - 1, 6]
-    farthest = 2**63 - 2
+    farthest = 10**15 - 1
     assert load_svmlight(write(f"1 {farthest}:3\n")).X.shape == (1, farthest)
 
 

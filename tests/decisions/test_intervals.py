@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
 
 
 @pytest.mark.parametrize(("seen", "n"), [(0, 1), (0, 9), (3, 7), (50, 100), (12, 12)])

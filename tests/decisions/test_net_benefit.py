@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from aucmax.decisions import net_benefit, operating_point
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=400)

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from aucmax.decisions import operating_point
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
 
 LABELS = np.array([0, 1] * 3 + [0] * 6)
 # few distinct values, so that ties are the rule

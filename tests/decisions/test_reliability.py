@@ -10,7 +10,7 @@ from scipy.special import expit, logit, stdtrit
 from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax.decisions import reliability
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
 
 RNG = np.random.default_rng(0)
 CHANCES = RNG.random(500).round(2)

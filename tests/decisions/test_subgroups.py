@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from aucmax.decisions import compare_groups, operating_point
-from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference.intervals import wilson_ends
+from aucmax.metrics import roc_auc_score
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(600) < 0.4

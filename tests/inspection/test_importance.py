@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import aucmax
+from aucmax.inference import compare_auc
 from aucmax.inspection import _rows, permutation_importance, rank_dependence
-from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
+from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
 from aucmax.tables import TableModel
 

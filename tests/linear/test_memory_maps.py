@@ -7,16 +7,14 @@ from sklearn.model_selection import StratifiedKFold
 from aucmax import AUCSVC, LinearRankerCV
 from aucmax._core import mapped as _mapped
 from aucmax._core.eval_set import LabelledRows
-from aucmax._core.mapped import MapWriter, is_mapped
+from aucmax._core.mapped import is_mapped, write_map
 from aucmax.linear.linear_ranker_cv import _standardized
 
 ROWS = 500
 
 
 def as_map(X):
-    writer = MapWriter(X.shape[1])
-    writer.write(X)
-    return writer.finish()
+    return write_map([X], X.shape[1], float)
 
 
 @pytest.fixture(autouse=True)

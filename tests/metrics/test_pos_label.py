@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
 
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics.multiclass import prepare_metric
 
@@ -24,15 +24,15 @@ METRICS = {
     "auc": partial(metrics.roc_auc_score, y_score=SCORES, sample_weight=WEIGHTS),
     "auc of queries": partial(metrics.roc_auc_score, y_score=SCORES, qid=QID),
     "partial": partial(metrics.partial_auc_score, y_score=SCORES, fpr_range=(0, 0.2)),
-    "interval": partial(metrics.auc_interval, y_score=SCORES),
-    "test": partial(metrics.compare_auc, y_score_a=SCORES, y_score_b=WEIGHTS),
+    "interval": partial(inference.auc_interval, y_score=SCORES),
+    "test": partial(inference.compare_auc, y_score_a=SCORES, y_score_b=WEIGHTS),
     "binned": partial(metrics.binned_auc_score, y_score=SCORES, bins=7),
     "at k": partial(metrics.auc_at_k_score, y_score=SCORES, k=7),
     "unnested": partial(metrics.unnested_auc_score, subsets=SETS),
     "precision": partial(metrics.precision_at_k, y_score=SCORES, k=7),
     "average precision": partial(metrics.mean_average_precision, y_score=SCORES),
     "bootstrap": partial(
-        metrics.bootstrap_interval,
+        inference.bootstrap_interval,
         metrics.partial_auc_score,
         y_score=SCORES,
         tpr_range=(0.5, 1),
@@ -41,7 +41,7 @@ METRICS = {
         random_state=0,
     ),
     "points": lambda y, **options: list(metrics.roc_points(y, SCORES, **options).tpr),
-    "band": lambda y, **options: metrics.roc_band(
+    "band": lambda y, **options: inference.roc_band(
         y, SCORES, n_resamples=5, **options
     ).low.tolist(),
     "prepared auc": lambda y, **options: prepare_metric(

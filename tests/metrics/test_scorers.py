@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucmax.exceptions import IncompatibleError
+from aucmax.inference import metric_interval
 from aucmax.metrics import (
     MissingQueriesError,
     concordance_scorer,
     make_query_scorer,
-    metric_interval,
     metric_scorer,
     ndcg_score,
     partial_auc_score,

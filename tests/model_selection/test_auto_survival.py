@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 import aucmax
 from aucmax import AutoRanker
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.metrics import concordance_index, concordance_interval, survival_target
+from aucmax.inference import concordance_interval
+from aucmax.metrics import concordance_index, survival_target
 from aucmax.model_selection import compare_models, report_model, table_model
 from aucmax.model_selection.concordance_estimates import (
     concordance,

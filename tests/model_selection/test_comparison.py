@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from aucmax.metrics import auc_interval, partial_auc_score
+from aucmax.inference import auc_interval
+from aucmax.metrics import partial_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.cross_validation import PlannedComparison
 from aucmax.model_selection.fold_estimates import summarise_scores

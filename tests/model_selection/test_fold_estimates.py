@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from aucmax import AutoRanker
-from aucmax.metrics import cv_auc_interval, metric_interval
+from aucmax.inference import cv_auc_interval, metric_interval
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.comparison import VersusBaseline, adjusted_tests
 from aucmax.model_selection.fold_estimates import mean_interval, paired_test

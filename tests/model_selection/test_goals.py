@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
-from aucmax.metrics.uncertainty import two_sided_test
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference.intervals import two_sided_test
+from aucmax.metrics import partial_auc_score
 from aucmax.model_selection import MODELS, compare_models, table_model
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, choose_goal

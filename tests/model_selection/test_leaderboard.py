@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from aucmax import AutoRanker
-from aucmax.metrics import auc_interval
+from aucmax.inference import auc_interval
 from aucmax.model_selection.leaderboard import summarise
 
 MODELS = ["logistic", "kernel", "additive"]

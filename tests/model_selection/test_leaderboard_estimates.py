@@ -1,13 +1,9 @@
 import numpy as np
 import pytest
 
-from aucmax.metrics import (
-    auc_interval,
-    compare_auc,
-    cv_auc_interval,
-    partial_auc_score,
-)
-from aucmax.metrics.uncertainty import area_interval
+from aucmax.inference import auc_interval, compare_auc, cv_auc_interval
+from aucmax.inference.intervals import area_interval
+from aucmax.metrics import partial_auc_score
 from aucmax.model_selection.fold_estimates import FoldScores, compare_folds
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, estimate, p_value

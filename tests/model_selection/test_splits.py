@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
-from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
-from aucmax.metrics.uncertainty import two_sided_test
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference.intervals import two_sided_test
+from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.cross_validation import Splits
 from aucmax.tables import describe_rows, encode_target

@@ -7,11 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import aucmax
 from aucmax import AutoRanker
 from aucmax.decisions import operating_point
-from aucmax.metrics import (
-    average_precision_score,
-    metric_interval,
-    precision_at_k,
-)
+from aucmax.inference import metric_interval
+from aucmax.metrics import average_precision_score, precision_at_k
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.fold_estimates import summarise_scores

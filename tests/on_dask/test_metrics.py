@@ -10,7 +10,7 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
 
 WIDE = {"fpr_range": (0.05, 0.4), "tpr_range": (0.1, 0.9)}
@@ -64,12 +64,12 @@ def test_areas_intervals_and_tests_are_those_of_the_rows(
     expected = metrics.partial_auc_score(y, a, **local)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
     same(
-        metrics.auc_interval(y_parts, a_parts, **parted),
-        metrics.auc_interval(y, a, **local),
+        inference.auc_interval(y_parts, a_parts, **parted),
+        inference.auc_interval(y, a, **local),
     )
     same(
-        metrics.compare_auc(y_parts, a_parts, b_parts, **parted),
-        metrics.compare_auc(y, a, b, **local),
+        inference.compare_auc(y_parts, a_parts, b_parts, **parted),
+        inference.compare_auc(y, a, b, **local),
     )
 
 
@@ -89,24 +89,24 @@ def test_perfect_constant_and_equal_scores_have_exact_answers():
     assert metrics.roc_auc_score(y, perfect) == 1.0
     assert metrics.roc_auc_score(y, -perfect) == 0.0
     assert metrics.roc_auc_score(y, constant) == 0.5
-    interval = metrics.auc_interval(y, perfect)
-    assert interval == metrics.auc_interval(local, perfect.compute())
+    interval = inference.auc_interval(y, perfect)
+    assert interval == inference.auc_interval(local, perfect.compute())
     same(
-        metrics.compare_auc(y, perfect, constant),
-        metrics.compare_auc(local, local * 1.0, np.full(60, 7.0)),
+        inference.compare_auc(y, perfect, constant),
+        inference.compare_auc(local, local * 1.0, np.full(60, 7.0)),
     )
-    assert metrics.compare_auc(y, perfect, perfect).p_value == 1.0
+    assert inference.compare_auc(y, perfect, perfect).p_value == 1.0
 
 
 @pytest.mark.parametrize("scale", [2.0**-300, 2.0**300])
 def test_weights_of_extreme_scales_count_by_their_proportions(scale):
     y, scores, _, weights = rows()
-    expected = metrics.auc_interval(y, scores, sample_weight=weights)
+    expected = inference.auc_interval(y, scores, sample_weight=weights)
     parted = [cut(v, 200) for v in (y, scores)]
     # whole multiples, since the smallest numbers have few digits
     weights = np.ceil(weights * 4.0)
-    expected = metrics.auc_interval(y, scores, sample_weight=weights)
-    found = metrics.auc_interval(*parted, sample_weight=cut(weights * scale, 200))
+    expected = inference.auc_interval(y, scores, sample_weight=weights)
+    found = inference.auc_interval(*parted, sample_weight=cut(weights * scale, 200))
     same(found, expected)
 
 
@@ -269,9 +269,9 @@ def test_one_class_is_refused_with_the_number_of_rows():
         metrics.roc_auc_score(cut(np.ones(50), 20), scores)
     y, weights = np.arange(50) < 10, (np.arange(50) >= 10) * 1.0
     with pytest.raises(NotEnoughClassesError, match="all 40 rows of positive weight"):
-        metrics.auc_interval(cut(y, 20), scores, sample_weight=cut(weights, 20))
+        inference.auc_interval(cut(y, 20), scores, sample_weight=cut(weights, 20))
     with pytest.raises(ValueError, match="at least two rows of each class"):
-        metrics.auc_interval(cut(np.arange(50) == 3, 20), scores)
+        inference.auc_interval(cut(np.arange(50) == 3, 20), scores)
 
 
 def test_no_rows_of_the_common_class_leave_their_part(monkeypatch):

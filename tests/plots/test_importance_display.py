@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from aucmax.inference import compare_auc
 from aucmax.inspection import permutation_importance
-from aucmax.metrics import compare_auc
 from aucmax.plots import ImportanceDisplay
 
 

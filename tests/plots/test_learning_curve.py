@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from aucmax.metrics import auc_interval
+from aucmax.inference import auc_interval
 from aucmax.plots import LearningCurveDisplay
 
 

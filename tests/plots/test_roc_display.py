@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.plots import ROCCurveDisplay, roc_curve
 
@@ -31,7 +31,7 @@ def test_the_line_is_the_roc_curve(ax):
 def test_the_numbers_are_those_of_the_metrics(ax):
     (curve,) = roc_curve(LABELS, GOOD, fpr_range=(0.1, 0.3), ax=ax).curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD)
-    assert curve.interval == metrics.auc_interval(LABELS, GOOD, confidence=0.95)
+    assert curve.interval == inference.auc_interval(LABELS, GOOD, confidence=0.95)
     partial = metrics.partial_auc_score(LABELS, GOOD, fpr_range=(0.1, 0.3))
     assert curve.partial_auc == partial
 

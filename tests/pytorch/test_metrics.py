@@ -6,13 +6,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import (
-    auc_interval,
-    average_precision_score,
-    metric_interval,
-    partial_auc_score,
-    roc_auc_score,
-)
+from aucmax.inference import auc_interval, metric_interval
+from aucmax.metrics import average_precision_score, partial_auc_score, roc_auc_score
 from aucmax.torch import AUROC, AveragePrecision, PartialAUROC
 
 torch.set_num_threads(1)

@@ -14,14 +14,8 @@ import aucmax
 from aucmax import AUCSVC, AutoRanker
 from aucmax.cli import main
 from aucmax.exceptions import PositiveClassWarning
-from aucmax.metrics import (
-    auc_interval,
-    compare_auc,
-    cv_auc_interval,
-    metric_interval,
-    roc_auc_score,
-    roc_auc_scorer,
-)
+from aucmax.inference import auc_interval, compare_auc, cv_auc_interval, metric_interval
+from aucmax.metrics import roc_auc_score, roc_auc_scorer
 from aucmax.model_selection import compare_models, report_model
 from aucmax.plots import ROCCurveDisplay
 from aucmax.tables import TableModel, encode_target

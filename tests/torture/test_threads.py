@@ -10,7 +10,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 import aucmax
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.graphs import grid_edges, rank
 from aucmax.risks import bound_pair_logistic
 from aucmax.risks._pairs import few_pairs, level_pairs, logistic_grid
@@ -29,7 +29,7 @@ COUNTS = (1, 2, 4, 8)
 METRICS = {
     "roc_auc_score": lambda: metrics.roc_auc_score(Y, S),
     "partial_auc_score": lambda: metrics.partial_auc_score(Y, S, fpr_range=(0, 0.1)),
-    "auc_interval": lambda: metrics.auc_interval(Y, S).high,
+    "auc_interval": lambda: inference.auc_interval(Y, S).high,
     "ndcg_score": lambda: metrics.ndcg_score(LEVELS, S, qid=QID),
     "mean_average_precision": lambda: metrics.mean_average_precision(Y, S, qid=QID),
     "ordinal_auc_score": lambda: metrics.ordinal_auc_score(LEVELS, S),

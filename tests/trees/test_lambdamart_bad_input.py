@@ -15,9 +15,9 @@ BAD_PARAMETERS = {
     ),
     "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
     "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
-    "num_leaves": (1, "num_leaves must be a whole number from 2 to 131072, got 1"),
-    "max_depth": (2.5, "max_depth must be a whole number from -1"),
-    "min_child_samples": (-1, "min_child_samples must be a whole number from 0"),
+    "num_leaves": (1, "num_leaves must be an integer of at least 2, got 1"),
+    "max_depth": (2.5, "max_depth must be an integer of at least -1"),
+    "min_child_samples": (-1, "min_child_samples must be an integer of at least 0"),
     "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
     "reg_alpha": (-1.0, "reg_alpha must be a finite number from 0 to inf, got -1.0"),
@@ -28,7 +28,7 @@ BAD_PARAMETERS = {
     "truncation": (0, "truncation must be an integer of at least 1, got 0"),
     "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
     "n_jobs": (-2, "n_jobs must be a number of threads, 0 for all cores, or None"),
-    "random_state": (-1, "random_state must be a whole number from 0"),
+    "random_state": (-1, "random_state must be an integer of at least 0"),
 }
 
 

@@ -139,9 +139,7 @@ def test_rows_are_held_out_where_there_are_none_to_watch(name, with_queries):
     # the same as if these rows had been given apart
     some = np.flatnonzero(weight)
     labels = y[some]
-    train, held = hold_out(
-        some.size, labels, 0.3, 0, None if qid is None else qid[some]
-    )
+    train, held = hold_out(labels, 0.3, 0, None if qid is None else qid[some])
     assert 0.2 < held.size / some.size < 0.4
     train, held = some[train], some[held]
     rows = {"X": X[held], "y": y[held], "sample_weight": weight[held]}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import LambdaMART
-from aucmax._core.mapped import MapWriter
+from aucmax._core.mapped import write_map
 
 ROWS = 600
 
@@ -19,9 +19,7 @@ def rows_of(seed: int, dtype: type = np.float64):
 
 
 def mapped(X):
-    writer = MapWriter(X.shape[1], X.dtype)
-    writer.write(X)
-    return writer.finish()
+    return write_map([X], X.shape[1], X.dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

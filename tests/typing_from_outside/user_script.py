@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import aucmax
-from aucmax import AUCSVC, datasets, metrics
-from aucmax.metrics import MetricDifference, MetricInterval
+from aucmax import AUCSVC, datasets, inference, metrics
+from aucmax.inference import MetricDifference, MetricInterval
 
 rng = np.random.default_rng(0)
 X: NDArray[np.float64] = rng.normal(size=(200, 3))
@@ -21,9 +21,9 @@ model: AUCSVC = AUCSVC(C=1.0, fpr_range=(0.0, 0.5)).fit(X, y)
 scores: NDArray[np.float64] = model.decision_function(X)
 gap: float = model.dual_gap_
 auc: float = metrics.roc_auc_score(y, scores)
-interval: MetricInterval = metrics.auc_interval(y, scores)
+interval: MetricInterval = inference.auc_interval(y, scores)
 low: float = interval.low
-difference: MetricDifference = metrics.compare_auc(y, scores, X[:, 1])
+difference: MetricDifference = inference.compare_auc(y, scores, X[:, 1])
 p: float = difference.p_value
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "model.aucmax")

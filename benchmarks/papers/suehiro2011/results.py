@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax.metrics import MetricDifference, compare_auc
+from aucmax.inference import MetricDifference, compare_auc
 from benchmarks.papers.choices import Results
 from benchmarks.papers.suehiro2011 import printed
 from benchmarks.papers.suehiro2011.data import (

@@ -11,7 +11,8 @@ from itertools import groupby
 import numpy as np
 from scipy.stats import rankdata
 
-from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
+from aucmax.inference import compare_auc
+from aucmax.metrics import partial_auc_score, roc_auc_score
 from benchmarks.papers.differences import mean_difference
 from benchmarks.papers.pages import ABSENT, Page, Table, largest_bold
 from benchmarks.papers.tables.data import TABLES, path_of, split

@@ -27,18 +27,17 @@ from aucmax.decisions import (
     operating_point,
     reliability,
 )
-from aucmax.metrics import (
+from aucmax.inference import (
     auc_interval,
     bootstrap_interval,
     compare_auc,
     compare_concordance,
-    concordance_index,
     concordance_interval,
     cumulative_dynamic_auc,
     cv_auc_interval,
     metric_interval,
-    roc_auc_score,
 )
+from aucmax.metrics import concordance_index, roc_auc_score
 from aucmax.metrics.metric_names import parse_metric
 
 Outcome = tuple[bool, float]

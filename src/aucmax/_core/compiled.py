@@ -1,7 +1,9 @@
 """Numba's ``njit``, which compiles for large arrays only, and survives a bad cache.
 
-Python runs a loop over few rows in milliseconds, with equal bits, so it does until its
-time adds up. The outermost loop decides for the loops that it calls.
+A first `AUCSVC.fit` of 300 rows takes 0.3 s; if numba ran its loops, 7 s with an empty
+cache and 3 s in each later process (two cores at 2.5 GHz). So Python runs a loop over
+few rows, with equal bits, until its time adds up. The outermost loop decides for the
+loops that it calls.
 """
 
 import os

@@ -86,7 +86,6 @@ def _unpack(eval_set: Any) -> tuple[Any, ...]:
 
 
 def hold_out(
-    n_rows: int,
     labels: ArrayLike,
     fraction: float,
     random_state: Any,
@@ -95,7 +94,7 @@ def hold_out(
     """Return the training and the held-out rows, by class or in whole groups."""
     labels = np.asarray(labels)
     random = check_random_state(random_state)
-    is_held = np.zeros(n_rows, dtype=bool)
+    is_held = np.zeros(labels.size, dtype=bool)
     if groups is None:
         for label in np.unique(labels):
             rows = np.flatnonzero(labels == label)
@@ -105,7 +104,7 @@ def hold_out(
                     f"class, one to train and one to validate, but class "
                     f"{label.item()!r} has one row. {_OR_GIVE_ROWS}"
                 )
-            is_held[_share_of(rows, fraction, random)] = True
+            is_held[_draw(rows, fraction, random)] = True
     else:
         queries = np.unique(groups)
         if queries.size < 2:
@@ -113,9 +112,9 @@ def hold_out(
                 f"validation_fraction={fraction:g} holds out whole queries, but all "
                 f"rows belong to one query. {_OR_GIVE_ROWS}"
             )
-        is_held = np.isin(groups, _share_of(queries, fraction, random))
-        for part, own in (("training", ~is_held), ("validation", is_held)):
-            if np.unique(labels[own]).size < 2:
+        is_held = np.isin(groups, _draw(queries, fraction, random))
+        for part, is_in in (("training", ~is_held), ("validation", is_held)):
+            if np.unique(labels[is_in]).size < 2:
                 raise NotEnoughClassesError(
                     f"validation_fraction={fraction:g} leaves the {part} queries with "
                     f"rows of one class only. {_OR_GIVE_ROWS}"
@@ -123,7 +122,7 @@ def hold_out(
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 
 
-def _share_of(
+def _draw(
     values: NDArray[Any], fraction: float, random: np.random.RandomState
 ) -> NDArray[Any]:
     """Draw a share of some values: at least one, but not all."""

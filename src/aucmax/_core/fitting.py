@@ -92,7 +92,7 @@ class RoundMonitor:
         self._start = time.perf_counter()
 
     @classmethod
-    def of(cls, estimator: Any, print_every: int = 1) -> Self:
+    def from_parameters(cls, estimator: Any, print_every: int = 1) -> Self:
         """Return the monitor that the parameters of an estimator describe."""
         return cls(
             estimator.n_estimators,

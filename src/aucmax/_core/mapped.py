@@ -2,8 +2,7 @@
 
 import mmap
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,40 +14,18 @@ from aucmax._core.validation import FloatArray, IntArray
 _CELLS_AT_ONCE = 1 << 21  # 16 megabytes of float64
 
 
-class MapWriter:
-    """Writes the rows of a matrix, block by block, and maps them in the end."""
-
-    def __init__(self, n_columns: int, dtype: Any = np.float64) -> None:
-        self._n_columns = n_columns
-        self._dtype = np.dtype(dtype)
-        self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-
-    def write(self, block: NDArray[Any]) -> None:
-        """Add rows."""
-        rows = np.ascontiguousarray(block, dtype=self._dtype)
-        left = rows.reshape(-1).view(np.uint8).data
-        with explain_full_disk():
-            while left:  # the system may take less at a time
-                left = left[self._file.write(left) :]
-
-    def finish(self) -> NDArray[Any]:
-        """Return all rows as a read-only array on disk."""
-        with self._file:
-            if not self._file.tell():
-                return np.empty((0, self._n_columns), dtype=self._dtype)
-            pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        return np.frombuffer(pages, self._dtype).reshape(-1, self._n_columns)
-
-    def close(self) -> None:
-        """Delete the file."""
-        self._file.close()
-
-
-@contextmanager
-def explain_full_disk() -> Iterator[None]:
-    """Add advice to the error of a full disk for temporary files."""
+def write_map(
+    blocks: Iterable[NDArray[Any]], n_columns: int, dtype: Any
+) -> NDArray[Any]:
+    """Write blocks of rows to a file without a name; return all as a read-only map."""
     try:
-        yield
+        with tempfile.TemporaryFile() as file:
+            for block in blocks:
+                file.write(np.ascontiguousarray(block, dtype=dtype).data)
+            if not file.tell():
+                return np.empty((0, n_columns), dtype=dtype)
+            file.flush()
+            pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
@@ -58,6 +35,7 @@ def explain_full_disk() -> Iterator[None]:
             "set the environment variable TMPDIR to another folder",
             tempfile.gettempdir(),
         ) from error
+    return np.frombuffer(pages, dtype).reshape(-1, n_columns)
 
 
 def is_mapped(X: Any) -> bool:
@@ -78,17 +56,13 @@ def map_blocks(
     X: NDArray[Any], function: Callable[[NDArray[Any]], FloatArray]
 ) -> FloatArray:
     """Return the results of a function of the rows, block by block, as a map."""
-    writer = MapWriter(X.shape[1])
-    for rows in row_blocks(X):
-        writer.write(function(X[rows]))
-    return writer.finish()
+    blocks = (function(X[rows]) for rows in row_blocks(X))
+    return write_map(blocks, X.shape[1], np.float64)
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
     """Return ``X[rows]``; of a memory map as another map."""
     if not is_mapped(X):
         return X[rows]
-    writer = MapWriter(X.shape[1], X.dtype)
-    for block in row_blocks(X, rows.size):
-        writer.write(X[rows[block]])
-    return writer.finish()
+    blocks = (X[rows[block]] for block in row_blocks(X, rows.size))
+    return write_map(blocks, X.shape[1], X.dtype)

@@ -19,15 +19,17 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 
-def check_integer(name: str, value: Any, least: int = 1) -> None:
-    """Raise unless the value is an integer from `least` to 2**53."""
+def check_integer(
+    name: str, value: Any, least: int = 1, most: int = _MAX_COUNT
+) -> None:
+    """Raise unless the value is an integer from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or int(value) < least:
         raise ValueError(
             f"{name} must be an integer of at least {least}, got {value!r}."
         )
-    if int(value) > _MAX_COUNT:
-        raise ValueError(f"{name} must be at most 2**53, got {value!r}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:

@@ -286,7 +286,7 @@ class Queries:
     """Which query each row belongs to; rows of one query need not be neighbours."""
 
     codes: IntArray  # query numbers 0 .. n_queries - 1
-    ids: NDArray[Any] | list[Any]  # ids[codes[row]] is what the caller gave
+    ids: NDArray[Any]  # ids[codes[row]] is what the caller gave
 
     @property
     def n_queries(self) -> int:
@@ -318,7 +318,8 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
         numbers = [seen.setdefault(value, len(seen)) for value in array]
     except TypeError as error:
         raise TypeError(f"{name} must hold hashable ids: {error}.") from None
-    return Queries(np.array(numbers, dtype=np.int64), list(seen))
+    ids = np.fromiter(seen, dtype=object, count=len(seen))
+    return Queries(np.array(numbers, dtype=np.int64), ids)
 
 
 def warn_of_one_query(qid: ArrayLike | None, n_rows: int, measure: str) -> None:

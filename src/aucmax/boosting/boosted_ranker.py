@@ -221,7 +221,7 @@ class BoostedRanker(HypothesisRanker):
             reweighting = self._reweighting(labels, weight)
             learner = LEARNERS[self._kind](X, self._names)
             rounds = BoostingRounds(
-                RoundMonitor.of(self), learner, self.min_edge, validation
+                RoundMonitor.from_parameters(self), learner, self.min_edge, validation
             )
             rounds.run(X, reweighting)
             warning = self._convergence_warning(rounds)
@@ -276,7 +276,6 @@ class BoostedRanker(HypothesisRanker):
         if self.n_iter_no_change is None:
             return rows, None
         train, held = hold_out(
-            rows.labels.size,
             classes[rows.labels.astype(np.intp)],
             self.validation_fraction,
             self.random_state,

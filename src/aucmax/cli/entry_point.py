@@ -6,8 +6,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,58 +31,44 @@ def printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
-def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text for the user; whatever it names, a terminal only shows it."""
-    click.echo(printable(text), err=err, nl=nl)
+_lost: list[OSError] = []  # why results of this command could not be printed
 
 
-class _Stream(io.FileIO):
-    """A standard stream; `error` is the last failure to write."""
+def echo(
+    text: str, *, err: bool = False, nl: bool = True, is_raw: bool = False
+) -> bool:
+    """Print text for the user; return False, and print no more, if that fails.
 
-    error: OSError | None = None
-
-    def write(self, data: Any) -> int:
-        """Write some of the bytes, or lose all of them."""
-        try:
-            if (n_written := super().write(data)) is not None:
-                return n_written
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        except OSError as error:
-            self.error = error
-        return memoryview(data).nbytes
-
-
-@contextmanager
-def lenient_streams() -> Iterator[None]:
-    """Let nothing that is printed raise, unless others have replaced the streams."""
-    # A closed stream would give its number to the next file, where C code would print.
-    # This one can be read alone, so that writing to it is an error that is noticed.
-    while (spare := os.open(os.devnull, os.O_RDONLY)) <= 2:
-        pass
-    os.close(spare)
-    before = sys.stdout, sys.stderr
-    sys.stdout = _lenient(1, sys.stdout, sys.__stdout__)
-    sys.stderr = _lenient(2, sys.stderr, sys.__stderr__)
+    So no command ends before its files are written. On a terminal, control characters
+    in names and cells are shown, not obeyed; raw text is that of a file.
+    """
+    name = "stderr" if err else "stdout"
+    stream = getattr(sys, name)
     try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
-
-
-def _lenient(number: int, stream: Any, original: Any) -> Any:
-    if stream is not original:
-        return stream
-    raw = _Stream(number, "w", closefd=False)
-    encoding = getattr(stream, "encoding", "utf-8")
-    errors = getattr(stream, "errors", "backslashreplace")
-    buffer = io.BufferedWriter(raw)
-    return io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
+        if stream is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        shown = text if is_raw and not stream.isatty() else printable(text)
+        click.echo(shown, err=err, nl=nl, color=True if is_raw else None)
+    except (OSError, ValueError) as error:  # ValueError: a file that is closed
+        setattr(sys, name, None)  # or Python would write the rest when it ends
+        if not err:
+            if isinstance(error, ValueError):
+                error = OSError(errno.EBADF, str(error))
+            _lost.append(error)
+        return False
+    return True
 
 
 def output_error() -> OSError | None:
-    """Return why some of the output is lost, or None."""
-    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return raw.error if isinstance(raw, _Stream) else None
+    """Return why some of the results are lost, or None."""
+    return _lost[0] if _lost else None
+
+
+def _open_closed_streams() -> None:
+    # a closed stream would give its number to the next file, where C code would print
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(spare)
 
 
 class NothingRankedError(click.ClickException):
@@ -118,30 +103,28 @@ class CommandGroup(Command, click.Group):
         given = args[0] if args else extra.get("args")
         self.arguments = list(sys.argv[1:] if given is None else given)
         extra["standalone_mode"] = False
-        with lenient_streams():
-            try:
-                code = super().main(*args, **extra)
-            except BaseException as error:
-                code = self.report(error)
-            lost = output_error()
-            if not code and isinstance(lost, BrokenPipeError):
-                code = READER_GONE
-            elif not code and lost is not None:
-                lost.filename = "standard output"
-                code = self.report(lost)
+        _lost.clear()
+        _open_closed_streams()
+        try:
+            code = super().main(*args, **extra)
+        except BaseException as error:
+            code = self.report(error)
+        lost = output_error()
+        if not code and isinstance(lost, BrokenPipeError):
+            code = READER_GONE
+        elif not code and lost is not None:
+            lost.filename = "standard output"
+            code = self.report(lost)
         sys.exit(code if isinstance(code, int) else 0)
 
     def report(self, error: BaseException) -> int:
         """Print what went wrong; return the exit code."""
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else FAULT
-        is_abort = isinstance(error, click.exceptions.Abort)
-        if is_abort and isinstance(error.__cause__, EOFError):
-            error = error.__cause__  # not at a prompt, where click names no cause
         if self.shows_tracebacks:
             echo("".join(traceback.format_exception(error)), err=True, nl=False)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-            click.echo("Interrupted. No file was left half-written.", err=True)
+            echo("Interrupted. No file was left half-written.", err=True)
             return INTERRUPTED
         if isinstance(error, click.ClickException):
             shown = io.StringIO()
@@ -179,13 +162,6 @@ def _explain(error: BaseException) -> str | None:
     from aucmax.exceptions import IncompatibleError
 
     text = str(error)
-    if isinstance(error, ImportError | OSError) and any(
-        sign in text for sign in ("failed to map segment", "annot allocate memory")
-    ):
-        return (
-            f"not enough memory to load the program ({text}). Allow the process more "
-            "(ulimit -v, or the limit of the container)."
-        )
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename else reason

@@ -212,7 +212,7 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     """Return Harrell's and Uno's C, and the AUC at quartiles of the event times."""
     if not truth.is_survival:
         return {}
-    from aucmax.metrics import concordance_interval, cumulative_dynamic_auc
+    from aucmax.inference import concordance_interval, cumulative_dynamic_auc
     from aucmax.report.survival_view import event_quantiles
 
     rows, known = (

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -83,14 +83,14 @@ class Console:
     def give(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
-            click.echo(json.dumps(record, indent=2, allow_nan=False))
+            echo(json.dumps(record, indent=2, allow_nan=False), is_raw=True)
 
     @contextmanager
     def progress(self, title: str, n_steps: int) -> Iterator[Callable[..., None]]:
         """Yield a function to call with a line of progress after each step."""
         if self.is_quiet:
             yield lambda *_: None
-        elif sys.stderr.isatty():
+        elif sys.stderr is not None and sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
                 label=printable(title),
@@ -103,10 +103,19 @@ class Console:
                 width=20,
                 file=sys.stderr,
             ) as bar:
-                yield lambda line, n=1: bar.update(n, line)
+
+                def step(line: str, n: int = 1) -> None:
+                    with suppress(OSError):
+                        bar.update(n, line)
+
+                yield step
         else:
             echo(f"{title} ...", err=True)
-            yield lambda line, *_: echo(f"  {line}", err=True)
+
+            def step(line: str, n: int = 1) -> None:
+                echo(f"  {line}", err=True)
+
+            yield step
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:

@@ -68,8 +68,8 @@ def plan(
     Give all but one of --auc, --positives, --power and --level: the missing one is
     computed. Prints a sentence for a protocol.
     """
-    from aucmax.metrics import plan_auc
-    from aucmax.metrics.results import to_plain
+    from aucmax.inference import plan_auc
+    from aucmax.inference.results import to_plain
 
     if level is None and None in (positives, options["power"], options["auc"]):
         level = 0.05

@@ -1,7 +1,6 @@
 """``aucmax score``: rank the rows of a file by a saved model."""
 
 import re
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.entry_point import Command, output_error, printable
+from aucmax.cli.entry_point import Command, echo
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -266,11 +265,8 @@ def _print_scores(frames: Iterator[Any], console: Console) -> None:
         return
     # piece by piece, so that a reader who has seen enough stops us early
     pieces = (piece for frame in frames for piece in frame.iter_slices(4096))
-    show = printable if sys.stdout.isatty() else str
     for k, piece in enumerate(pieces):
-        # colors are allowed: without them, click takes escapes out of cells
-        click.echo(show(piece.write_csv(include_header=k == 0)), nl=False, color=True)
-        if output_error():
+        if not echo(piece.write_csv(include_header=k == 0), nl=False, is_raw=True):
             return
 
 

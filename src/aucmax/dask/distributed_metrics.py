@@ -10,8 +10,14 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
-from aucmax.metrics import retrieval, uncertainty
-from aucmax.metrics._samples import rows_in_box
+from aucmax.inference import intervals
+from aucmax.inference.influence import rows_in_box
+from aucmax.inference.results import (
+    MetricDifference,
+    MetricInterval,
+    check_confidence,
+)
+from aucmax.metrics import retrieval
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -21,11 +27,6 @@ from aucmax.metrics._steps import (
     mean_over_queries,
 )
 from aucmax.metrics.multiclass import NEEDED
-from aucmax.metrics.results import (
-    MetricDifference,
-    MetricInterval,
-    check_confidence,
-)
 from aucmax.metrics.retrieval import GAIN, RELEVANT
 from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
@@ -84,7 +85,7 @@ def auc_interval(
     pos_label: Any = None,
     **others: Any,
 ) -> MetricInterval:
-    """See :func:`aucmax.metrics.auc_interval`."""
+    """See :func:`aucmax.inference.auc_interval`."""
     _reject_other_options(others)
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -97,11 +98,9 @@ def auc_interval(
             _area_and_error, steps, box=box, is_weighted=sample_weight is not None
         )
     )
-    uncertainty.warn_of_few_rows(rows)
-    ends = uncertainty.area_interval(auc, error, confidence, rows)
-    return MetricInterval(
-        auc, *ends, error, confidence, rows, uncertainty.area_name(box)
-    )
+    intervals.warn_of_few_rows(rows)
+    ends = intervals.area_interval(auc, error, confidence, rows)
+    return MetricInterval(auc, *ends, error, confidence, rows, intervals.area_name(box))
 
 
 def _reject_other_options(options: dict[str, Any]) -> None:
@@ -125,7 +124,7 @@ def compare_auc(
     pos_label: Any = None,
     **others: Any,
 ) -> MetricDifference:
-    """See :func:`aucmax.metrics.compare_auc`; two models."""
+    """See :func:`aucmax.inference.compare_auc`; two models."""
     _reject_other_options(others)
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -146,11 +145,11 @@ def compare_auc(
             _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
         )
     )
-    uncertainty.warn_of_few_rows(n_rows)
+    intervals.warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
-    test = uncertainty.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
+    test = intervals.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
     return MetricDifference(
-        auc_a, auc_b, *test, error, confidence, n_rows, uncertainty.area_name(box)
+        auc_a, auc_b, *test, error, confidence, n_rows, intervals.area_name(box)
     )
 
 

@@ -25,8 +25,8 @@ from aucmax.dask.cluster import Cluster
 from aucmax.dask.partitions import Part
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.inference.area_influence import influences_of_steps
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._influence import influences_of_steps
 from aucmax.metrics._steps import RankingTask, Steps
 
 

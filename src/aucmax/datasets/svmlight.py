@@ -5,20 +5,23 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from aucmax._core.parameters import check_integer
-from aucmax.datasets import _svmlight_kernels as kernels
+from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.opening import PathLike, find_source
 from aucmax.datasets.text_tables import read_text_chunks
 from aucmax.exceptions import DataFileError
 
 _MAX_LINE_BYTES = 1 << 30
-_MAX_INDEX = 2**63 - 2
+_MAX_INDEX = 10**15 - 1  # float64, as which indices are parsed, is exact up to 2**53
 _MAX_INT32 = 2**31 - 1
 
-# the C library gives memory of this size back to the system, whatever it learned before
-_SEGMENT_BYTES = 1 << 25
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_QUERY = r"qid:([+-]?[0-9]+)"
+_FEATURE = rf"(\+?[0-9]{{1,15}}):{_NUMBER}"
+_ROW = rf"^ *{_NUMBER}(?: +{_QUERY})?(?: +{_FEATURE})* *(?:#.*)?$"
 
 
 class SvmlightData(NamedTuple):
@@ -51,7 +54,7 @@ def load_svmlight(
     Each line is ``label [qid:query] [index:value ...] [# comment]``; blank lines and
     lines with only a comment are skipped. Values are the float64 nearest to the decimal
     written, so they equal those of scikit-learn's reader bit for bit. The file is read
-    about a mebibyte at a time; beyond the result, less than 100 MiB is held.
+    about a mebibyte at a time; the peak memory is about twice the result.
 
     Parameters
     ----------
@@ -81,8 +84,8 @@ def load_svmlight(
     Stricter than `sklearn.datasets.load_svmlight_file`, where its leniency loses data:
     ``nan``, ``inf`` and numbers that overflow are errors; so are files in which only
     some rows have a ``qid:`` or one is not an integer, files without any row, and
-    digits grouped with an underscore. More lenient: an index may exceed 32 bits, and a
-    byte order mark is skipped.
+    digits grouped with an underscore. More lenient: an index may exceed 32 bits (up to
+    15 digits), and a byte order mark is skipped.
 
     Examples
     --------
@@ -98,202 +101,173 @@ def load_svmlight(
     """
     from scipy.sparse import csr_matrix
 
-    parser = _Parser(path, n_features, zero_based)
-    values, indices, ends = _Growing(np.float64), _Growing(np.int32), _Growing(np.int64)
-    for more_values, more_indices, row_ends in parser.read(compression):
-        if parser.largest > _MAX_INT32 and indices.dtype == np.int32:
-            narrow, indices = indices.finish(), _Growing(np.int64)
-            indices.extend(narrow)
-        ends.extend(row_ends + values.size)
-        values.extend(more_values)
-        indices.extend(more_indices)
-    n_columns = parser.n_columns()
-    dtype: Any = np.int32 if max(n_columns, values.size) <= _MAX_INT32 else np.int64
-    indptr = np.zeros(ends.size + 1, dtype=dtype)
-    indptr[1:] = ends.finish()
-    places: Any = indices.finish()
-    places -= parser.offset
+    require_polars_threads()
+    if n_features is not None:
+        check_integer("n_features", n_features)
+    if zero_based not in (True, False, "auto"):
+        raise ValueError(
+            f"zero_based must be True, False or 'auto', got {zero_based!r}."
+        )
+    path = find_source(path)
+    low = int(zero_based is False)
+    high = _MAX_INDEX if n_features is None else n_features - (zero_based is True)
+    blocks: list[Any] = []
+    n_lines = 0
+    for text in _whole_lines(path, compression):
+        with_queries = blocks[0][-1] is not None if blocks else None
+        block = _parse(path, text, n_lines, low, high, with_queries)
+        n_lines += text.count(b"\n")
+        if block[0].size:
+            blocks.append(block)
+    if not blocks:
+        raise DataFileError(f"{path}: the file holds no rows.")
+    labels, n_values, indices, values, queries = zip(*blocks, strict=True)
+    places: Any = np.concatenate(indices)
+    # a file without any index is taken to count from zero
+    is_auto = zero_based == "auto"
+    places -= int(places.size > 0 and places.min() > 0) if is_auto else low
+    n_columns = max(int(places.max(initial=-1)) + 1, 1)  # one at least, as scikit-learn
+    if n_features is not None and n_columns > n_features:
+        raise DataFileError(
+            f"{path}: n_features is {n_features}, but index {n_columns - 1} and index "
+            "0 both occur, so indices count from zero; pass "
+            f"n_features={n_columns} or more."
+        )
+    n_columns = n_features or n_columns
+    dtype: Any = np.int32 if max(n_columns, places.size) <= _MAX_INT32 else np.int64
+    indptr = np.append(0, np.cumsum(np.concatenate(n_values)))
     X = csr_matrix(
-        (values.finish(), places.astype(dtype, copy=False), indptr),
+        (
+            np.concatenate(values),
+            places.astype(dtype, copy=False),
+            indptr.astype(dtype),
+        ),
         shape=(indptr.size - 1, n_columns),
         copy=False,
     )
     X.has_canonical_format = True
-    return SvmlightData(X, *parser.labels_and_queries())
+    qid = None if queries[0] is None else np.concatenate(queries)
+    return SvmlightData(X, np.concatenate(labels), qid)
 
 
-class _Growing:
-    """A vector that grows by segments; each element is copied at most once."""
+def _parse(
+    path: PathLike,
+    text: bytes,
+    n_lines: int,
+    low: int,
+    high: int,
+    with_queries: bool | None,
+) -> tuple[Any, ...]:
+    """Return labels, numbers of values, indices, values and queries of whole lines."""
+    import polars as pl
 
-    # segments are of a size that the system takes back at once when freed, so the peak,
-    # in finish, is its own size and one segment
-    def __init__(self, dtype: DTypeLike) -> None:
-        self.dtype = np.dtype(dtype)
-        self.size = 0
-        self._segments: list[NDArray[Any]] = []
-        self._used: list[int] = []
-
-    def extend(self, values: NDArray[Any]) -> None:
-        """Append values."""
-        if not self._segments or self._used[-1] + values.size > self._segments[-1].size:
-            n_allocated = max(values.size, _SEGMENT_BYTES // self.dtype.itemsize)
-            self._segments.append(np.empty(n_allocated, dtype=self.dtype))
-            self._used.append(0)
-        start = self._used[-1]
-        self._segments[-1][start : start + values.size] = values
-        self._used[-1] += values.size
-        self.size += values.size
-
-    def finish(self) -> NDArray[Any]:
-        """Return the vector and free the segments."""
-        whole = np.empty(self.size, dtype=self.dtype)
-        end = self.size
-        while self._segments:
-            segment, used = self._segments.pop(), self._used.pop()
-            whole[end - used : end] = segment[:used]
-            end -= used
-        return whole
-
-
-class _Parser:
-    """Parse one file in blocks; keep labels, queries and the range of the indices."""
-
-    def __init__(
-        self,
-        path: PathLike,
-        n_features: int | None,
-        zero_based: bool | Literal["auto"],
-    ) -> None:
-        if n_features is not None:
-            check_integer("n_features", n_features)
-        if zero_based not in (True, False, "auto"):
-            raise ValueError(
-                f"zero_based must be True, False or 'auto', got {zero_based!r}."
-            )
-        self.path = find_source(path)
-        self.n_features = n_features
-        self.zero_based = zero_based
-        self.smallest, self.largest = _MAX_INDEX, -1
-        self.labels, self.queries = _Growing(np.float64), _Growing(np.int64)
-        highest = _MAX_INDEX
-        if n_features is not None:
-            highest = n_features - (zero_based is True)
-        self.state = np.array([kernels.UNKNOWN, zero_based is False, highest])
-
-    def read(self, compression: str) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield the values, indices and ends of the rows of each block."""
-        n_lines = 0
-        for text in _whole_lines(self.path, compression):
-            status, position, rows, values, indices, hard = kernels.parse_svmlight(
-                np.frombuffer(text, dtype=np.uint8), self.state
-            )
-            labels, queries, row_ends = rows
-            if status == kernels.DONE:
-                status, position = _read_hard(hard, text, values, labels)
-            if status != kernels.DONE:
-                line = n_lines + text.count(b"\n", 0, position) + 1
-                column = position - text.rfind(b"\n", 0, position)
-                start = re.match(rb"[^\s#]{0,40}", text[position:])
-                token = start[0].decode("utf-8", "backslashreplace") if start else ""
-                raise DataFileError(
-                    f"{self.path}: line {line}, column {column}: "
-                    f"{self._why(status, token)}"
-                )
-            n_lines += text.count(b"\n")
-            self.labels.extend(labels)
-            self.queries.extend(queries)
-            self.smallest = int(indices.min(initial=self.smallest))
-            self.largest = int(indices.max(initial=self.largest))
-            yield values, indices, row_ends
-        if not self.labels.size:
-            raise DataFileError(f"{self.path}: the file holds no rows.")
-
-    @property
-    def offset(self) -> int:
-        """Offset of the indices: 1 if they count from one."""
-        if self.zero_based == "auto":
-            # without any index, nothing speaks for counting from one
-            return int(self.largest >= 0 and self.smallest > 0)
-        return 0 if self.zero_based else 1
-
-    def n_columns(self) -> int:
-        """Return the number of columns, at least one, as in scikit-learn."""
-        found = max(self.largest + 1 - self.offset, 1)
-        if self.n_features is not None and found > self.n_features:
-            raise DataFileError(
-                f"{self.path}: n_features is {self.n_features}, but index "
-                f"{self.largest} and index 0 both occur, so indices count from zero; "
-                f"pass n_features={found} or more."
-            )
-        return found if self.n_features is None else self.n_features
-
-    def labels_and_queries(self) -> tuple[Any, Any]:
-        """Return the labels, and the queries if the rows have them."""
-        has_queries = self.state[kernels.QUERIES] == kernels.PRESENT
-        return self.labels.finish(), self.queries.finish() if has_queries else None
-
-    def _why(self, status: int, token: str) -> str:
-        """Explain a status at the place of a token."""
-        low, high = self.state[[kernels.LOWEST, kernels.HIGHEST]]
-        return {
-            kernels.BAD_LABEL: _why_no_label(token),
-            kernels.BAD_VALUE: f"the value {token!r} {_why_no_number(token)}.",
-            kernels.BAD_INDEX: _why_no_feature(token),
-            kernels.INDEX_OUT_OF_RANGE: (
-                f"the feature index of {token!r} is not within {low} to {high}."
-            ),
-            kernels.BAD_QID: f"{token!r} is not a query; write it like qid:7.",
-            kernels.QID_MISSING: "this row has no qid: after its label.",
-            kernels.QID_UNEXPECTED: (
-                f"{token!r}, but the rows before have no query; give all rows a query "
-                "or none."
-            ),
-            kernels.INDEX_NOT_INCREASING: (
-                f"the index of {token!r} does not exceed the one before it; sort the "
-                "features of a line and name each once."
-            ),
-        }[status]
+    text = text.translate(_BLANKS)
+    lines = pl.Series(text.decode(errors="replace").split("\n")[:-1], dtype=pl.String)
+    is_row = lines.str.contains("^ *[^ #]")
+    places, lines = np.flatnonzero(is_row), lines.filter(is_row)
+    is_well_formed = lines.str.contains(_ROW).to_numpy()
+    rows = lines.filter(is_well_formed).str.replace("#.*", "")
+    digits = rows.str.extract(_QUERY)
+    queries, has_query = digits.cast(pl.Int64, strict=False), digits.is_not_null()
+    rows = rows.str.replace(_QUERY, "")
+    n_values = rows.str.count_matches(":", literal=True).to_numpy().astype(np.int64)
+    tokens = rows.str.replace_all(":", " ", literal=True).str.split(" ").explode()
+    numbers = tokens.filter(tokens != "").cast(pl.Float64).to_numpy()
+    first = np.append(0, np.cumsum(1 + 2 * n_values))[:-1]
+    labels, pairs = numbers[first], np.delete(numbers, first)
+    indices, values = pairs[::2].astype(np.int64), pairs[1::2]
+    row = np.repeat(np.arange(labels.size), n_values)
+    if with_queries is None:
+        with_queries = bool(has_query[:1].all())
+    is_bad = ~np.isfinite(labels) | (queries.is_not_null() != with_queries).to_numpy()
+    is_bad |= (has_query != with_queries).to_numpy()
+    is_bad[row[(indices < low) | (indices > high) | ~np.isfinite(values)]] = True
+    is_bad[row[1:][(np.diff(indices) <= 0) & (np.diff(row) == 0)]] = True
+    is_flawed = ~is_well_formed
+    is_flawed[is_well_formed] = is_bad
+    for k in np.flatnonzero(is_flawed)[:1].tolist():
+        column, why = _find_flaw(lines[k], low, high, with_queries)
+        where = f"line {n_lines + places[k] + 1}, column {column + 1}"
+        raise DataFileError(f"{path}: {where}: {why}")
+    if indices.max(initial=0) <= _MAX_INT32:
+        indices = indices.astype(np.int32)
+    return (
+        labels,
+        n_values,
+        indices,
+        values,
+        queries.to_numpy() if with_queries else None,
+    )
 
 
-def _read_hard(hard: Any, text: bytes, values: Any, labels: Any) -> tuple[int, int]:
-    """Read the numbers that the kernel left to Python; return the status and place."""
-    numbers = np.array([float(text[start:end]) for _, start, end in hard.tolist()])
-    is_value = hard[:, 0] >= 0
-    values[hard[is_value, 0]] = numbers[is_value]
-    labels[-1 - hard[~is_value, 0]] = numbers[~is_value]
-    for place in np.flatnonzero(~np.isfinite(numbers)):
-        status = kernels.BAD_VALUE if is_value[place] else kernels.BAD_LABEL
-        return status, int(hard[place, 1])
-    return kernels.DONE, 0
+def _find_flaw(line: str, low: int, high: int, with_queries: bool) -> tuple[int, str]:
+    """Return the column and the description of the first flaw of a row."""
+    label, *tokens = re.finditer("[^ ]+", line.partition("#")[0])
+    if (why := _why_no_label(label[0])) is not None:
+        return label.start(), why
+    start = tokens[0].start() if tokens else len(line)
+    query = tokens.pop(0)[0] if tokens and tokens[0][0].startswith("q") else ""
+    if (why := _why_no_query(query, with_queries)) is not None:
+        return start, why
+    previous = -1
+    for token in tokens:
+        name, _, value = token[0].partition(":")
+        if (why := _why_no_index(token[0], low, high, previous)) is not None:
+            return token.start(), why
+        if (why := _why_no_number(value)) is not None:
+            return token.start() + len(name) + 1, f"the value {value[:40]!r} {why}."
+        previous = int(name)
+    return 0, "this is not a row of an svmlight file."
 
 
-def _why_no_number(token: str) -> str:
+def _why_no_label(token: str) -> str | None:
+    if ":" in token:
+        return f"{token[:40]!r} instead of a label; put 0 in front of rows without one."
+    if "," in token:
+        return (
+            f"the label {token[:40]!r} is a list; only one label per row can be read."
+        )
+    why = _why_no_number(token)
+    return why and f"the label {token[:40]!r} {why}."
+
+
+def _why_no_query(token: str, with_queries: bool) -> str | None:
+    digits = re.fullmatch(_QUERY, token)
+    if token and (digits is None or abs(int(digits[1])) >= 2**63):
+        return f"{token[:40]!r} is not a query; write it like qid:7."
+    if token and not with_queries:
+        return (
+            f"{token[:40]!r}, but the rows before have no query; give all one or none."
+        )
+    return (
+        None if token or not with_queries else "this row has no qid: after its label."
+    )
+
+
+def _why_no_index(token: str, low: int, high: int, previous: int) -> str | None:
+    name, colon, _ = token.partition(":")
+    if token.startswith("-"):
+        return f"the index of {token[:40]!r} is negative; indices start at 1 (or 0)."
+    if token.startswith("qid"):
+        return f"{token[:40]!r} must follow the label directly."
+    if not colon or not re.fullmatch(r"\+?[0-9]+", name):
+        return f"expected index:value, found {token[:40]!r}."
+    if not low <= int(name) <= high:
+        return f"the feature index of {token[:40]!r} is not within {low} to {high}."
+    if int(name) <= previous:
+        return (
+            f"the index of {token[:40]!r} does not exceed the one before it; sort the "
+            "features of a line and name each once."
+        )
+    return None
+
+
+def _why_no_number(token: str) -> str | None:
     if token.lower().strip("+-") in ("nan", "inf", "infinity"):
         return "is not finite; leave the feature out or replace it"
-    try:
-        float(token.replace("_", "?"))
-    except ValueError:
+    if not re.fullmatch(_NUMBER, token):
         return "is not a number" if token else "is missing"
-    return "is too large for a 64-bit float"
-
-
-def _why_no_label(token: str) -> str:
-    if ":" in token:
-        return (
-            f"the row starts with {token!r} instead of a label; put 0 in front of rows "
-            "without one."
-        )
-    if "," in token:
-        return f"the label {token!r} is a list; only one label per row can be read."
-    return f"the label {token!r} {_why_no_number(token)}."
-
-
-def _why_no_feature(token: str) -> str:
-    if token.startswith("-"):
-        return f"the index of {token!r} is negative; indices start at 1 (or 0)."
-    if token.startswith("qid"):
-        return f"{token!r} must follow the label directly."
-    return f"expected index:value, found {token!r}."
+    return None if np.isfinite(float(token)) else "is too large for a 64-bit float"
 
 
 def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.reliability import check_probabilities
-from aucmax.metrics.results import PlainRecord, _Result, check_confidence
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
+from aucmax.inference.results import PlainRecord, _Result, check_confidence
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +108,7 @@ def net_benefit(
         Thresholds from 0 to below 1, returned in ascending order; by default 0.01,
         0.02, ..., 0.99.
     sample_weight : array-like of shape (n_rows,), optional
-        Weights of independent rows, as for :func:`aucmax.metrics.auc_interval`.
+        Weights of independent rows, as for :func:`aucmax.inference.auc_interval`.
 
     Returns
     -------

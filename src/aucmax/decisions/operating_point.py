@@ -12,10 +12,10 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.metrics._samples import check_groups, effective_rows, residuals
+from aucmax.inference.influence import check_groups, effective_rows, residuals
+from aucmax.inference.intervals import wilson_ends
+from aucmax.inference.results import PlainRecord, check_confidence
 from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.results import PlainRecord, check_confidence
-from aucmax.metrics.uncertainty import wilson_ends
 
 # The best of many thresholds looks better on the rows that chose it than on others.
 # With this much more z at the lower ends, 92 to 98 % of intervals cover new rows.

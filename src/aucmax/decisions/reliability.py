@@ -11,9 +11,9 @@ from scipy.special import expit, logit
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.inference.intervals import t_quantile, wilson_ends
+from aucmax.inference.results import PlainRecord, check_confidence
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.results import PlainRecord, check_confidence
-from aucmax.metrics.uncertainty import t_quantile, wilson_ends
 
 _MAX_NEWTON_STEPS = 100
 _MIN_STEP = 1e-10

@@ -16,17 +16,17 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import auc_interval, compare_auc
-from aucmax.metrics._estimates import differences_of, holm, simultaneous_quantile
-from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.results import (
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference.estimates import differences_of, holm, simultaneous_quantile
+from aucmax.inference.intervals import wilson_ends
+from aucmax.inference.results import (
     MetricDifference,
     MetricInterval,
     PlainRecord,
     _Result,
     check_confidence,
 )
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.metrics._steps import RankingTask, check_task
 
 TITLES = {"auc": "AUC", "recall": "recall", "fpr": "false positive rate"}
 _MAX_GROUPS = 50
@@ -57,7 +57,7 @@ class GroupComparison(_Result, PlainRecord):
     ----------
     groups : list of GroupResult
         The groups, the largest first.
-    differences : list of aucmax.metrics.MetricDifference
+    differences : list of aucmax.inference.MetricDifference
         Differences of areas, recalls and false positive rates; `names` are the groups.
     between, between_low, between_high : ndarray of shape (n_groups, n_groups)
         Area of the positives of one group (row) over the negatives of another (column),
@@ -122,13 +122,13 @@ def compare_groups(
 ) -> GroupComparison:
     r"""Compare how well people of different groups are ranked.
 
-    - **Within a group**: its AUC by :func:`aucmax.metrics.auc_interval`, and recall and
-      false positive rate at the threshold with Wilson's intervals.
+    - **Within a group**: its AUC by :func:`aucmax.inference.auc_interval`, and recall
+      and false positive rate at the threshold with Wilson's intervals.
     - **Between groups**: the AUC of the positives of one group over the negatives of
       another. If it is low, positives of that group are overlooked in favour of the
       other's negatives, however well each group is ranked [1]_.
     - **Differences** from the reference, or of all pairs: of areas by
-      :func:`aucmax.metrics.compare_auc` for different rows; of rates by Newcombe's
+      :func:`aucmax.inference.compare_auc` for different rows; of rates by Newcombe's
       interval, which combines Wilson's [2]_, with p-values of the score test. Their
       intervals cover at once, by the quantile of the largest studentised difference,
       and p-values are adjusted by Holm's method.

@@ -140,7 +140,7 @@ def _is_flat(low, high, value, pivot):
 @njit(cache=True, nogil=True)
 def _write(places, n_places, part, state, low, first_arc, place, moved):
     """Write nodes to the places from `low` on, with the arcs within a part."""
-    # place and moved note where each node and each arc has gone
+    # place and moved: where each node and each arc is now
     node, value, begin, end, head, twin, room = state
     to = first_arc
     for k in range(n_places):
@@ -166,7 +166,7 @@ def _write(places, n_places, part, state, low, first_arc, place, moved):
 
 
 @njit(cache=True, nogil=True)
-def _share(n, state):
+def _average_along_edges(n, state):
     """Move the ends of each edge closer: a cheap start that leaves less to flow."""
     _, value, begin, end, head, twin, room = state
     for _ in range(_N_SWEEPS):
@@ -184,7 +184,7 @@ def _share(n, state):
 
 
 @njit(cache=True, nogil=True)
-def _part(low, high, label, part, places):
+def _list_upper_first(low, high, label, part, places):
     """List the places of the upper part, then the others; return its size."""
     n_upper = 0
     for i in range(low, high):
@@ -201,15 +201,15 @@ def _part(low, high, label, part, places):
 
 
 @njit(cache=True, nogil=True)
-def split_into_blocks(offsets, state, notes, todo, block):
+def split_into_blocks(offsets, state, workspace, todo, block):
     """Set the block of each node; those of higher values have lower numbers."""
     # No edge joins two segments: the places from one offset to the next, in the first
-    # half of the state. notes = (label, queue, waits, part, place of nodes; moved, of
-    # arcs); todo, of shape (64, 3), lists blocks, and whether to cut not at the mean
+    # half of the state. workspace = (label, queue, waits, part, place of nodes; moved,
+    # of arcs); todo, of shape (64, 3), lists blocks, and whether to cut not at the mean
     value, begin = state[1], state[2]
-    label, queue, waits, part, place, moved = notes
+    label, queue, waits, part, place, moved = workspace
     n, n_arcs = block.size, moved.size // 2
-    _share(n, state)
+    _average_along_edges(n, state)
     for s in range(offsets.size - 1):
         n_todo, todo[0, 0], todo[0, 1], todo[0, 2] = 1, offsets[s], offsets[s + 1], 0
         while n_todo > 0:
@@ -223,7 +223,7 @@ def split_into_blocks(offsets, state, notes, todo, block):
                 for i in range(low, high):
                     block[state[0][i]] = low % n
                 continue
-            n_upper = _part(low, high, label, part, queue)
+            n_upper = _list_upper_first(low, high, label, part, queue)
             # the same places of the other half
             shift, arc_shift = (n, n_arcs) if low < n else (-n, -n_arcs)
             first_arc = begin[low] + arc_shift

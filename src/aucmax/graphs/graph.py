@@ -264,8 +264,9 @@ class GraphBatch:
     ) -> GraphBatch:
         """Join graphs of the same features: those a model has learned, if given."""
         graphs = _as_graphs(X)
-        _check_widths(list(enumerate(graphs)), "node", n_node_features)
-        width = _edge_width(graphs, n_edge_features)
+        _feature_width(graphs, "node", n_node_features)
+        _reject_mixed_edges(graphs)
+        width = _feature_width(graphs, "edge", n_edge_features)
         node_offsets = np.cumsum([0, *(graph.n_nodes for graph in graphs)])
         edge_offsets = np.cumsum([0, *(graph.n_edges for graph in graphs)])
         starts = np.repeat(node_offsets[:-1], np.diff(edge_offsets))
@@ -299,34 +300,31 @@ def _as_graphs(X: Any) -> list[Graph]:
     return graphs
 
 
-def _check_widths(
-    graphs: Sequence[tuple[int, Graph]], kind: str, expected: int | None
-) -> int:
+def _feature_width(graphs: Sequence[Graph], kind: str, expected: int | None) -> int:
     """Return the number of node or edge features, the same in all graphs."""
-    widths = [getattr(graph, f"{kind}_features").shape[1] for _, graph in graphs]
+    owners = [p for p, graph in enumerate(graphs) if kind == "node" or graph.n_edges]
+    widths = [getattr(graph, f"{kind}_features").shape[1] for graph in graphs]
     whose = "the model has learned"
     if expected is None:
-        expected, whose = widths[0], f"X[{graphs[0][0]}] has"
-    which = "graphs" if kind == "node" else "graphs with edges"
-    for (position, _), width in zip(graphs, widths, strict=True):
-        if width != expected:
+        first = owners[0] if owners else 0
+        expected, whose = widths[first], f"X[{first}] has"
+    for position in owners:
+        if widths[position] != expected:
+            which = "graphs" if kind == "node" else "graphs with edges"
             raise ValueError(
-                f"X[{position}] has {width} {kind} features, but {whose} "
+                f"X[{position}] has {widths[position]} {kind} features, but {whose} "
                 f"{expected}; all {which} need the same."
             )
     return expected
 
 
-def _edge_width(graphs: list[Graph], expected: int | None) -> int:
-    """Return the number of edge features, the same in all graphs that have edges."""
+def _reject_mixed_edges(graphs: Sequence[Graph]) -> None:
+    """Reject edges without features beside those of other graphs with features."""
     linked = [(p, graph) for p, graph in enumerate(graphs) if graph.n_edges]
-    if not linked:
-        return graphs[0].edge_features.shape[1] if expected is None else expected
-    place = {graph.has_edge_features: p for p, graph in reversed(linked)}
-    if len(place) == 2:
+    kinds = {graph.has_edge_features: p for p, graph in reversed(linked)}
+    if len(kinds) == 2:
         raise ValueError(
-            f"X[{place[False]}] has edges without features, but the edges of "
-            f"X[{place[True]}] have features. Pass edge features for every graph "
+            f"X[{kinds[False]}] has edges without features, but the edges of "
+            f"X[{kinds[True]}] have features. Pass edge features for every graph "
             "with edges, or for none."
         )
-    return _check_widths(linked, "edge", expected)

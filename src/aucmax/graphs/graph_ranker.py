@@ -45,9 +45,8 @@ _METRICS: dict[str, Any] = {  # the top sets that count, the score, options of b
     "at_k": (TopSets.up_to, auc_at_k_score, ("k",)),
     "unnested": (TopSets.every, roc_auc_score, ()),
 }
-_LOSSES = ("consistent", "fixed", "ramp")
-_EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
-_PAIR_WEIGHTS = ("nonnegative", "free")
+# of the pair weights that start the rounds, per node, in spreads of node scores
+_EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 _MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near 0
 
 
@@ -309,9 +308,13 @@ class GraphRanker(BaseEstimator):
         for name in ("max_rounds", "max_iter"):
             parameters.check_integer(name, getattr(self, name))
         parameters.check_max_time(self.max_time)
-        parameters.check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
-        parameters.check_choice("loss", self.loss, _LOSSES)
-        parameters.check_choice("metric", self.metric, _METRICS)
+        choices = {
+            "pair_weights": ("nonnegative", "free"),
+            "loss": ("consistent", "fixed", "ramp"),
+            "metric": _METRICS,
+        }
+        for name, known in choices.items():
+            parameters.check_choice(name, getattr(self, name), known)
         if self.metric == "binned":
             check_bins(self.bins)
         if self.metric == "at_k":

@@ -55,7 +55,7 @@ class ProgramSolution:
         The nodes, best first: by `node_counts`, then by unary score (with the loss, if
         the task has one), then by number. For "consistent" positives come first.
     rounded_value : float
-        What the ranking `order` itself is worth; `value` if the program is nested and
+        The score of the ranking `order` itself; `value` if the program is nested and
         its solution integral, else at most that.
     node_counts : ndarray of shape (n_nodes,)
         The memberships of each node, summed with the sets' weights.
@@ -227,7 +227,7 @@ def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
 
 
 def _value_of(model: PairwiseModel, order: IntArray) -> float:
-    """Return what a ranking is worth, in the time of its nodes, edges and sets."""
+    """Return the score of a ranking, in the time of its nodes, edges and sets."""
     weight_up_to, _ = model.top_sets.prefix_sums()
     node_counts = np.empty(order.size)
     # the node at place r, from 0, is in every set of more than r nodes

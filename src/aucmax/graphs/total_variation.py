@@ -109,10 +109,10 @@ class EdgeNetwork:
         )
         label, queue, part, place = np.empty((4, 2 * n), dtype)
         moved = np.empty(2 * n_arcs, dtype)
-        notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
+        workspace = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
         todo = np.empty((64, 3), dtype=np.int64)
         block = np.empty(n, dtype=np.int64)
-        split_into_blocks(self.offsets, state, notes, todo, block)
+        split_into_blocks(self.offsets, state, workspace, todo, block)
         number = np.unique(block, return_inverse=True)[1]
         return self._block_values(number, values, weights)
 

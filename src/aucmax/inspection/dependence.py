@@ -8,13 +8,13 @@ import numpy as np
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray, IntArray
+from aucmax.inference.results import PlainRecord
 from aucmax.inspection._rows import (
     mixed_rows,
     read_scores,
     scores_with_column,
     used_columns,
 )
-from aucmax.metrics.results import PlainRecord
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,22 @@ from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
+from aucmax.inference.concordance_inference import ConcordanceSample
+from aucmax.inference.influence import AreaSample, Measured
+from aucmax.inference.intervals import two_sided_test
+from aucmax.inference.results import PlainRecord, check_confidence
 from aucmax.inspection._rows import (
     mixed_rows,
     read_scores,
     scores_with_column,
     used_columns,
 )
-from aucmax.metrics._samples import AreaSample, Measured
 from aucmax.metrics._steps import (
     BinaryRows,
     box_size,
     check_box,
     check_two_classes,
 )
-from aucmax.metrics.concordance_inference import ConcordanceSample
-from aucmax.metrics.results import PlainRecord, check_confidence
-from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import Target
 from aucmax.tables.target_encoding import match_target
 

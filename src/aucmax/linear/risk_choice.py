@@ -22,7 +22,7 @@ _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 
 def check_loss(loss: str, partial: risks.PartialHinge) -> None:
     """Reject a loss that is unknown, or that does not support the ranges."""
-    check_choice("loss", loss, (*LOSSES, "cox"))
+    check_choice("loss", loss, (*PAIR_RISKS, "cox"))
     if loss == "sigmoid":
         check_range("fpr_range", partial.fpr_range)
         check_range("tpr_range", partial.tpr_range)
@@ -56,7 +56,7 @@ def choose_risk(
         partial.check_sizes(labels, sample_weight)
     else:
         queries = _check_queries(qid, labels, sample_weight)
-    return LOSSES[loss](partial).bind(labels, sample_weight, queries)
+    return PAIR_RISKS[loss](partial).bind(labels, sample_weight, queries)
 
 
 def check_whole_range(partial: risks.PartialHinge) -> None:
@@ -82,7 +82,7 @@ def convex_risks(partial: risks.PartialHinge, *rows: Any) -> dict[str, risks.Bou
         return {loss: survival_risk(loss).bind(*rows) for loss in ("hinge", "cox")}
     whole = risks.PartialHinge()
     bound_risks = {
-        loss: LOSSES[loss](whole).bind(*rows) for loss in ("hinge", "logistic")
+        loss: PAIR_RISKS[loss](whole).bind(*rows) for loss in ("hinge", "logistic")
     }
     starts_at_end = partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0
     if starts_at_end and not _is_whole(partial):
@@ -95,7 +95,7 @@ def _is_whole(partial: risks.PartialHinge) -> bool:
 
 
 #: from the name of a loss to what makes its risk of a range; "cox" has none
-LOSSES: dict[str, Callable[[risks.PartialHinge], risks.Risk]] = {
+PAIR_RISKS: dict[str, Callable[[risks.PartialHinge], risks.Risk]] = {
     # the same risk without the choice of rows
     "hinge": lambda partial: risks.PairHinge() if _is_whole(partial) else partial,
     "logistic": lambda partial: risks.PairLogistic(

@@ -3,26 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.metrics.bootstrap import ROCBand, bootstrap_interval, roc_band
 from aucmax.metrics.concordance import concordance_index, survival_target
-from aucmax.metrics.concordance_inference import (
-    compare_concordance,
-    concordance_interval,
-)
-from aucmax.metrics.contrasts import compare_auc
-from aucmax.metrics.dynamic_auc import cumulative_dynamic_auc
 from aucmax.metrics.multiclass import (
     multiclass_auc_score,
     multiclass_precision_at_k,
     ordinal_auc_score,
-)
-from aucmax.metrics.named_intervals import metric_interval
-from aucmax.metrics.planning import AUCPlan, plan_auc
-from aucmax.metrics.results import (
-    DynamicAUC,
-    MetricComparison,
-    MetricDifference,
-    MetricInterval,
 )
 from aucmax.metrics.retrieval import (
     mean_average_precision,
@@ -50,7 +35,6 @@ from aucmax.metrics.top_of_list import (
     recall_at_k,
     recall_at_precision,
 )
-from aucmax.metrics.uncertainty import auc_interval, cv_auc_interval
 
 if TYPE_CHECKING:
     from aucmax.metrics.scorers import (
@@ -63,32 +47,18 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AUCPlan",
-    "DynamicAUC",
-    "MetricComparison",
-    "MetricDifference",
-    "MetricInterval",
     "MissingQueriesError",
-    "ROCBand",
     "ROCPoints",
     "auc_at_k_score",
-    "auc_interval",
     "average_precision_score",
     "binned_auc_score",
-    "bootstrap_interval",
-    "compare_auc",
-    "compare_concordance",
     "concordance_index",
-    "concordance_interval",
     "concordance_scorer",
-    "cumulative_dynamic_auc",
-    "cv_auc_interval",
     "gini",
     "ks_statistic",
     "lift_at_k",
     "make_query_scorer",
     "mean_average_precision",
-    "metric_interval",
     "metric_scorer",
     "multiclass_auc_score",
     "multiclass_precision_at_k",
@@ -96,7 +66,6 @@ __all__ = [
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",
-    "plan_auc",
     "precision_at_k",
     "precision_at_recall",
     "recall_at_fpr",
@@ -104,7 +73,6 @@ __all__ = [
     "recall_at_precision",
     "roc_auc_score",
     "roc_auc_scorer",
-    "roc_band",
     "roc_points",
     "survival_target",
     "unnested_auc_score",

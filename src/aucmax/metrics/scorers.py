@@ -136,8 +136,9 @@ def metric_scorer(
     ----------
     metric : str
         A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
-        ``"precision@100"`` or ``"ndcg@10"``, as in :func:`metric_interval`. The top k
-        are those of each test fold. ``"concordance"`` is :func:`concordance_scorer`.
+        ``"precision@100"`` or ``"ndcg@10"``, as in
+        :func:`aucmax.inference.metric_interval`. The top k are those of each test fold.
+        ``"concordance"`` is :func:`concordance_scorer`.
     per_query : bool
         As in :func:`roc_auc_scorer`; metrics of queries such as NDCG need no flag.
     **options

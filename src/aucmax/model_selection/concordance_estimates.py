@@ -10,10 +10,10 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
-from aucmax.metrics._samples import refit_factor
+from aucmax.inference.concordance_inference import ConcordanceSample
+from aucmax.inference.influence import refit_factor
+from aucmax.inference.intervals import TwoSidedTest, area_interval, two_sided_test
 from aucmax.metrics.concordance import target_concordance
-from aucmax.metrics.concordance_inference import ConcordanceSample
-from aucmax.metrics.uncertainty import TwoSidedTest, area_interval, two_sided_test
 from aucmax.tables import Target
 
 _CONFIDENCE = 0.95

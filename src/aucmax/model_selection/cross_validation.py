@@ -10,11 +10,11 @@ weights :math:`w_k` in proportion to its pairs of a positive and a negative row,
 is the share of pairs ordered correctly within folds, with DeLong's variance of each
 fold [1]_, as in the estimator of LeDell, Petersen and van der Laan [2]_. The partial
 AUC and the paired difference of two models are pooled the same way, with the variances
-of :func:`aucmax.metrics.auc_interval` and :func:`aucmax.metrics.compare_auc`.
+of :func:`aucmax.inference.auc_interval` and :func:`aucmax.inference.compare_auc`.
 
 Other metrics of two classes in one ranking are not means over folds. For these each
 score is replaced by the share of its fold that it outranks, and all rows are measured
-together (:func:`aucmax.metrics.metric_interval`).
+together (:func:`aucmax.inference.metric_interval`).
 
 With queries, which no fold divides, the estimate is the mean over the queries that have
 rows of both classes, with Student's t for its interval and for paired differences. The

@@ -16,10 +16,10 @@ from scipy.special import stdtrit
 
 from aucmax._core.validation import IntArray
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import compare_auc, metric_interval
-from aucmax.metrics._samples import refit_factor
+from aucmax.inference import compare_auc, metric_interval
+from aucmax.inference.influence import refit_factor
+from aucmax.inference.intervals import TwoSidedTest, two_sided_test
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.metrics.uncertainty import TwoSidedTest, two_sided_test
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.concordance_estimates import (
     concordance_test,

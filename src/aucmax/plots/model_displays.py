@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import check_binary_labels, reject_unreadable
-from aucmax.metrics import MetricInterval, auc_interval, compare_auc
+from aucmax.inference import MetricInterval, auc_interval, compare_auc
 from aucmax.plots import _display as display
 from aucmax.plots._display import BLUE, GREY, ScoredDisplay
 
@@ -180,7 +180,7 @@ class LearningCurveDisplay(ScoredDisplay):
     ----------
     n_rows : sequence of int
         Numbers of training rows, ascending.
-    areas : sequence of aucmax.metrics.MetricInterval
+    areas : sequence of aucmax.inference.MetricInterval
         The AUC of each, with its interval.
     n_test : int
         Number of test rows.

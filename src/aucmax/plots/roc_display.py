@@ -11,16 +11,8 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, check_binary_labels
-from aucmax.metrics import (
-    MetricInterval,
-    ROCBand,
-    ROCPoints,
-    auc_interval,
-    partial_auc_score,
-    roc_auc_score,
-    roc_band,
-    roc_points,
-)
+from aucmax.inference import MetricInterval, ROCBand, auc_interval, roc_band
+from aucmax.metrics import ROCPoints, partial_auc_score, roc_auc_score, roc_points
 from aucmax.plots import _display as display
 from aucmax.plots._display import GREY, REFERENCE, ScoredDisplay
 
@@ -51,7 +43,7 @@ def roc_curve(
 ) -> ROCCurveDisplay:
     """Draw ROC curves with their AUC, its interval, and a band.
 
-    Each curve has a pointwise band (bootstrap, see :func:`aucmax.metrics.roc_band`),
+    Each curve has a pointwise band (bootstrap, see :func:`aucmax.inference.roc_band`),
     and the legend shows its AUC with DeLong's interval. If a range of false positive
     rates is given, it is shaded, and the legend adds the partial AUC over it as a share
     of the largest possible one. An inset enlarges a narrow range, and curves that hide
@@ -71,7 +63,7 @@ def roc_curve(
     See Also
     --------
     ROCCurveDisplay.from_estimator : The same for a fitted model.
-    aucmax.metrics.compare_auc : Whether two curves differ by more than chance.
+    aucmax.inference.compare_auc : Whether two curves differ by more than chance.
 
     Examples
     --------

@@ -12,7 +12,8 @@ from markupsafe import Markup
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.decisions import NetBenefit
 from aucmax.decisions.net_benefit import shown_range
-from aucmax.metrics import ROCBand, roc_band, roc_points
+from aucmax.inference import ROCBand, roc_band
+from aucmax.metrics import roc_points
 from aucmax.report.svg import Plane
 
 _MAX_CORNERS = 300  # of a drawn curve

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aucmax._core.atomic import atomic_output
 from aucmax._core.docstrings import documented
 from aucmax._core.threads import import_package
-from aucmax.metrics.results import p_value_text
+from aucmax.inference.results import p_value_text
 from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
 

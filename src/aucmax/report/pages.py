@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._version import __version__
-from aucmax.metrics.results import p_value_text
+from aucmax.inference.results import p_value_text
 from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report, table_as_html
 from aucmax.report.insights import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics.uncertainty import wilson_ends
+from aucmax.inference.intervals import wilson_ends
 
 Ends = tuple[float, float]
 

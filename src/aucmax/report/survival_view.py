@@ -8,7 +8,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.event_probability import kaplan_meier
-from aucmax.metrics import cumulative_dynamic_auc
+from aucmax.inference import cumulative_dynamic_auc
 from aucmax.report.charts import draw_over_time, draw_reliability
 from aucmax.report.contents import ReportContents, SurvivalScores
 

@@ -16,9 +16,9 @@ from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability
 from aucmax.decisions.net_benefit import shown_range
 from aucmax.decisions.subgroups import TITLES
+from aucmax.inference.intervals import wilson_ends
+from aucmax.inference.results import p_value_text
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.metrics.results import p_value_text
-from aucmax.metrics.uncertainty import wilson_ends
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,

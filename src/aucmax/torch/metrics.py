@@ -11,15 +11,10 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import (
-    MetricInterval,
-    auc_interval,
-    average_precision_score,
-    metric_interval,
-    partial_auc_score,
-)
-from aucmax.metrics.results import check_confidence
-from aucmax.metrics.uncertainty import area_interval
+from aucmax.inference import MetricInterval, auc_interval, metric_interval
+from aucmax.inference.intervals import area_interval
+from aucmax.inference.results import check_confidence
+from aucmax.metrics import average_precision_score, partial_auc_score
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
 _MIN_BITS, _MAX_BITS = 8, 24
@@ -112,7 +107,7 @@ class AveragePrecision(_RowMetric):
         Returns
         -------
         MetricInterval
-            See :func:`aucmax.metrics.metric_interval`.
+            See :func:`aucmax.inference.metric_interval`.
         """
         return metric_interval(*self._rows(), confidence=confidence)
 
@@ -166,7 +161,7 @@ class PartialAUROC(_RowMetric):
         Returns
         -------
         MetricInterval
-            See :func:`aucmax.metrics.auc_interval`.
+            See :func:`aucmax.inference.auc_interval`.
         """
         return auc_interval(*self._rows(), confidence=confidence, **self._ranges())
 

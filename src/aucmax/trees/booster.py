@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from aucmax._core.parameters import check_interval, check_number, check_positive
+from aucmax._core.parameters import (
+    check_integer,
+    check_interval,
+    check_number,
+    check_positive,
+)
 from aucmax._core.threads import has_lost_threads, import_package, note_threads
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
@@ -49,8 +54,9 @@ _BOOSTING = ("gbdt", "gbrt", "goss")  # which add trees and never change earlier
 # leaves of trees up to this many rows
 _LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
 
-_MAX_THREADS = 256
-_ROWS_PER_THREAD = 2000
+_MAX_INT = 2**31 - 1  # of LightGBM
+_MAX_THREADS = 256  # LightGBM allocates buffers for each
+_ROWS_PER_THREAD = 2000  # fewer take longer with another thread
 
 # boosters by estimator, with the text they were built from; not part of the state of an
 # estimator, so that a saved or copied model has text alone
@@ -63,16 +69,16 @@ def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
     if isinstance(num_leaves, str) and num_leaves == "auto":
         num_leaves = next(leaves for most, leaves in _LEAVES if n_rows <= most)
     if not isinstance(seed, Integral):
-        seed = check_random_state(seed).randint(2**31 - 1)
+        seed = check_random_state(seed).randint(_MAX_INT)
     check_positive("learning_rate", estimator.learning_rate)
     check_number("reg_alpha", estimator.reg_alpha, 0.0, np.inf)
     check_number("reg_lambda", estimator.reg_lambda, 0.0, np.inf)
     check_interval("subsample", estimator.subsample, 1.0)
     check_interval("colsample_bytree", estimator.colsample_bytree, 1.0)
-    _check_whole("num_leaves", num_leaves, 2, 131_072)
-    _check_whole("max_depth", estimator.max_depth, -1, 2**31 - 1)
-    _check_whole("min_child_samples", estimator.min_child_samples, 0, 2**31 - 1)
-    _check_whole("random_state", seed, 0, 2**31 - 1)
+    check_integer("num_leaves", num_leaves, 2, 131_072)
+    check_integer("max_depth", estimator.max_depth, -1, _MAX_INT)
+    check_integer("min_child_samples", estimator.min_child_samples, 0, _MAX_INT)
+    check_integer("random_state", seed, 0, _MAX_INT)
     parameters = {
         "objective": "none",
         "metric": "None",
@@ -164,14 +170,6 @@ def _main_names() -> dict[str, str]:
             "another version of LightGBM."
         )
     return names
-
-
-def _check_whole(name: str, value: Any, low: int, high: int) -> None:
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or not low <= int(value) <= high:
-        raise ValueError(
-            f"{name} must be a whole number from {low} to {high}, got {value!r}."
-        )
 
 
 def new_dataset(

@@ -342,7 +342,7 @@ class LambdaMART(BinaryRanker):
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
-            monitor = RoundMonitor.of(self, PRINT_EVERY)
+            monitor = RoundMonitor.from_parameters(self, PRINT_EVERY)
             objective = find_objective(self.objective)
             columns, X = learn_columns(self, X)
             target, rows = check_rows(self, objective, X, y, sample_weight, qid)

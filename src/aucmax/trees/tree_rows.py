@@ -145,7 +145,7 @@ def _hold_out(
         if min(strata.sum(), (~strata).sum()) < 2:
             strata = np.zeros_like(strata)
     fraction, random_state = estimator.validation_fraction, estimator.random_state
-    return hold_out(strata.size, strata, fraction, random_state, codes)
+    return hold_out(strata, fraction, random_state, codes)
 
 
 def _named_measure(
@@ -172,11 +172,7 @@ def _custom_measure(
     if rows.weight is not None:
         options["sample_weight"] = rows.weight
     if rows.queries is not None:
-        ids = rows.queries.ids
-        if isinstance(ids, list):  # of any type, such as tuples
-            ids = np.empty(rows.queries.n_queries, dtype=object)
-            ids[:] = rows.queries.ids
-        options["qid"] = ids[rows.queries.codes]
+        options["qid"] = rows.queries.ids[rows.queries.codes]
 
     def measure(scores: FloatArray) -> float:
         # a copy, since the scores change with the next round

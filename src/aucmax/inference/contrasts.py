@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
-from aucmax.metrics._bound_metrics import BoundMetric, ComparedRows
-from aucmax.metrics._estimates import Estimates, on_different_rows, on_same_rows
-from aucmax.metrics._steps import WHOLE_SQUARE, check_box
-from aucmax.metrics.results import (
+from aucmax.inference.bound_metrics import BoundMetric, ComparedRows
+from aucmax.inference.estimates import Estimates, on_different_rows, on_same_rows
+from aucmax.inference.intervals import (
+    TARGETS,
+    area_scale,
+    warn_of_few_rows,
+)
+from aucmax.inference.results import (
     MetricComparison,
     MetricDifference,
     check_confidence,
     with_note,
 )
-from aucmax.metrics.uncertainty import (
-    TARGETS,
-    area_scale,
-    warn_of_few_rows,
-)
+from aucmax.metrics._steps import WHOLE_SQUARE, check_box
 
 
 @overload
@@ -116,7 +116,7 @@ def compare_auc(
         Test for non-inferiority: the p-value is one-sided, of the hypothesis that the
         model is worse than the other (or the reference) by the margin or more.
     standardize : {"mean", "area", "mcclish"}
-        Scale of a partial AUC, as in :func:`partial_auc_score`.
+        Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong"}
         ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
         term for few rows; for different rows Student's t with Welch's degrees of
@@ -160,7 +160,7 @@ def compare_auc(
 
     Examples
     --------
-    >>> from aucmax.metrics import compare_auc
+    >>> from aucmax.inference import compare_auc
     >>> y, a, b = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3]
     >>> print(compare_auc(y, a, b))  # doctest: +NORMALIZE_WHITESPACE
     AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),

@@ -17,21 +17,21 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._samples import check_groups, shrunk
+from aucmax.inference.concordance_inference import (
+    count_units,
+    measured,
+    share_interval,
+    unseen_in_pairs,
+)
+from aucmax.inference.influence import check_groups, shrunk
+from aucmax.inference.intervals import area_interval, rescaled_interval
+from aucmax.inference.results import DynamicAUC, check_confidence
 from aucmax.metrics.concordance import (
     Censoring,
     PairShares,
     event_weights,
     pair_shares,
 )
-from aucmax.metrics.concordance_inference import (
-    count_units,
-    measured,
-    share_interval,
-    unseen_in_pairs,
-)
-from aucmax.metrics.results import DynamicAUC, check_confidence
-from aucmax.metrics.uncertainty import area_interval, rescaled_interval
 
 
 @documented
@@ -89,7 +89,7 @@ def cumulative_dynamic_auc(
 
     Examples
     --------
-    >>> from aucmax.metrics import cumulative_dynamic_auc
+    >>> from aucmax.inference import cumulative_dynamic_auc
     >>> event, time = [1, 0, 1, 1, 0, 1] * 5, [*range(1, 31)]
     >>> scores = [-(t % 9) - t / 9 for t in time]
     >>> print(cumulative_dynamic_auc(event, time, scores, [10, 20]))

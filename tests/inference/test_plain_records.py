@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax.metrics.results import to_plain
+from aucmax.inference.results import to_plain
 
 
 @dataclass

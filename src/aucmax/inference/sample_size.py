@@ -19,10 +19,10 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.validation import FloatArray
-from aucmax.metrics._samples import Rows
+from aucmax.inference.influence import Rows
+from aucmax.inference.intervals import area_interval, two_sided_test
+from aucmax.inference.results import _Result
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
-from aucmax.metrics.results import _Result
-from aucmax.metrics.uncertainty import area_interval, two_sided_test
 
 _MAX_ROWS = 10**9
 _EDGE = 1e-6  # planned areas keep this distance from 0 and 1
@@ -129,7 +129,7 @@ def plan_auc(
     ----------
     auc : float, optional
         The area to detect; with `auc_b`, that of model a. With ranges, the partial area
-        as a mean over them, as :func:`partial_auc_score` returns it.
+        as a mean over them, as :func:`aucmax.metrics.partial_auc_score` returns it.
     null : float, optional
         The area to test against, by default 0.5 for a whole curve.
     auc_b : float, optional
@@ -170,7 +170,7 @@ def plan_auc(
 
     Examples
     --------
-    >>> from aucmax.metrics import plan_auc
+    >>> from aucmax.inference import plan_auc
     >>> print(plan_auc(0.75, null=0.65, power=0.8))  # doctest: +NORMALIZE_WHITESPACE
     111 positive and 111 negative rows have a power of 80.3% to detect an AUC of 0.75
     against 0.65, at a two-sided level of 0.05 (DeLong's variance).

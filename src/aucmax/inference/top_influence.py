@@ -24,15 +24,15 @@ import numpy as np
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray
-from aucmax.metrics._samples import (
+from aucmax.inference.influence import (
     AreaSample,
     Measured,
     Rows,
     check_groups,
     class_effects,
 )
+from aucmax.inference.resampling import draw_units, evaluate_draws
 from aucmax.metrics._steps import RankingTask, check_two_classes, tie_starts
-from aucmax.metrics.bootstrap import draw_units, evaluate_draws
 from aucmax.metrics.metric_names import NamedMetric
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from aucmax._core.censored_times import SurvivalRows
-from aucmax.metrics import (
+from aucmax.inference import (
     compare_concordance,
-    concordance_index,
     concordance_interval,
     cumulative_dynamic_auc,
 )
+from aucmax.metrics import concordance_index
 from aucmax.metrics.concordance import concordance_shares
-from metrics.test_against_r import read
+from inference.test_against_r import read
 
 R = read(Path(__file__).parent / "r" / "concordance.csv")
 EVENT, A, B = R["e"], R["a"], R["b"]

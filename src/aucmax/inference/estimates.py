@@ -11,19 +11,19 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from aucmax._core.validation import FloatArray
-from aucmax.metrics._bound_metrics import BoundMetric
-from aucmax.metrics._samples import (
+from aucmax.inference.bound_metrics import BoundMetric
+from aucmax.inference.influence import (
     Rows,
     effect_products,
     refit_factor,
     unseen_variance,
 )
-from aucmax.metrics.results import MetricDifference
-from aucmax.metrics.uncertainty import (
+from aucmax.inference.intervals import (
     error_with_unseen,
     t_quantile,
     two_sided_test,
 )
+from aucmax.inference.results import MetricDifference
 
 _N_DRAWS, _DRAWS_AT_ONCE = 100_000, 10_000
 _ROUNDING = 1e-12  # of a variance, by those that it is the difference of

@@ -7,12 +7,8 @@ import pytest
 from scipy import stats
 from scipy.special import logit
 
-from aucmax.metrics import (
-    auc_interval,
-    compare_auc,
-    concordance_index,
-    concordance_interval,
-)
+from aucmax.inference import auc_interval, compare_auc, concordance_interval
+from aucmax.metrics import concordance_index
 
 N_DRAWS = 300
 LEAST = 0.92 - 2.5 * np.sqrt(0.92 * 0.08 / N_DRAWS)

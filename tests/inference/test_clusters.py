@@ -4,13 +4,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import reference
-from aucmax.metrics import (
-    auc_interval,
-    bootstrap_interval,
-    compare_auc,
-    roc_auc_score,
-    roc_band,
-)
+from aucmax.inference import auc_interval, bootstrap_interval, compare_auc, roc_band
+from aucmax.metrics import roc_auc_score
 from drawing import fewer_examples, places
 from metrics.samples import samples
 

@@ -7,8 +7,8 @@ scaled such that the sum of squares is the variance of the value, without bias f
 units. The covariance of two rankings is then the sum of products of their effects.
 
 For a class of an area with shares :math:`w_i` of the class and influence values
-:math:`V_i` (:mod:`aucmax.metrics._influence`) around their mean A, the effect of a
-group g, or of a row as a group of its own, is
+:math:`V_i` (:mod:`aucmax.inference.area_influence`) around their mean A, the effect of
+a group g, or of a row as a group of its own, is
 
 .. math:: \frac{1}{\sqrt{1 - \sum_g w_g^2}} \sum_{i \in g} w_i (V_i - A), \qquad
           w_g = \sum_{i \in g} w_i .
@@ -37,8 +37,8 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.inference.area_influence import influences
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, RankingTask, box_size
 
 _N_HELD = 5  # models whose effects are in memory at one time

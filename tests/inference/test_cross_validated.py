@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import auc_interval, compare_auc, cv_auc_interval, metric_interval
+from aucmax.inference import auc_interval, compare_auc, cv_auc_interval, metric_interval
 
 
 def scores_of_folds(n_folds, seed=0):

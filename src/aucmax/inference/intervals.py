@@ -23,7 +23,7 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics._samples import (
+from aucmax.inference.influence import (
     AreaSample,
     FoldSample,
     Measured,
@@ -32,6 +32,8 @@ from aucmax.metrics._samples import (
     check_groups,
     refit_factor,
 )
+from aucmax.inference.resampling import bootstrap_interval
+from aucmax.inference.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     Box,
@@ -41,8 +43,6 @@ from aucmax.metrics._steps import (
     check_task,
     check_two_classes,
 )
-from aucmax.metrics.bootstrap import bootstrap_interval
-from aucmax.metrics.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 
@@ -108,10 +108,11 @@ def auc_interval(
         \frac{2 D^2}{n_c (n_c + 4)} .
 
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
-    over the box (:func:`partial_auc_score`). V and U are then the effects of each row
-    on that mean: a row outside of the box counts as the nearest point of the curve
-    inside of it, since a quantile of the scores bounds the box [4]_. In k and K, p and
-    n are multiplied by the lengths of the ranges: the rows within the box.
+    over the box (:func:`aucmax.metrics.partial_auc_score`). V and U are then the
+    effects of each row on that mean: a row outside of the box counts as the nearest
+    point of the curve inside of it, since a quantile of the scores bounds the box [4]_.
+    In k and K, p and n are multiplied by the lengths of the ranges: the rows within the
+    box.
 
     With `groups`, :math:`V_i - A` and :math:`U_j - A`, divided by p and n, are summed
     within each group before they are squared, so that rows of one group may depend on
@@ -122,7 +123,7 @@ def auc_interval(
     Parameters
     ----------
     standardize : {"mean", "area", "mcclish"}
-        Scale of a partial AUC, as in :func:`partial_auc_score`.
+        Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong", "logit", "newcombe", "bootstrap"}
         ``"auto"`` is the rule above. The others are methods of textbooks:
         :math:`A \pm z \sigma` with the normal quantile, within [0, 1]; the same on the
@@ -174,7 +175,7 @@ def auc_interval(
 
     Examples
     --------
-    >>> from aucmax.metrics import auc_interval
+    >>> from aucmax.inference import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
     AUC 0.8889 (95% interval 0.0084 to 0.9999)
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
@@ -267,7 +268,7 @@ def cv_auc_interval(
 
     Examples
     --------
-    >>> from aucmax.metrics import cv_auc_interval
+    >>> from aucmax.inference import cv_auc_interval
     >>> y, scores, folds = [0, 0, 1, 1] * 10, [*range(40)], [0] * 20 + [1] * 20
     >>> print(cv_auc_interval(y, scores, folds))
     AUC 0.6000 (95% interval 0.3973 to 0.7734), for the fitted models

@@ -6,12 +6,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import (
-    auc_interval,
-    bootstrap_interval,
-    compare_auc,
-    partial_auc_score,
-)
+from aucmax.inference import auc_interval, bootstrap_interval, compare_auc
+from aucmax.metrics import partial_auc_score
 
 BOXES = [
     {"fpr_range": (0.0, 0.1)},

@@ -8,17 +8,16 @@ from hypothesis import given
 from scipy import stats
 
 import reference
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference.estimates import holm, simultaneous_quantile
+from aucmax.inference.influence import AreaSample, OrdinalSample, effect_products
 from aucmax.metrics import (
-    auc_interval,
-    compare_auc,
     mean_average_precision,
     ndcg_score,
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
 )
-from aucmax.metrics._estimates import holm, simultaneous_quantile
-from aucmax.metrics._samples import AreaSample, OrdinalSample, effect_products
 from drawing import fewer_examples
 from metrics.samples import samples
 

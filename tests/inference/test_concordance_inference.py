@@ -5,16 +5,14 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import (
+from aucmax.inference import (
     auc_interval,
     compare_auc,
     compare_concordance,
-    concordance_index,
     concordance_interval,
-    concordance_scorer,
     cumulative_dynamic_auc,
-    survival_target,
 )
+from aucmax.metrics import concordance_index, concordance_scorer, survival_target
 from metrics.test_concordance import draw
 from reference_concordance import (
     comparable_pairs,

@@ -3,14 +3,12 @@ import pytest
 from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.inference import auc_interval, bootstrap_interval, roc_band
 from aucmax.metrics import (
-    auc_interval,
-    bootstrap_interval,
     mean_average_precision,
     ndcg_score,
     partial_auc_score,
     roc_auc_score,
-    roc_band,
     roc_points,
 )
 

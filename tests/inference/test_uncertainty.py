@@ -6,7 +6,8 @@ from scipy.stats import norm
 
 import reference
 from aucmax.exceptions import FewRowsWarning
-from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from aucmax.inference import auc_interval, compare_auc
+from aucmax.metrics import roc_auc_score
 from drawing import fewer_examples
 from metrics.samples import samples
 

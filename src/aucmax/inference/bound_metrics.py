@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.validation import FloatArray, check_scores
-from aucmax.metrics._samples import (
+from aucmax.inference.influence import (
     AreaSample,
     FoldSample,
     Measured,
@@ -20,16 +20,16 @@ from aucmax.metrics._samples import (
     check_groups,
     positions_in_folds,
 )
+from aucmax.inference.intervals import (
+    check_fold_scores,
+)
+from aucmax.inference.top_influence import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, check_two_classes
-from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
 from aucmax.metrics.multiclass import check_level_rows, ordinal_auc_score
 from aucmax.metrics.retrieval import mean_average_precision, ndcg_score
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 from aucmax.metrics.top_of_list import average_precision_score
-from aucmax.metrics.uncertainty import (
-    check_fold_scores,
-)
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class ComparedRows:
         ]
 
     def auc(self) -> BoundMetric:
+        """Return the area within the box."""
         rows = check_two_classes(self.y_true, self.sample_weight, None, self.pos_label)
         n_rows, weights = rows.is_positive.size, rows.sample_weight
         codes = check_groups(self.groups, n_rows)
@@ -122,6 +123,7 @@ class ComparedRows:
         )
 
     def ordinal_auc(self) -> BoundMetric:
+        """Return the share of ordered pairs of levels."""
         rows = check_level_rows(self.y_true, self.sample_weight, None)
         if rows.names.size == 2:
             return self.auc()

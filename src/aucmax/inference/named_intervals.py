@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.validation import FloatArray, check_scores
-from aucmax.metrics._samples import (
+from aucmax.inference.influence import (
     AreaSample,
     QuerySample,
     Rows,
@@ -20,12 +20,7 @@ from aucmax.metrics._samples import (
     positions_in_folds,
     refit_factor,
 )
-from aucmax.metrics._top_samples import PrecisionSample, ResampledSample, check_rows
-from aucmax.metrics.bootstrap import bootstrap_interval, percentiles
-from aucmax.metrics.metric_names import NamedMetric, parse_metric
-from aucmax.metrics.results import MetricInterval, check_confidence, with_note
-from aucmax.metrics.top_of_list import Thresholds
-from aucmax.metrics.uncertainty import (
+from aucmax.inference.intervals import (
     FEW_ERRORS,
     TARGETS,
     auc_interval,
@@ -34,6 +29,11 @@ from aucmax.metrics.uncertainty import (
     t_quantile,
     wilson_ends,
 )
+from aucmax.inference.resampling import bootstrap_interval, percentiles
+from aucmax.inference.results import MetricInterval, check_confidence, with_note
+from aucmax.inference.top_influence import PrecisionSample, ResampledSample, check_rows
+from aucmax.metrics.metric_names import NamedMetric, parse_metric
+from aucmax.metrics.top_of_list import Thresholds
 
 _MIN_DEGREES = 4.0  # of a variance that a few rows make up; chosen by simulation
 _EXTRA_FOR_THE_BEST = 0.5  # z at the lower end of the best of many thresholds
@@ -125,7 +125,7 @@ def metric_interval(
 
     Examples
     --------
-    >>> from aucmax.metrics import metric_interval
+    >>> from aucmax.inference import metric_interval
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> print(metric_interval(y, scores, "recall@fpr=0.1"))
     recall@fpr=0.1 0.1500 (95% interval 0.0102 to 0.4768)

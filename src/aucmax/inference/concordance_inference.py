@@ -13,24 +13,24 @@ from numpy.typing import ArrayLike
 from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, IntArray, check_scores
-from aucmax.metrics._bound_metrics import BoundMetric
-from aucmax.metrics._estimates import on_same_rows
-from aucmax.metrics._samples import (
+from aucmax.inference.bound_metrics import BoundMetric
+from aucmax.inference.contrasts import check_models, compare_estimates, without_names
+from aucmax.inference.estimates import on_same_rows
+from aucmax.inference.influence import (
     Measured,
     Rows,
     check_groups,
     effective_rows,
     shrunk,
 )
-from aucmax.metrics.concordance import PairShares, concordance_shares
-from aucmax.metrics.contrasts import check_models, compare_estimates, without_names
-from aucmax.metrics.results import (
+from aucmax.inference.intervals import area_interval, rescaled_interval
+from aucmax.inference.results import (
     MetricComparison,
     MetricDifference,
     MetricInterval,
     check_confidence,
 )
-from aucmax.metrics.uncertainty import area_interval, rescaled_interval
+from aucmax.metrics.concordance import PairShares, concordance_shares
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def concordance_interval(
     Parameters
     ----------
     method : {"harrell", "uno"}, default="harrell"
-        As in :func:`concordance_index`.
+        As in :func:`aucmax.metrics.concordance_index`.
     null : float, optional
         Test whether the index equals this one, as :func:`auc_interval` does.
     qid : array-like of shape (n_rows,), optional
@@ -201,7 +201,7 @@ def concordance_interval(
 
     Examples
     --------
-    >>> from aucmax.metrics import concordance_interval
+    >>> from aucmax.inference import concordance_interval
     >>> event, time = [1, 0, 1, 1, 0, 1] * 5, [*range(1, 31)]
     >>> scores = [-(t % 9) - t / 9 for t in time]
     >>> print(concordance_interval(event, time, scores))
@@ -247,7 +247,7 @@ def compare_concordance(
         a mapping from names to scores, a frame with one column per model, or an array
         of shape (n_rows, n_models).
     method : {"harrell", "uno"}, default="harrell"
-        As in :func:`concordance_index`.
+        As in :func:`aucmax.metrics.concordance_index`.
     reference, null, margin
         As in :func:`compare_auc`.
     qid, groups : array-like of shape (n_rows,), optional
@@ -260,7 +260,7 @@ def compare_concordance(
 
     Examples
     --------
-    >>> from aucmax.metrics import compare_concordance
+    >>> from aucmax.inference import compare_concordance
     >>> event, time = [1, 0, 1, 1, 0, 1] * 5, [*range(1, 31)]
     >>> a, b = [-(t % 9) - t / 9 for t in time], [-(t % 7) for t in time]
     >>> print(compare_concordance(event, time, a, b))  # doctest: +NORMALIZE_WHITESPACE

@@ -23,9 +23,9 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._samples import check_groups
+from aucmax.inference.influence import check_groups
+from aucmax.inference.results import MetricInterval, check_confidence
 from aucmax.metrics._steps import RankingTask, check_task
-from aucmax.metrics.results import MetricInterval, check_confidence
 
 _MAX_CHORDS = 1000  # of the curve of each sample
 _LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
@@ -105,7 +105,8 @@ def bootstrap_interval(
 
     Examples
     --------
-    >>> from aucmax.metrics import bootstrap_interval, partial_auc_score
+    >>> from aucmax.inference import bootstrap_interval
+    >>> from aucmax.metrics import partial_auc_score
     >>> interval = bootstrap_interval(
     ...     partial_auc_score, [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6],
     ...     fpr_range=(0, 0.5), n_resamples=200, random_state=0)
@@ -202,7 +203,7 @@ def roc_band(
 
     Examples
     --------
-    >>> from aucmax.metrics import roc_band
+    >>> from aucmax.inference import roc_band
     >>> band = roc_band([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], fpr=[0.0, 0.5, 1.0])
     >>> band.tpr.tolist()
     [0.6666666666666666, 1.0, 1.0]

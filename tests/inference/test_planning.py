@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from aucmax.metrics import (
-    auc_interval,
-    compare_auc,
-    partial_auc_score,
-    plan_auc,
-)
-from aucmax.metrics.planning import _Binormal, _Study
+from aucmax.inference import auc_interval, compare_auc, plan_auc
+from aucmax.inference.sample_size import _Binormal, _Study
+from aucmax.metrics import partial_auc_score
 
 WHOLE = (0.0, 1.0, 0.0, 1.0)
 HEAD = (0.0, 0.2, 0.0, 1.0)

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from aucmax.metrics import _influence, partial_auc_score
-from aucmax.metrics._influence import influences
+from aucmax.inference import area_influence
+from aucmax.inference.area_influence import influences
+from aucmax.metrics import partial_auc_score
 from aucmax.metrics._steps import check_task
 from metrics.samples import samples
 
@@ -74,9 +75,9 @@ def test_one_sort_of_all_rows_gives_the_same_shares(sample):
     with pytest.MonkeyPatch.context() as patch:
         for weight in (None, weights):
             task = check_task(labels == labels[0], scores, weight)
-            patch.setattr(_influence, "_MANY", 2**14)
+            patch.setattr(area_influence, "_MANY", 2**14)
             expected = influences(task)
-            patch.setattr(_influence, "_MANY", 1)
+            patch.setattr(area_influence, "_MANY", 1)
             for found, values in zip(influences(task), expected, strict=True):
                 np.testing.assert_allclose(found, values, atol=1e-12)
 
@@ -86,8 +87,8 @@ def test_rows_that_crowd_are_placed_instead():
     labels = generator.random(200) < 0.5
     scores = np.append(generator.normal(size=199), 1e280)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_influence, "_MANY", 1)
+        patch.setattr(area_influence, "_MANY", 1)
         task = check_task(labels, scores)
-        assert _influence._shares_by_sorting(task) is None
+        assert area_influence._shares_by_sorting(task) is None
         wins = scores[labels][:, None] > scores[~labels][None, :]
         np.testing.assert_allclose(influences(task)[0], wins.mean(axis=1))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from aucmax import metrics
+from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.inference.top_influence import precision_influence
 from aucmax.metrics._steps import RankingTask
-from aucmax.metrics._top_samples import precision_influence
 from metrics.samples import samples
 from reference import precision_effects, tied_average_precision
 
@@ -47,11 +47,11 @@ def test_the_standard_error_is_that_of_brute_force_effects(is_weighted, is_tied)
     scores = np.round(scores) if is_tied else scores
     weights = np.linspace(0.5, 2.0, y.size) if is_weighted else None
     effects = [precision_effects(y, one, weights) for one in (scores, other)]
-    found = metrics.metric_interval(y, scores, sample_weight=weights)
+    found = inference.metric_interval(y, scores, sample_weight=weights)
     assert found.standard_error == pytest.approx(
         np.sqrt(effects[0] @ effects[0]), rel=1e-5
     )
-    test = metrics.compare_auc(
+    test = inference.compare_auc(
         y, scores, other, metric="average_precision", sample_weight=weights
     )
     gap = effects[0] - effects[1]
@@ -67,22 +67,22 @@ def test_the_jackknife_agrees():
         metrics.average_precision_score(y[rows != k], scores[rows != k]) for k in rows
     ]
     error = np.sqrt((y.size - 1) * np.var(left_out))
-    found = metrics.metric_interval(y, scores)
+    found = inference.metric_interval(y, scores)
     assert found.standard_error == pytest.approx(error, rel=0.05)
 
 
 def test_groups_of_one_row_change_nothing_and_copies_count_once():
     y, scores, other = made(200)
-    plain = metrics.metric_interval(y, scores)
-    alone = metrics.metric_interval(y, scores, groups=np.arange(200))
+    plain = inference.metric_interval(y, scores)
+    alone = inference.metric_interval(y, scores, groups=np.arange(200))
     assert alone.standard_error == pytest.approx(plain.standard_error, rel=0.02)
     twice = [np.repeat(one, 2) for one in (y, scores, np.arange(200), other)]
-    copied = metrics.metric_interval(*twice[:2], groups=twice[2])
+    copied = inference.metric_interval(*twice[:2], groups=twice[2])
     assert copied.standard_error == pytest.approx(alone.standard_error)
-    difference = metrics.compare_auc(
+    difference = inference.compare_auc(
         twice[0], twice[1], twice[3], groups=twice[2], metric="average_precision"
     )
-    once = metrics.compare_auc(
+    once = inference.compare_auc(
         y, scores, other, groups=np.arange(200), metric="average_precision"
     )
     assert difference.standard_error == pytest.approx(once.standard_error)
@@ -91,16 +91,16 @@ def test_groups_of_one_row_change_nothing_and_copies_count_once():
 def test_models_that_rank_alike_do_not_differ():
     y, scores, other = made()
     for metric in ("average_precision", "recall@fpr=0.1"):
-        found = metrics.compare_auc(y, scores, np.exp(scores), metric=metric, **(
+        found = inference.compare_auc(y, scores, np.exp(scores), metric=metric, **(
             {} if metric == "average_precision" else FEW
         ))  # fmt: skip
         assert (found.difference, found.p_value) == (0.0, 1.0)
-    several = metrics.compare_auc(
+    several = inference.compare_auc(
         y, {"a": scores, "b": 2 * scores, "c": other}, metric="average_precision"
     )
     assert several.rank == 1
-    swapped = metrics.compare_auc(y, other, scores, metric="average_precision")
-    straight = metrics.compare_auc(y, scores, other, metric="average_precision")
+    swapped = inference.compare_auc(y, other, scores, metric="average_precision")
+    straight = inference.compare_auc(y, scores, other, metric="average_precision")
     assert swapped.difference == -straight.difference
     assert swapped.p_value == pytest.approx(straight.p_value)
 
@@ -109,19 +109,19 @@ def test_models_that_rank_alike_do_not_differ():
 def test_each_name_has_an_interval_and_a_paired_test(metric):
     y, scores, other = made(gain=2.0)
     drawn = FEW if metric in RATES else {}
-    found = metrics.metric_interval(y, scores, metric, **FEW)
+    found = inference.metric_interval(y, scores, metric, **FEW)
     named = metrics.metric_names.parse_metric(metric)
     assert found.value == pytest.approx(named.function(y, scores))
     assert found.low < found.value < found.high
     assert found.metric == metric
-    test = metrics.compare_auc(y, scores, other, metric=metric, **drawn)
+    test = inference.compare_auc(y, scores, other, metric=metric, **drawn)
     assert (test.value_a, test.metric) == (pytest.approx(found.value), metric)
     assert test.low < test.difference < test.high
     assert 0.0 < test.p_value < 0.5
-    again = metrics.metric_interval(y, np.exp(scores), metric, **FEW)
+    again = inference.metric_interval(y, np.exp(scores), metric, **FEW)
     assert (again.low, again.high) == pytest.approx((found.low, found.high))
     names = np.where(y, "yes", "no")
-    same = metrics.metric_interval(names, scores, metric, pos_label="yes", **FEW)
+    same = inference.metric_interval(names, scores, metric, pos_label="yes", **FEW)
     assert same.high == found.high
 
 
@@ -132,28 +132,28 @@ def test_queries_are_the_units_if_given(metric):
     named = metrics.metric_names.parse_metric(metric)
     values = named.function(y, scores, qid=qid, average=None)
     values = values[~np.isnan(values)]
-    found = metrics.metric_interval(y, scores, metric, qid=qid)
+    found = inference.metric_interval(y, scores, metric, qid=qid)
     assert found.value == pytest.approx(values.mean())
     error = values.std(ddof=1) / np.sqrt(values.size)
     assert found.standard_error == pytest.approx(error)
     others = named.function(y, other, qid=qid, average=None)
     gap = values - others[~np.isnan(others)]
-    test = metrics.compare_auc(y, scores, other, metric=metric, qid=qid)
+    test = inference.compare_auc(y, scores, other, metric=metric, qid=qid)
     assert test.difference == pytest.approx(gap.mean())
     error = gap.std(ddof=1) / np.sqrt(gap.size)
     assert test.standard_error == pytest.approx(error)
     with pytest.raises(ValueError, match="groups cannot be given with qid"):
-        metrics.metric_interval(y, scores, metric, qid=qid, groups=qid)
+        inference.metric_interval(y, scores, metric, qid=qid, groups=qid)
 
 
 def test_a_rate_has_the_interval_of_both_of_its_errors():
     y, scores, _ = made(2000)
-    found = metrics.metric_interval(y, scores, "recall@fpr=0.1")
-    band = metrics.bootstrap_interval(
+    found = inference.metric_interval(y, scores, "recall@fpr=0.1")
+    band = inference.bootstrap_interval(
         metrics.recall_at_fpr, y, scores, fpr=0.1, n_resamples=400, random_state=0
     )
     assert found.standard_error == pytest.approx(band.standard_error, rel=0.15)
-    heavier = metrics.metric_interval(
+    heavier = inference.metric_interval(
         y, scores, "recall@fpr=0.1", sample_weight=np.full(2000, 3.0)
     )
     assert (heavier.low, heavier.high) == pytest.approx((found.low, found.high))
@@ -162,14 +162,14 @@ def test_a_rate_has_the_interval_of_both_of_its_errors():
 @pytest.mark.parametrize("metric", [*RATES, "average_precision"])
 def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
     y = np.arange(60) < 20
-    perfect = metrics.metric_interval(y, -np.arange(60.0), metric, **FEW)
+    perfect = inference.metric_interval(y, -np.arange(60.0), metric, **FEW)
     assert perfect.low < perfect.high
     assert perfect.low <= perfect.value <= perfect.high
     for scores in (np.zeros(60), np.arange(60.0)):  # constant, and the wrong order
-        found = metrics.metric_interval(y, scores, metric, **FEW)
+        found = inference.metric_interval(y, scores, metric, **FEW)
         assert 0.0 <= found.low <= found.value <= found.high
         assert found.low < found.high
-        test = metrics.compare_auc(y, scores, -np.arange(60.0), metric=metric, **(
+        test = inference.compare_auc(y, scores, -np.arange(60.0), metric=metric, **(
             FEW if metric in RATES else {}
         ))  # fmt: skip
         assert test.difference <= 0.0
@@ -178,14 +178,14 @@ def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
 
 def test_a_false_positive_rate_that_no_threshold_reaches_has_recall_0():
     y = np.arange(40) < 20
-    found = metrics.metric_interval(y, np.zeros(40), "recall@fpr=0.01")
+    found = inference.metric_interval(y, np.zeros(40), "recall@fpr=0.01")
     assert (found.value, found.low) == (0.0, 0.0)
     assert found.high > 0.1
 
 
 def test_a_list_shorter_than_k_is_taken_whole():
     y, scores, _ = made(50)
-    found = metrics.metric_interval(y, scores, "precision@100", **FEW)
+    found = inference.metric_interval(y, scores, "precision@100", **FEW)
     assert found.value == pytest.approx(y.mean())
 
 
@@ -209,13 +209,13 @@ def test_bad_input_is_named(change, words):
     if "qid" in change:
         given["y_true"] = np.arange(50) == 3  # one query has a positive row
     with pytest.raises(ValueError, match=words):
-        metrics.metric_interval(**given)
+        inference.metric_interval(**given)
 
 
 def test_options_that_a_metric_does_not_take_are_named():
     y, scores, other = made(50)
     with pytest.raises(TypeError, match="has no option 'gains'"):
-        metrics.metric_interval(y, scores, gains="linear")
+        inference.metric_interval(y, scores, gains="linear")
     for options, words in (
         ({"metric": "ordinal_auc", "folds": y}, "folds is not supported"),
         ({"metric": "average_precision", "n_resamples": 9}, "n_resamples is not"),
@@ -224,18 +224,18 @@ def test_options_that_a_metric_does_not_take_are_named():
         ({"metric": "recall@fpr"}, "got 'recall@fpr'"),
     ):
         with pytest.raises(ValueError, match=words):
-            metrics.compare_auc(y, scores, other, **options)
+            inference.compare_auc(y, scores, other, **options)
     with pytest.raises(NotEnoughClassesError):
-        metrics.metric_interval(np.zeros(50), scores)
+        inference.metric_interval(np.zeros(50), scores)
 
 
 def test_models_on_different_rows_are_compared():
     (y, a, _), (z, b, _) = made(300, 1), made(200, 2)
-    parts = [metrics.metric_interval(*one) for one in ((y, a), (z, b))]
-    test = metrics.compare_auc(
+    parts = [inference.metric_interval(*one) for one in ((y, a), (z, b))]
+    test = inference.compare_auc(
         [y, z], [a, b], metric="average_precision", paired=False
     ).differences[0]
     total = np.hypot(*(one.standard_error for one in parts))
     assert test.standard_error == pytest.approx(total)
     with pytest.raises(ValueError, match="compare the precision"):
-        metrics.compare_auc([y, z], [a, b], metric="lift@9", paired=False, **FEW)
+        inference.compare_auc([y, z], [a, b], metric="lift@9", paired=False, **FEW)
