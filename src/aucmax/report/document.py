@@ -24,9 +24,8 @@ _ENDINGS = (".html", ".htm", ".md")
 class Report:
     """A page about a comparison or a model, to share.
 
-    :meth:`aucmax.model_selection.Comparison.report` and
-    :func:`aucmax.model_selection.report_model` make one. In a notebook it shows the
-    verdict and the table of the models.
+    :func:`report_comparison` and :func:`report_model` make one. In a notebook it shows
+    the verdict and the table of the models.
 
     Parameters
     ----------

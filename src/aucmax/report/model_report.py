@@ -10,7 +10,7 @@ from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import trained_ranges
-from aucmax.report import Report
+from aucmax.report.document import Report
 from aucmax.report.pages import report_scores
 from aucmax.tables import Target, encode_target
 from aucmax.tables.cross_fit import score_rows
@@ -69,7 +69,7 @@ def report_model(
 
     Examples
     --------
-    >>> from aucmax.model_selection import report_model
+    >>> from aucmax.report import report_model
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
