@@ -11,7 +11,7 @@ from aucmax import AutoRanker
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
-from aucmax.model_selection import compare_models, report_model, table_model
+from aucmax.model_selection import compare_models, table_model
 from aucmax.model_selection.concordance_estimates import (
     concordance,
     concordance_test,
@@ -19,6 +19,7 @@ from aucmax.model_selection.concordance_estimates import (
     likelihood_weights,
 )
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
+from aucmax.report import report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from aucmax.tables.folds import plan_folds, split_rows
