@@ -94,5 +94,5 @@ def test_a_callback_sees_it_and_can_stop_it():
         model.fit(X, labels)
     assert model.n_iter_ == 45
     margins = [progress.value for progress in seen]
-    assert margins == sorted(margins)
+    assert np.diff(margins).min() >= -1e-12
     assert model.dual_gap_ > 0.0

@@ -67,6 +67,10 @@ class StumpColumns:
         """Return ``H[:, indices]`` itself, dense."""
         return np.asarray(self._values[indices].T, dtype=np.float64)
 
+    def up_to_constants(self, indices: Any) -> tuple[FloatArray, float]:
+        """Return ``H[:, indices]``, and the share of the stumps that is read."""
+        return self.columns(indices), indices.size / self.n_hypotheses
+
 
 def _split_dense(X: Any, column: IntArray, threshold: FloatArray) -> NDArray[np.int8]:
     """Evaluate stumps, one in each row of the result."""

@@ -17,8 +17,7 @@ from aucmax.margin.margin_request import ClassSizes
 from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.risks.instance_margin import InstanceMargin
-from aucmax.solvers.bundle import LevelBundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
+from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
@@ -27,11 +26,8 @@ from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 # judged as if the optimum were there
 _FLOOR_SHARE = 0.01
 _MIN_GAP = 16.0  # units in the last place: rounding hides a smaller gap
-_MIN_CUTS, _MAX_CUTS = 50, 200  # to keep, where each holds a number for every row
-_MAX_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 # times the weight that may go whatever its effect; each one tried costs half a pass
 _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
-_MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 Hypotheses: TypeAlias = ScaledColumns | StumpColumns
@@ -118,6 +114,7 @@ class MarginObjective(RiskObjective):
     ) -> None:
         super().__init__(risk)
         self.hypotheses = hypotheses
+        self.X = hypotheses.X
         self.usable = usable
 
     @property
@@ -268,11 +265,6 @@ class MarginProblem(ABC):
         return float(np.finfo(self.hypotheses.X.dtype).eps)
 
 
-def max_cuts(n_rows: int) -> int:
-    """Return how many cuts to keep where each holds a number for every row."""
-    return min(max(_MAX_CUT_BYTES // (8 * n_rows), _MIN_CUTS), _MAX_CUTS)
-
-
 class ColumnProblem(MarginProblem):
     """Columns as hypotheses, which may count with either sign if they are `signed`."""
 
@@ -304,29 +296,13 @@ class ColumnProblem(MarginProblem):
         """Take Newton steps over the signed columns in use, or cutting planes."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
-        first = solution = None
+        objective.keeps_row_weights = keep_row_weights
+        first = None
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        is_fit = self.signed and objective.risk.can_be_smoothed
-        if is_fit and suits_column_steps(self.hypotheses.X, self.limits.stopping.tol):
-            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
-            newton = ColumnNewtonSolver(steps, keep_row_weights)
-            solution = newton.minimize(objective, L1Ball(), first)
-            first = Start(solution.point, solution.cuts, solution.history)
-        is_over = solution is not None and (
-            solution.converged
-            or solution.stopped_by_callback
-            or self.limits.is_over
-            or solution.n_iter >= rule.max_iter
-        )
-        if solution is None or not is_over:
-            bundle = LevelBundleSolver(rule)
-            if keep_row_weights:
-                n_cuts = max_cuts(self.labels.size)
-                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
-            hull = L1Ball() if self.signed else Simplex()
-            solution = bundle.minimize(objective, hull, first)
+        hull = L1Ball() if self.signed else Simplex()
+        solution = SOLVERS["auto"](rule).minimize(objective, hull, first)
         self.limits.n_iter += solution.n_iter
         return MarginResult(
             self.risk,

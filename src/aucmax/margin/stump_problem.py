@@ -16,12 +16,11 @@ from aucmax.margin.margin_problem import (
     MarginObjective,
     MarginProblem,
     MarginResult,
-    max_cuts,
 )
 from aucmax.margin.masses import Masses, masses_of
 from aucmax.regularizers.l1 import L1Ball
 from aucmax.risks.contract import Risk
-from aucmax.solvers.bundle import LevelBundleSolver
+from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 
@@ -68,6 +67,7 @@ class StumpProblem(MarginProblem):
     ) -> MarginResult:
         """Generate columns; where that takes long, follow the central path."""
         objective = self._under(risk)
+        objective.keeps_row_weights = True
         rule = self.limits.rule(self.floor, looseness, enough)
         if start is not None and not reuse_cuts:
             start = replace(start, cuts=None)
@@ -113,7 +113,6 @@ class StumpProblem(MarginProblem):
         # no weighting of stumps has a margin above this, whatever the risk
         watch, bound = whole.watch(), -self._first_edge
         closeness = max(_GAP_SHARE * self._first_edge, _MIN_CLOSENESS)
-        n_cuts = max_cuts(self.labels.size)
         here = Start(objective.origin())
         if start is not None:
             self._widen_cuts(start.cuts)
@@ -123,8 +122,7 @@ class StumpProblem(MarginProblem):
             # are at most 1, so with this floor the tolerance is an absolute gap
             most, seconds = int(min(n_left, rule.max_iter)), self.limits.seconds_left
             inner = StoppingRule(closeness, most, seconds, report, floor=1.0)
-            solver = LevelBundleSolver(inner, max_cuts=n_cuts, keep_sources=True)
-            solution = solver.minimize(objective, L1Ball(), here)
+            solution = SOLVERS["auto"](inner).minimize(objective, L1Ball(), here)
             self.limits.n_iter += solution.n_iter
             n_left -= solution.n_iter
             row_weights = -solution.cuts.mixed_source()
