@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
 from aucmax._core.validation import FloatArray
 from aucmax.inference.influence import Influence, refit_factor
@@ -47,7 +46,6 @@ def compare_auc(
 ) -> MetricDifference: ...
 @overload
 def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
-@documented
 @dispatch_to_dask
 def compare_auc(
     y_true: Any,
@@ -127,12 +125,17 @@ def compare_auc(
     margin : float, optional
         Test for non-inferiority: the p-value is one-sided, of the hypothesis that the
         model is worse than the other (or the reference) by the margin or more.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong"}
         ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
         term for few rows; for different rows Student's t with Welch's degrees of
         freedom: the p-values of R's pROC.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     sample_weight, groups : array-like of shape (n_rows,), optional
         As in :func:`auc_interval`.
     qid : array-like of shape (n_rows,), optional
@@ -144,6 +147,8 @@ def compare_auc(
     target : {"models", "procedure"}
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     **metric_options
         Options of the metric: ``k``, ``gains``; of draws:
         ``n_resamples`` (1000) and ``random_state`` (0).
@@ -325,10 +330,17 @@ class DifferenceTests:
                 margin=None if self.margin is None else self.margin / factor,
                 unseen=unseen,
             )
+            value_a, value_b = (factor * found.values[[a, b]] + shift).tolist()
             difference = MetricDifference(
-                *(factor * found.values[[a, b]] + shift).tolist(),
-                *(factor * test.difference, factor * test.low, factor * test.high),
-                *(test.z, test.p_value, factor * error, self.confidence),
+                value_a,
+                value_b,
+                factor * test.difference,
+                factor * test.low,
+                factor * test.high,
+                test.z,
+                test.p_value,
+                factor * error,
+                self.confidence,
                 rows if found.has_areas else None,
                 metric,
                 (found.names[a], found.names[b]),
@@ -518,7 +530,7 @@ def _unseen_of_differences(models: Sequence[Influence]) -> FloatArray:
             squares = np.square(models[b].classes[k][0] - models[a].classes[k][0])
             moments[:, k, [a, b], [b, a]] = [[squares.sum()], [squares @ squares]]
     n_units = [n for _, n in models[0].classes]
-    return np.asarray(unseen_variance(*moments, n_units, _MIN_DISTANCE))
+    return np.asarray(unseen_variance(moments[0], moments[1], n_units, _MIN_DISTANCE))
 
 
 def _relative_to_first(effects: Sequence[FloatArray]) -> FloatArray:

@@ -84,7 +84,8 @@ class Influence:
         """Variance that the units of each class have not shown."""
         squares = [np.square(effects) for effects, _ in self.classes]
         sums = np.array([[one.sum(), one @ one] for one in squares]).reshape(-1, 2)
-        return float(unseen_variance(*sums.T, [n for _, n in self.classes]))
+        n_units = [n for _, n in self.classes]
+        return float(unseen_variance(sums[:, 0], sums[:, 1], n_units))
 
     def inflate(self, factor: float) -> Influence:
         """Multiply the standard error."""

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_integer, check_number
 from aucmax._core.validation import FloatArray
 from aucmax.inference.influence import (
@@ -53,7 +52,6 @@ _EXTRA_FOR_THE_BEST = 0.5  # z at the lower end of the best of many thresholds
 EndsOf = Callable[[float], Ends]  # of the interval with a confidence
 
 
-@documented
 @dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
@@ -129,6 +127,13 @@ def auc_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong", "logit", "newcombe", "bootstrap"}
@@ -140,6 +145,8 @@ def auc_interval(
     null : float, optional
         Test whether the area equals this one: the p-value is one minus the confidence
         of the interval that ends there.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
@@ -148,6 +155,8 @@ def auc_interval(
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
         Rows of different groups are independent. A group may have rows of one class.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -218,7 +227,6 @@ def auc_interval(
     return with_note(replace(area, metric=area_name(box)), y_true, pos_label)
 
 
-@documented
 def cv_auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -255,14 +263,25 @@ def cv_auc_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
     y_score : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         Out-of-fold scores; one column per repetition if these have other folds.
     folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         The test fold of each row, by number or name.
     target : {"models", "procedure"}
         The fitted models, or models that the procedure fits to other rows.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize, null, groups
         As in :func:`auc_interval`.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -344,7 +363,6 @@ def _p_value(ends: EndsOf, value: float, null: float) -> float:
     return inside
 
 
-@documented
 def metric_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -393,21 +411,33 @@ def metric_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     metric : str
         A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
         ``"precision@100"``, ``"recall@100"``, ``"lift@100"``,
         ``"recall@precision=0.9"``, ``"precision@recall=0.8"``, ``"ks"``, ``"gini"`` or
         ``"auc"``; with `qid` also ``"ndcg@10"`` and ``"map"``.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws, for metrics by resampling.
     random_state : int, numpy.random.Generator or None
         Seed of the draws.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
     folds : array-like of shape (n_rows,), optional
         The test fold of each row, for scores from cross-validation.
     target : {"models", "procedure"}
         With `folds`, as in :func:`cv_auc_interval`.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     **metric_options
         Options of the metric, such as ``fpr_range=(0, 0.1)`` of the partial AUC.
 

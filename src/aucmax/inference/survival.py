@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.censored_times import SurvivalRows
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -123,7 +122,6 @@ def pair_interval(
     return replace(interval, metric=metric)
 
 
-@documented
 def concordance_interval(
     event: ArrayLike,
     time: ArrayLike,
@@ -158,15 +156,29 @@ def concordance_interval(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
+    scores : array-like of shape (n_rows,)
+        Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
     null : float, optional
         Test whether the index equals this one, as :func:`auc_interval` does.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid : array-like of shape (n_rows,), optional
         Strata: only rows of one stratum are compared. Rows remain independent.
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as its hospital or patient. Effects are
         summed within groups, so that their rows may depend on each other.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------
@@ -193,7 +205,6 @@ def concordance_interval(
     return pair_interval(measure(scores), confidence, f"{method}_c", null)
 
 
-@documented
 def compare_concordance(
     event: ArrayLike,
     time: ArrayLike,
@@ -220,16 +231,28 @@ def compare_concordance(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
     scores_a, scores_b : array-like of shape (n_rows,)
         The predicted risks of two models for the same rows. Or all models in the first:
         a mapping from names to scores, a frame with one column per model, or an array
         of shape (n_rows, n_models).
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
     reference, null, margin
         As in :func:`compare_auc`.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid, groups : array-like of shape (n_rows,), optional
         As in :func:`concordance_interval`.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------
@@ -256,7 +279,6 @@ def compare_concordance(
     return tests.compare(found, pairs, (1.0, 0.0), f"{method}_c", is_single)
 
 
-@documented
 def cumulative_dynamic_auc(
     event: ArrayLike,
     time: ArrayLike,
@@ -288,12 +310,22 @@ def cumulative_dynamic_auc(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
     scores : array-like of shape (n_rows,) or (n_rows, n_times)
         Predicted risks, high for early events; or one column per time.
     times : float or array-like of shape (n_times,)
         Rising times, from the first event to before the last time under observation.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     groups : array-like of shape (n_rows,), optional
         As in :func:`concordance_interval`.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------

@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
@@ -83,7 +82,6 @@ def _list_of(kind: type[Any]) -> saved.SavedField:
     return saved.SavedField(check)
 
 
-@documented
 class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
@@ -112,6 +110,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
 
     Parameters
     ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     metric : str, default=None
         The metric to maximise: "auc", "partial_auc"; of the top of the list
         "average_precision", "precision@100" (also "recall@100", "lift@100"),
@@ -213,6 +214,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Share of positives among the training rows.
     n_rows_, n_positive_, n_folds_ : int
         Numbers of training rows, positive rows and folds.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -308,9 +315,15 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
         qid : array-like of shape (n_rows,), default=None
             The query of each row. The metric is then the mean over queries, and no
             query is split between folds.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
         times : array-like of shape (n_rows,), default=None
             Numbers or dates. Models are then tested on later rows than their training
             rows.
@@ -319,6 +332,11 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             interrupted, or that ran out of time, resumes from it if called with the
             same rows and parameters, and ends with the same model; earlier time counts.
             The file belongs to one search until that is finished.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         clock = SearchClock(self._time_limit)
         with unchanged_on_failure(self):
@@ -427,7 +445,18 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the scores of rows: the higher, the more likely positive."""
+        """Return the scores of rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
         scores = self._combined([table] * len(self.encoders_))
@@ -444,6 +473,18 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         qid: ArrayLike | None = None,
     ) -> float:
         """Return the metric that the fit has maximised; the mean over queries.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. The metric is then the mean over queries, and no
+            query is split between folds.
 
         Returns
         -------
@@ -485,7 +526,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         return pl.DataFrame(self.board_)
 
     def summary(self) -> str:
-        """Return sentences on the candidates, the combination and its estimate."""
+        """Return sentences on the candidates, the combination and its estimate.
+
+        Returns
+        -------
+        str
+        """
         check_is_fitted(self, "members_")
         return summarise(self)
 

@@ -7,8 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from aucmax._core.docstrings import documented
-
 Ranges = Mapping[str, tuple[float, float]]
 
 _ALL_ROWS = 10**9
@@ -380,7 +378,6 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
     return MODELS[name]
 
 
-@documented
 def table_model(
     name: str,
     *,
