@@ -64,9 +64,10 @@ class MarginRanker(HypothesisRanker):
     hypotheses : str or list of callables, default="signed"
         "signed": each column, scaled to [-1, 1] by its range, in either direction;
         "features": the same, but only larger for positives; "stumps": every threshold
-        of every column in either direction; "precomputed": the columns unchanged, within [-1, 1]. Or functions that map X to one value in
-        [-1, 1] per row; such a model cannot be saved to a file. Constant columns are
-        left out; constant functions and precomputed columns have margin 0.
+        of every column in either direction; "precomputed": the columns unchanged,
+        within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
+        model cannot be saved to a file. Constant columns are left out; constant
+        functions and precomputed columns have margin 0.
     formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
         The margin to maximise.
     epsilon : float or "auto", default="auto"
