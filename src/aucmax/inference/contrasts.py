@@ -10,7 +10,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
 from aucmax.inference.bound_metrics import BoundMetric, ComparedRows
@@ -36,7 +35,6 @@ def compare_auc(
 @overload
 def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
 @documented
-@dispatch_to_dask
 def compare_auc(
     y_true: Any,
     y_score_a: Any,

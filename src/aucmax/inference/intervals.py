@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
 from aucmax._core.validation import (
@@ -47,7 +46,6 @@ from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 
 @documented
-@dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -408,7 +406,7 @@ def warn_of_few_rows(rows: Rows) -> None:
             "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
-            stacklevel=4,  # the caller of a metric that takes Dask's collections
+            stacklevel=3,
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
@@ -32,7 +31,6 @@ NEEDED = "rows of two levels"
 
 
 @documented
-@dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -179,7 +177,6 @@ def multiclass_precision_at_k(
 
 
 @documented
-@dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

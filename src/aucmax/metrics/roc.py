@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_integer, reject_foreign
 from aucmax._core.sorting import sort_with_order
@@ -32,7 +31,6 @@ from aucmax.metrics._steps import (
     multi_class="sklearn.metrics.roc_auc_score has it, for one column per class.",
     labels="sklearn.metrics.roc_auc_score has it, for one column per class.",
 )
-@dispatch_to_dask
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -80,7 +78,6 @@ def roc_auc_score(
 
 
 @documented
-@dispatch_to_dask
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
