@@ -40,10 +40,9 @@ MAY_IMPORT = {
     "decisions": {"metrics", "inference"},
     "tables": {"metrics", "datasets", "decisions"},
     "inspection": {"metrics", "inference", "tables"},
-    "report": {"metrics", "inference", "tables", "decisions", "inspection"},
     "model_selection": {
         *("binary_ranker", "metrics", "tables", "datasets", "decisions", "inspection"),
-        *("report", "linear", "margin", "boosting", "trees", "persistence", "risks"),
+        *("linear", "margin", "boosting", "trees", "persistence", "risks"),
         "inference",
     },
     "torch": {"binary_ranker", "risks", "metrics", "inference"},
@@ -58,8 +57,12 @@ MAY_IMPORT = {
             "model_selection",
         ),
     },
-    "dask": {"metrics", "inference", "risks", "hypotheses", "trees"},
+    "dask": {"risks", "trees"},
     "plots": {"metrics", "inference", "margin", "decisions", "inspection"},
+    "report": {
+        *("metrics", "inference", "tables", "decisions", "inspection", "plots"),
+        "model_selection",
+    },
     "cli": {
         *("model_selection", "tables", "datasets", "metrics", "plots", "persistence"),
         *("decisions", "inspection", "report", "inference"),

@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeClassifier
 from aucmax import AUCSVC
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.model_selection import AutoRanker, compare_models, report_model
+from aucmax.model_selection import AutoRanker, compare_models
 from aucmax.model_selection.goals import choose_goal
+from aucmax.report import report_comparison, report_model
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 
@@ -42,7 +43,7 @@ def comparison():
 
 @pytest.fixture(scope="module")
 def contents(comparison):
-    return comparison.report(title="Who is sick?").contents
+    return report_comparison(comparison, title="Who is sick?").contents
 
 
 def test_the_best_model_comes_first_everywhere(comparison, contents):
@@ -94,7 +95,7 @@ def test_probabilities_are_learned_from_other_folds(comparison, contents):
     )
     np.testing.assert_array_equal(again[own], chances[own])
     assert (again[~own] != chances[~own]).any()
-    page = comparison.report().html()
+    page = report_comparison(comparison).html()
     assert "calibrate=&#34;auto&#34; learned from the scores of the other folds" in page
 
 
@@ -139,7 +140,8 @@ def test_it_says_how_to_reproduce_it(comparison, contents):
 def test_the_page_and_the_notebook_escape_columns_and_models():
     models = [(SCRIPT, LogisticRegression())]
     found = compare_models(*table(), models, n_folds=2)
-    for text in (found.report().html(), found._repr_html_()):
+    report = report_comparison(found)
+    for text in (report.html(), report._repr_html_(), found._repr_html_()):
         assert SCRIPT not in text
         assert "&lt;script&gt;alert(1)" in text
 
@@ -149,7 +151,7 @@ def test_queries_have_no_one_list_but_a_table():
     found = compare_models(
         X, y, [LogisticRegression()], qid=np.arange(400) // 20, n_folds=2
     )
-    page = found.report().html()
+    page = report_comparison(found).html()
     assert "within their queries" in page
     assert "aucmax-slider" not in page
 
@@ -158,7 +160,7 @@ def test_constant_scores_are_reported():
     X, y = table()
     stump = DecisionTreeClassifier(min_samples_leaf=300)
     found = compare_models(X, y, [("flat", stump)], n_folds=2)
-    report = found.report()
+    report = report_comparison(found)
     assert report.contents.verdict.startswith("No model ranks these rows")
     assert "constant scores on 2 of 2 folds" in report.html()
 
@@ -167,7 +169,7 @@ def test_two_rows_of_a_class_are_enough():
     X, y = table(60)
     y = np.array(["healthy"] * 56 + ["sick"] * 4)
     found = compare_models(X, y, [("lr", LogisticRegression())], n_folds=2)
-    assert "4 positives" in found.report().html()
+    assert "4 positives" in report_comparison(found).html()
 
 
 @pytest.mark.slow

@@ -16,8 +16,9 @@ from aucmax.cli import main
 from aucmax.exceptions import PositiveClassWarning
 from aucmax.inference import auc_interval, compare_auc, cv_auc_interval, metric_interval
 from aucmax.metrics import roc_auc_score, roc_auc_scorer
-from aucmax.model_selection import compare_models, report_model
+from aucmax.model_selection import compare_models
 from aucmax.plots import ROCCurveDisplay
+from aucmax.report import report_model
 from aucmax.tables import TableModel, encode_target
 from persistence.forgery import forge, take_apart
 

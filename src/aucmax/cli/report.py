@@ -77,7 +77,7 @@ def report(
     number of cases reviewed, calibration, the importance of the columns, checks of the
     data, and the steps to reproduce it. Use rows that the model was not fitted to.
     """
-    from aucmax.model_selection import report_model
+    from aucmax.report import report_model
 
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)

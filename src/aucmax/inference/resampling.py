@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import (
     FloatArray,
@@ -23,9 +22,9 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference.influence import check_groups
+from aucmax.inference.influence import Influence, check_groups, class_sizes
 from aucmax.inference.results import MetricInterval, check_confidence
-from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics._steps import BinaryRows, RankingTask, check_task
 
 _MAX_CHORDS = 1000  # of the curve of each sample
 _LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
@@ -46,7 +45,6 @@ class ROCBand:
         return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
-@documented
 def bootstrap_interval(
     metric: Callable[..., float],
     y_true: ArrayLike,
@@ -78,6 +76,8 @@ def bootstrap_interval(
         Labels.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
         Scores, in the shape that the metric needs.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws; at least 2.
     stratified : bool
@@ -155,7 +155,6 @@ def bootstrap_interval(
     )
 
 
-@documented
 def roc_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -183,9 +182,15 @@ def roc_band(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     fpr : array-like, optional
         False positive rates of the band, ascending in [0, 1]; by default 101 equally
         spaced ones.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of bootstrap samples; at least 2.
     random_state : int, numpy.random.Generator or None
@@ -194,6 +199,8 @@ def roc_band(
         Weights of independent rows (not how often a row was seen).
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -370,6 +377,30 @@ def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> Flo
     # np.interp takes the last of equal abscissae: the upper end of a vertical line
     curve: FloatArray = np.interp(grid, fpr / fpr[-1], tpr / tpr[-1])
     return curve
+
+
+def drawn_influence(
+    metric: Callable[..., float],
+    rows: BinaryRows,
+    scores: FloatArray,
+    groups: IntArray | None,
+    unit: float,
+    n_resamples: int,
+    seed: int,
+) -> Influence:
+    """Return a metric by its unit, with the deviations of draws of rows as effects."""
+    arrays = {"y_true": rows.is_positive, "y_score": scores}
+    if rows.sample_weight is not None:
+        arrays["sample_weight"] = rows.sample_weight
+    strata = np.zeros(scores.size, dtype=np.int64)
+    units = draw_units(strata, groups, np.random.default_rng(seed))
+    draws = evaluate_draws(metric, arrays, units, n_resamples) / unit
+    effects = (draws - draws.mean()) / sqrt(draws.size - 1.0)
+    _, sizes = class_sizes(rows, groups)
+    degrees = max(min(sizes) - 1.0, 1.0)
+    value = float(metric(**arrays)) / unit
+    part, scale = (effects, degrees), (unit, 0.0)
+    return Influence(value, [part], sizes, degrees, scale=scale, draws=draws)
 
 
 def percentiles(samples: Any, confidence: float) -> Any:

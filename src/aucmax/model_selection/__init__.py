@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     )
     from aucmax.model_selection.cross_validation import compare_models
     from aucmax.model_selection.forest import Forest
-    from aucmax.model_selection.model_report import report_model
 
 # loaded on first use, so that the list of models is there without scikit-learn
 _HOME = {
@@ -31,7 +30,6 @@ _HOME = {
     "LightGBMBaseline": "baselines",
     "XGBoostRanker": "baselines",
     "compare_models": "cross_validation",
-    "report_model": "model_report",
 }
 
 __all__ = [
@@ -46,7 +44,6 @@ __all__ = [
     "VersusBaseline",
     "XGBoostRanker",
     "compare_models",
-    "report_model",
     "table_model",
 ]
 

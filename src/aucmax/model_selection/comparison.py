@@ -1,7 +1,8 @@
 """The results of a comparison: measures, intervals and tests of each model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.docstrings import documented
-from aucmax.inference.estimates import holm
+from aucmax.inference.comparison import holm
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableNotice, Target
 
 if TYPE_CHECKING:
-    from aucmax.report import Report
     from aucmax.tables import TableModel
 
 # columns of a terminal; a wider table is divided in two
@@ -154,7 +153,6 @@ _SCHEMES = {
 }
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """The results of all models on the same folds; it prints as a table.
@@ -243,47 +241,15 @@ class Comparison:
         return self.goal.titles(self.results[0].measures)
 
     def _repr_html_(self) -> str:
-        from aucmax.report.pages import comparison_table
+        return f"<pre>{escape(str(self))}</pre>"
 
-        return comparison_table(self)
-
-    def report(
-        self, *, title: str | None = None, reproduction: Mapping[str, str] | None = None
-    ) -> "Report":
-        """Return a page to share, as HTML or Markdown.
-
-        The importance of columns is measured here, on test rows of the last fold.
-
-        Parameters
-        ----------
-        title : str, optional
-            The heading.
-        reproduction : mapping from str to str, optional
-            How to repeat the comparison, such as "command" or "data".
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows, as plain values for JSON.
 
         Returns
         -------
-        aucmax.report.Report
-            Call its ``save("page.html")`` or ``save("page.md")``.
-
-        Examples
-        --------
-        >>> from aucmax.model_selection import compare_models
-        >>> from aucmax.datasets import load_demo
-        >>> machines = load_demo().head(1000)
-        >>> found = compare_models(
-        ...     machines.drop("failed"), machines["failed"], ["logistic"], n_folds=2
-        ... )
-        >>> report = found.report(title="Which machines will fail?")
-        >>> report.contents.title
-        'Which machines will fail?'
+        dict
         """
-        from aucmax.report.pages import report_comparison
-
-        return report_comparison(self, title=title, reproduction=reproduction)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the rows, as plain values for JSON."""
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
@@ -324,7 +290,12 @@ class Comparison:
         return [*_aligned(rows), "", *_aligned(tests)]
 
     def explain(self) -> list[str]:
-        """Return sentences that explain the numbers of the table."""
+        """Return sentences that explain the numbers of the table.
+
+        Returns
+        -------
+        list of str
+        """
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"

@@ -8,7 +8,9 @@ from datetime import date
 from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.decisions import GroupComparison
 from aucmax.inspection import Importances
+from aucmax.model_selection import ModelResult, VersusBaseline
 from aucmax.tables import Target
 
 
@@ -40,12 +42,12 @@ class ReportContents:
     verdict: str
     facts: Sequence[str]
     measures: Sequence[str]  # their titles
-    models: Sequence[Any]  # each an aucmax.model_selection.ModelResult
+    models: Sequence[ModelResult]
     explanation: Sequence[str]
     labels: BoolArray
     rankings: Mapping[str, FloatArray]  # scores per model; empty: see `no_rankings`
     glossary: Mapping[str, str] = field(default_factory=dict)
-    tests: Sequence[Any] = ()  # each an aucmax.model_selection.VersusBaseline
+    tests: Sequence[VersusBaseline] = ()
     scale: str = "score"  # the unit of the thresholds
     fpr_range: Sequence[float] | None = None  # to shade in the ROC curves
     probabilities: tuple[BoolArray, FloatArray] | None = None  # with their labels
@@ -58,8 +60,7 @@ class ReportContents:
     certificates: Sequence[tuple[str, str]] = ()
     reproduction: Mapping[str, Any] = field(default_factory=dict)
     no_rankings: str = ""
-    # the name of a column, and an aucmax.decisions.GroupComparison by it
-    groups: tuple[str | None, Any] | None = None
+    groups: tuple[str | None, GroupComparison] | None = None  # by this column
     survival: SurvivalScores | None = None  # instead of rankings
     date: str = field(default_factory=lambda: date.today().isoformat())
 

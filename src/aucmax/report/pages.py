@@ -1,8 +1,4 @@
-"""Reports of a comparison, and of one model on held-out rows.
-
-:mod:`aucmax.model_selection` imports this package, so its `Comparison`, `Goal` and
-`ModelResult` are not imported here.
-"""
+"""Reports of a comparison, and of one model on held-out rows."""
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +10,10 @@ from numpy.typing import NDArray
 
 from aucmax._version import __version__
 from aucmax.inference.results import p_value_text
+from aucmax.model_selection.comparison import Comparison, ModelResult
+from aucmax.model_selection.goals import Goal
 from aucmax.report.contents import ReportContents
-from aucmax.report.document import Report, table_as_html
+from aucmax.report.document import Report
 from aucmax.report.insights import (
     certificates_of,
     cross_fitted_probabilities,
@@ -42,24 +40,49 @@ _MAX_NAMES = 4  # in one sentence
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
 
-def comparison_table(comparison: Any) -> str:
-    """Return the verdict and the table as HTML, for notebooks."""
-    return table_as_html(_contents(comparison, "", {}, with_insights=False))
-
-
 def report_comparison(
-    comparison: Any,
+    comparison: Comparison,
     *,
     title: str | None = None,
     reproduction: Mapping[str, str] | None = None,
 ) -> Report:
-    """Make a report of a comparison: see :meth:`Comparison.report`."""
+    """Make a report of a comparison of models.
+
+    The importance of columns is measured here, on test rows of the last fold.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of :func:`aucmax.model_selection.compare_models`.
+    title : str, optional
+        The heading.
+    reproduction : mapping from str to str, optional
+        How to repeat the comparison, such as "command" or "data".
+
+    Returns
+    -------
+    aucmax.report.Report
+        Call its ``save("page.html")`` or ``save("page.md")``.
+
+    Examples
+    --------
+    >>> from aucmax.datasets import load_demo
+    >>> from aucmax.model_selection import compare_models
+    >>> from aucmax.report import report_comparison
+    >>> machines = load_demo().head(1000)
+    >>> found = compare_models(
+    ...     machines.drop("failed"), machines["failed"], ["logistic"], n_folds=2
+    ... )
+    >>> report = report_comparison(found, title="Which machines will fail?")
+    >>> report.contents.title
+    'Which machines will fail?'
+    """
     title = title or "Which model ranks these rows best?"
-    return Report(_contents(comparison, title, reproduction or {}, with_insights=True))
+    return Report(_contents(comparison, title, reproduction or {}))
 
 
 def _contents(
-    comparison: Any, title: str, reproduction: Mapping[str, str], with_insights: bool
+    comparison: Comparison, title: str, reproduction: Mapping[str, str]
 ) -> ReportContents:
     target, goal, fold = comparison.target, comparison.goal, comparison.last_fold
     rows = sorted(
@@ -73,10 +96,10 @@ def _contents(
     }
     labels, best = target.relevant == 1, comparison.best
     verdict = _sentence(comparison)
-    if rankings:
+    if rankings and best is not None:
         verdict += f" {describe_top(labels, rankings[best])}"
     insights: dict[str, Any] = {}
-    if with_insights and fold is not None and best is not None:
+    if fold is not None and best is not None:
         model = fold.models[best]
         tested = "test rows"
         if comparison.scheme != "test":
@@ -124,7 +147,7 @@ def _contents(
     )
 
 
-def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
+def _in_one_list(comparison: Comparison, name: str) -> NDArray[np.float64]:
     """Return positions that tie only where scores of one fold tie.
 
     Positions also tie between folds, and between positives that no negative separates.
@@ -147,7 +170,7 @@ def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
     return listed
 
 
-def _facts(comparison: Any) -> list[str]:
+def _facts(comparison: Comparison) -> list[str]:
     facts = [count_rows(comparison.target)]
     tests = {
         "folds": f"{comparison.n_folds} random folds",
@@ -164,7 +187,7 @@ def _facts(comparison: Any) -> list[str]:
     return facts
 
 
-def _glossary(goal: Any, names: Iterable[str], has_list: bool) -> dict[str, str]:
+def _glossary(goal: Goal, names: Iterable[str], has_list: bool) -> dict[str, str]:
     """Return one sentence on each measure that readers may not know."""
     area = "of the area under this part of the ROC curve that is covered"
     if goal.tpr_range == (0.0, 1.0):
@@ -210,7 +233,7 @@ def count_rows(target: Target) -> str:
     return f"{text}."
 
 
-def _shaded(goal: Any, target: Target) -> Sequence[float] | None:
+def _shaded(goal: Goal, target: Target) -> Sequence[float] | None:
     """Return the range of the partial AUC, unless that is the whole curve."""
     is_whole = target.is_graded or tuple(goal.fpr_range) == (0.0, 1.0)
     return None if is_whole else goal.fpr_range
@@ -224,14 +247,14 @@ def _versions() -> str:
 
 
 def report_scores(
-    result: Any,
+    result: ModelResult,
     model: Any,
     rows: Any,
     table: Any,
     target: Target,
     scores: NDArray[np.float64],
     *,
-    goal: Any,
+    goal: Goal,
     titles: Sequence[str],
     title: str | None = None,
     notices: Sequence[str] = (),
@@ -299,7 +322,7 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     ]
 
 
-def _sentence(comparison: Any) -> str:
+def _sentence(comparison: Comparison) -> str:
     """Return which model ranks best, how well, and whether the tests confirm it."""
     if comparison.best is None:
         return "No model ranks these rows: all scores are constant."
@@ -310,7 +333,7 @@ def _sentence(comparison: Any) -> str:
     return f"{best.name} ranks best: {well}. {_against(comparison)}".strip()
 
 
-def _how_well(result: Any, goal: Any) -> str:
+def _how_well(result: ModelResult, goal: Goal) -> str:
     value, low, high = result.main, result.low, result.high
     if goal.metric == "partial_auc" and goal.tpr_range == (0.0, 1.0):
         interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
@@ -320,7 +343,7 @@ def _how_well(result: Any, goal: Any) -> str:
     return f"{goal.title} {value:.3f}{interval}{part}"
 
 
-def _against(comparison: Any) -> str:
+def _against(comparison: Comparison) -> str:
     """Return a sentence on the tests between the best model and others."""
     beaten: list[str] = []
     even: list[str] = []

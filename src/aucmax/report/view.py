@@ -248,7 +248,7 @@ def _group_view(contents: ReportContents) -> dict[str, Any] | None:
     names = [one.group for one in found.groups]
     by_group: dict[str, dict[str, Any]] = {}
     for one in found.differences:
-        by_group.setdefault(one.names[0], {})[one.metric] = one
+        by_group.setdefault(str((one.names or [None])[0]), {})[one.metric] = one
     matrix = zip(names, found.between.tolist(), strict=True)
     return {
         "column": column,

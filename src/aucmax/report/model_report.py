@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from aucmax._core.censored_times import is_survival_target
-from aucmax._core.docstrings import documented
 from aucmax.decisions import compare_groups
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import trained_ranges
-from aucmax.report import Report
+from aucmax.report.document import Report
 from aucmax.report.pages import report_scores
 from aucmax.tables import Target, encode_target
 from aucmax.tables.cross_fit import score_rows
@@ -19,7 +18,6 @@ from aucmax.tables.frames import as_table
 from aucmax.tables.target_encoding import match_target
 
 
-@documented
 def report_model(
     model: Any,
     X: Any,
@@ -71,7 +69,7 @@ def report_model(
 
     Examples
     --------
-    >>> from aucmax.model_selection import report_model
+    >>> from aucmax.report import report_model
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
