@@ -19,7 +19,7 @@ from aucmax.model_selection.concordance_estimates import (
     likelihood_weights,
 )
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
-from aucmax.report import report_model
+from aucmax.report import report_comparison, report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from aucmax.tables.folds import plan_folds, split_rows
@@ -255,7 +255,7 @@ def test_models_are_compared_by_concordance():
     assert cox.main == pytest.approx(expected)
     assert cox.low < cox.main < cox.high
     assert "Harrell's C over 3 folds" in str(found)
-    page = found.report()
+    page = report_comparison(found)
     assert "Calibration at" in page.html()
     assert "without an event at" in page.markdown()
     with pytest.raises(ValueError, match="lightgbm cannot learn from censored times"):

@@ -10,6 +10,7 @@ from aucmax.model_selection.models import (
     MODELS,
     SearchSetting,
     choose_candidates,
+    max_search_rows,
 )
 from aucmax.tables import TableEncoder, TableModel
 
@@ -30,7 +31,12 @@ def setting(**changes):
 
 
 def names(models, **changes):
-    return [one.name for one in choose_candidates(models, setting(**changes))]
+    return [*choose_candidates(models, setting(**changes))]
+
+
+def one_candidate(model, **changes):
+    (candidate,) = choose_candidates([model], setting(**changes)).values()
+    return candidate
 
 
 def test_candidates_are_names_of_the_list():
@@ -60,8 +66,7 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(100, 4))
     y = (X[:, 0] + 0.5 * generator.normal(size=100) > 0).astype(int)
-    (candidate,) = choose_candidates([name], setting(part=part))
-    model = candidate.model.estimator
+    model = one_candidate(name, part=part).estimator
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=10)
     if MODELS[name].learns_survival:
@@ -78,35 +83,33 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
 
 def test_trees_of_pairs_train_for_the_range():
     fpr_range = (0.0, 0.2)
-    early = setting(part={**EARLY, "fpr_range": fpr_range})
-    (pairs,) = choose_candidates(["lambdamart-pauc"], early)
-    assert pairs.model.estimator.fpr_range == fpr_range
-    (other,) = choose_candidates(["lambdamart-pauc"], setting(part=LATE))
-    assert other.model.estimator.fpr_range == (0.0, 0.1)
+    early = {**EARLY, "fpr_range": fpr_range}
+    pairs = one_candidate("lambdamart-pauc", part=early)
+    assert pairs.estimator.fpr_range == fpr_range
+    other = one_candidate("lambdamart-pauc", part=LATE)
+    assert other.estimator.fpr_range == (0.0, 0.1)
 
 
 def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
-    (few,) = choose_candidates(["lightgbm-small"], setting(n_columns=30_000))
-    assert few.model.estimator.n_estimators == 100
-    assert few.max_rows == MODELS["lightgbm-small"].search_rows
-    (logistic,) = choose_candidates(["logistic"], setting())
-    assert logistic.model.estimator.max_iter == 200
+    few = one_candidate("lightgbm-small", n_columns=30_000)
+    assert few.estimator.n_estimators == 100
+    assert max_search_rows(few) == MODELS["lightgbm-small"].search_rows
+    assert one_candidate("logistic").estimator.max_iter == 200
     assert aucmax.model_selection.table_model("logistic").estimator.max_iter == 1000
 
 
 def test_a_table_model_with_an_encoder_learns_from_the_encoded_table():
     mine = TableModel(LogisticRegression(), TableEncoder(), name="mine")
-    (found,) = choose_candidates([mine], setting())
-    assert found.name == "mine"
-    assert found.model.estimator is mine
+    assert one_candidate(mine).estimator is mine
 
 
 def test_estimators_may_be_given_with_or_without_a_name():
     given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
     found = choose_candidates(given, setting())
-    assert [one.name for one in found] == ["LogisticRegression", "mine", "kernel"]
-    assert [one.model.view for one in found] == ["linear", "trees", "linear"]
-    assert found[0].model.estimator.C == 7.0
+    views = {name: model.view for name, model in found.items()}
+    expected = {"LogisticRegression": "linear", "mine": "trees", "kernel": "linear"}
+    assert views == expected
+    assert found["LogisticRegression"].estimator.C == 7.0
 
 
 @pytest.mark.parametrize(

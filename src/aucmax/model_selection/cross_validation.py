@@ -49,7 +49,6 @@ import polars as pl
 from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
-from aucmax._core.docstrings import documented
 from aucmax._core.row_splits import Folds
 from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
@@ -94,7 +93,6 @@ from aucmax.tables.target_encoding import match_target
 Models = Mapping[str, TableModel]
 
 
-@documented
 def compare_models(
     X: Any,
     y: Any,
@@ -150,6 +148,8 @@ def compare_models(
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
         Row weights, in training and in all measures.
+    groups : array-like of shape (n_rows,), default=None
+        Rows of one group are in one fold.
     times : array-like of shape (rows,), optional
         Numbers or dates: each fold is later than the training rows of its models.
     test : pair (table, target), optional
@@ -180,6 +180,10 @@ def compare_models(
         Total seconds for "auto" over all folds; None sets no limit.
     progress : callable, optional
         Called with a line of text after each fit.
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------

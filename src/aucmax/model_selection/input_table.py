@@ -1,7 +1,5 @@
 """Check the input of AutoRanker: tables with names, arrays, and sparse matrices."""
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from aucmax._core.features import (
     levels_with_weight,
 )
 from aucmax._core.validation import (
-    BoolArray,
     TooManyClassesError,
     check_qid,
     check_sample_weight,
@@ -32,25 +29,6 @@ from aucmax.tables.target import Grading
 from aucmax.tables.target_encoding import read_moments, reject_negligible_weights
 
 
-@dataclass(frozen=True)
-class GivenRows:
-    """The checked rows of a fit, without those of weight 0."""
-
-    table: Any
-    classes: NDArray[Any]  # negative and positive label, or the levels
-    target: Target
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.target.labels.size
-
-    @cached_property
-    def labels(self) -> BoolArray:
-        """Which rows are positive."""
-        return np.asarray(self.target.relevant > 0)
-
-
 def read_rows(
     estimator: Any,
     X: Any,
@@ -61,8 +39,12 @@ def read_rows(
     groups: Any = None,
     times: Any = None,
     may_be_levels: bool = False,
-) -> GivenRows:
-    """Check the arguments of a fit; levels are allowed with queries, or on request."""
+) -> tuple[Any, Target, NDArray[Any]]:
+    """Check the arguments of a fit, and drop rows of weight 0.
+
+    Return the table, the target, and the negative and positive label or the levels,
+    which are allowed with queries, or on request.
+    """
     table = read_table(estimator, X, fitting=True)
     n_rows = table.shape[0]
     grading = Grading((0, 1), (0, 1))
@@ -106,7 +88,7 @@ def read_rows(
         if not weight.all():
             kept = np.flatnonzero(weight)
             table, target = table[kept], target.take(kept)
-    return GivenRows(table, classes, target)
+    return table, target, classes
 
 
 def read_target(estimator: Any, y: Any, sample_weight: Any, qid: Any) -> Target:

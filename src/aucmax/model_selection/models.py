@@ -7,8 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from aucmax._core.docstrings import documented
-
 Ranges = Mapping[str, tuple[float, float]]
 
 _ALL_ROWS = 10**9
@@ -32,6 +30,7 @@ class SearchSetting(NamedTuple):
     n_jobs: int
     random_state: int
     is_limited: bool = False  # whether there is a time limit
+    refits: bool = True  # whether the chosen models are fitted to all rows in the end
     stores_rows: bool = True  # whether a model may hold training rows
     metric: str = "partial_auc"  # the metric that counts, by its name
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
@@ -380,7 +379,6 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
     return MODELS[name]
 
 
-@documented
 def table_model(
     name: str,
     *,
@@ -521,16 +519,13 @@ def _class_name(estimator: Any) -> str:
     return type(steps[-1][1] if steps else estimator).__name__
 
 
-class SearchCandidate(NamedTuple):
-    """A model for AutoRanker to try, and the largest number of rows it learns from."""
-
-    name: str
-    model: Any  # an unfitted TableModel
-    max_rows: int = _ALL_ROWS
+def max_search_rows(model: Any) -> int:
+    """Return the largest number of rows that AutoRanker fits a table model to."""
+    return MODELS[model.name].search_rows if model.name in MODELS else _ALL_ROWS
 
 
-def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandidate]:
-    """Return the candidates for a setting: the default ones, or those given."""
+def choose_candidates(models: Any, setting: SearchSetting) -> dict[str, Any]:
+    """Return unfitted table models for a setting: the default ones, or the user's."""
     if isinstance(models, str):
         if models != "default":
             raise ValueError(
@@ -557,14 +552,7 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
         if model.encoder is not None:
             # AutoRanker encodes the table itself
             named[name] = TableModel(model)
-    return [
-        SearchCandidate(
-            name,
-            model,
-            MODELS[model.name].search_rows if model.name in MODELS else _ALL_ROWS,
-        )
-        for name, model in named.items()
-    ]
+    return named
 
 
 def _search_model(setting: SearchSetting, name: str) -> Any:

@@ -10,7 +10,7 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.event_probability import SurvivalCurve, kaplan_meier
 from aucmax.inference import cumulative_dynamic_auc
 from aucmax.report.contents import ReportContents, SurvivalScores
-from aucmax.report.figures import draw_over_time, draw_shares, draw_svg
+from aucmax.report.svg import draw_over_time, draw_shares, draw_svg
 from aucmax.tables import Target
 
 _RISKS = ("high risk", "medium risk", "low risk")  # thirds of the rows
@@ -76,6 +76,7 @@ def event_quantiles(target: Target, n_times: int) -> FloatArray:
 
 def _areas(target: Target, scores: FloatArray, times: FloatArray) -> FloatArray:
     """Return the AUC at each time with the ends of its interval."""
+    assert target.durations is not None
     dynamic = cumulative_dynamic_auc(
         target.labels, target.durations, scores, times, sample_weight=target.weights
     )

@@ -16,6 +16,7 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability
 from aucmax.decisions.subgroups import TITLES
+from aucmax.inference import MetricDifference
 from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import p_value_text
 from aucmax.metrics.metric_names import parse_metric
@@ -28,7 +29,7 @@ from aucmax.plots import (
 )
 from aucmax.plots.roc_display import ROCCurve
 from aucmax.report.contents import Importance, ReportContents
-from aucmax.report.figures import draw_shares, draw_svg
+from aucmax.report.svg import draw_shares, draw_svg
 from aucmax.report.review import review_depths, review_top, usual_depth
 from aucmax.report.survival_view import survival_view
 
@@ -129,8 +130,12 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     """Return the curves, and the outcomes of reviewing the top rows."""
     names = _drawn(contents)
     if not names:
-        empty = {"curves": [], "calibration": None, "decision_curve": None}
-        return {**empty, "survival": survival_view(contents)}
+        return {
+            "curves": [],
+            "calibration": None,
+            "decision_curve": None,
+            "survival": survival_view(contents),
+        }
     labels = contents.labels
     rankings = {name: contents.rankings[name] for name in names}
     roc, display = draw_svg(
@@ -275,9 +280,10 @@ def _group_view(contents: ReportContents) -> dict[str, Any] | None:
         return None
     column, comparison = contents.groups
     names = [row.group for row in comparison.groups]
-    differences = {(one.names or names)[0]: {} for one in comparison.differences}
+    differences: dict[str, dict[str, MetricDifference]] = {}
     for one in comparison.differences:
-        differences[(one.names or names)[0]][one.metric] = one
+        assert one.names is not None
+        differences.setdefault(one.names[0], {})[one.metric] = one
     matrix = zip(names, comparison.between.tolist(), strict=True)
     has_threshold = comparison.threshold is not None
     return {

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted, unchanged_on_failure
 from aucmax._core.parameters import check_integer
 from aucmax._core.row_splits import Folds
@@ -57,7 +56,6 @@ VIEWS = {
 }
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learn the type of each column of a table and turn rows into numbers.
@@ -159,13 +157,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : array-like of shape (rows,), optional
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         self.learn(X, y)
         self.warn_of_dropped()
         return self
 
     def learn(self, X: Any, y: Any = None) -> Self:
-        """Call :meth:`fit` without warnings of columns that are left out."""
+        """Call :meth:`fit` without warnings of columns that are left out.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
+
+        Returns
+        -------
+        Self
+        """
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
         table = as_table(X)
@@ -250,6 +266,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Columns are found by name, in any order; further columns are ignored.
 
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
         Returns
         -------
         matrix : ndarray or csr_array of shape (rows, n_features_out)
@@ -258,7 +279,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._matrix(X, "linear")
 
     def select(self, X: Any) -> Any:
-        """Return the columns in use, in the order of training, text numbers parsed."""
+        """Return the columns in use, in the order of training, text numbers parsed.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
+        Returns
+        -------
+        Any
+        """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
@@ -270,7 +301,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
 
     def frame(self, X: Any) -> Any:
-        """Return all columns of training unchanged, in the order of training."""
+        """Return all columns of training unchanged, in the order of training.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
+        Returns
+        -------
+        Any
+        """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
@@ -281,6 +322,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Numbers are only multiplied by a power of two per column, because tree learners
         treat anything below a fixed threshold as zero.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
 
         Returns
         -------
@@ -337,6 +383,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         input_features : None
             Ignored.
+
+        Returns
+        -------
+        ndarray
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -351,6 +401,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         view : {"linear", "trees"}
             The matrix.
+
+        Returns
+        -------
+        list of str
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -373,6 +427,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Place of the column in the matrix.
         value : float
             A number in that column.
+
+        Returns
+        -------
+        float
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -423,7 +481,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return fit_width(table, self.n_features_in_)
 
     def sample_row(self) -> Any:
-        """Return one raw row of missing values, to check a loaded encoder."""
+        """Return one raw row of missing values, to check a loaded encoder.
+
+        Returns
+        -------
+        Any
+        """
         if self.scales_ is None:
             names = [column["name"] for column in self.columns_]
             return pl.DataFrame({name: [None] for name in names})
@@ -463,12 +526,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
         view : {"linear", "trees"}
             The matrix of :meth:`transform` or of :meth:`transform_for_trees`.
         groups : ndarray of int of shape (rows,), optional
             The group or query of each row.
         times : ndarray of float of shape (rows,), optional
             The time of each row.
+
+        Returns
+        -------
+        Any
         """
         labels = _two_labels(y)
         if labels is None or not any(
@@ -483,8 +555,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
         **fit_params
             None.
+
+        Returns
+        -------
+        X_new : ndarray array of shape (n_samples, n_features_new)
+            Transformed array.
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 

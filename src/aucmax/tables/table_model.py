@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, require_fitted
 from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.alerts import AlertMixin
@@ -38,7 +37,6 @@ from aucmax.tables.target_encoding import encode_target, match_target
 _LEVELS = (None, "learn", "relevant")
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class TableModel(
     AlertMixin,
@@ -173,6 +171,11 @@ class TableModel(
             The query of each row, for an estimator that can learn within queries.
         checkpoint : path, optional
             A file from which a killed fit resumes, if the estimator's `fit` takes it.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
@@ -257,7 +260,17 @@ class TableModel(
         return self.threshold_ if stored is None else stored
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of raw rows; a higher score ranks higher."""
+        """Return the scores of raw rows; a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, without the target.
+
+        Returns
+        -------
+        ndarray
+        """
         require_fitted(self, "encoder_")
         names = getattr(self.encoder_, "feature_names_in_", None)
         if names is not None and hasattr(X, "columns"):
@@ -267,6 +280,15 @@ class TableModel(
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of raw rows: positive above `decision_threshold_`.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, without the target.
+
+        Returns
+        -------
+        ndarray
 
         Raises
         ------
@@ -282,7 +304,20 @@ class TableModel(
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
 
     def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that are training rows, from 0 to 1."""
+        """Estimate the share of rows that are training rows, from 0 to 1.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, without the target.
+        y : array-like of shape (rows,), or Target
+            The target: two different values, or more if `levels` allows them; or events
+            and times, as :func:`aucmax.metrics.survival_target` makes them.
+
+        Returns
+        -------
+        float
+        """
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
@@ -319,7 +354,23 @@ class TableModel(
         return int(self.encoder_.n_features_in_)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Return the AUC; the MAUC of more than two levels; Harrell's C of times."""
+        """Return the AUC; the MAUC of more than two levels; Harrell's C of times.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, without the target.
+        y : array-like of shape (rows,), or Target
+            The target: two different values, or more if `levels` allows them; or events
+            and times, as :func:`aucmax.metrics.survival_target` makes them.
+        qid : array-like of shape (rows,), optional
+            The query of each row, for an estimator that can learn within queries.
+
+        Returns
+        -------
+        score : float
+            Mean accuracy of ``self.predict(X)`` w.r.t. `y`.
+        """
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
         from aucmax.metrics.concordance import target_concordance
 

@@ -1,4 +1,4 @@
-"""The figures of a report: displays of `aucmax.plots` as SVG for a light or dark page."""
+"""The figures of a report: displays of plots as SVG for a light or dark page."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def draw_svg(
         figure.subplots_adjust(left=0.15, right=0.9, bottom=0.14, top=0.97)
         drawn = plot(ax)
         ax.set_title("")
-        if ax.get_legend() is not None:  # the page has one, whose names break lines
-            ax.get_legend().remove()
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()  # the page has one, whose names break lines
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
         (x, y), (right, top) = ax.transData.transform([(0, 0), (1, 1)])
     plane = f"{x:.6g} {_HEIGHT - y:.6g} {right - x:.9g} {top - y:.9g}"
