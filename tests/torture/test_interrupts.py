@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax.graphs import grid_edges
+from aucmax.linear.additive_logistic import AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
 from torture.amount import times
 

@@ -11,7 +11,8 @@ from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
 from aucmax.inference import intervals
-from aucmax.inference.influence import rows_in_box
+from aucmax.inference.influence import in_box
+from aucmax.inference.metric_rows import area_name
 from aucmax.inference.results import (
     MetricDifference,
     MetricInterval,
@@ -100,7 +101,7 @@ def auc_interval(
     )
     intervals.warn_of_few_rows(rows)
     ends = intervals.area_interval(auc, error, confidence, rows)
-    return MetricInterval(auc, *ends, error, confidence, rows, intervals.area_name(box))
+    return MetricInterval(auc, *ends, error, confidence, rows, area_name(box))
 
 
 def _reject_other_options(options: dict[str, Any]) -> None:
@@ -149,7 +150,7 @@ def compare_auc(
     areas = auc_a, auc_b
     test = intervals.two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
     return MetricDifference(
-        auc_a, auc_b, *test, error, confidence, n_rows, intervals.area_name(box)
+        auc_a, auc_b, *test, error, confidence, n_rows, area_name(box)
     )
 
 
@@ -261,7 +262,13 @@ def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float,
         masses.total**2 / float(masses.square.sum())
         for masses in (steps.positive, steps.negative)
     )
-    return rows_in_box(positive, negative, box, is_weighted=is_weighted)
+    if min(positive, negative) <= 1.0 + 1e-12:
+        name = "positive" if positive <= negative else "negative"
+        raise ValueError(
+            "DeLong's variance needs at least two rows of each class, but there is "
+            f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
+        )
+    return in_box((positive, negative), box)
 
 
 def _area_and_error(
