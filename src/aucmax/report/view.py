@@ -29,9 +29,9 @@ from aucmax.plots import (
 )
 from aucmax.plots.roc_display import ROCCurve
 from aucmax.report.contents import Importance, ReportContents
-from aucmax.report.svg import draw_shares, draw_svg
 from aucmax.report.review import review_depths, review_top, usual_depth
 from aucmax.report.survival_view import survival_view
+from aucmax.report.svg import draw_shares, draw_svg
 
 _MAX_CURVES = 7  # colours that are distinct for all kinds of colour vision
 _MAX_TABLE_ROWS = 20  # the rest is folded away
