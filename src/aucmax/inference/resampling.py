@@ -218,6 +218,11 @@ def roc_band(
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
+    if task.sample_weight is not None:
+        kept = task.sample_weight > 0.0
+        weights = task.sample_weight[kept]
+        task = RankingTask(task.scores[kept], task.is_positive[kept], weights)
+        codes = None if codes is None else codes[kept]
     steps = task.steps()
     chords = _chords(steps)
     rng = random_generator(random_state)

@@ -4,8 +4,6 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-_MAX_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
-
 
 @njit(cache=True, nogil=True)
 def delong_shares(order, ranked, is_positive, weights):
@@ -56,7 +54,6 @@ def split_classes(scores, is_positive, split):
 @njit(cache=True, nogil=True)
 def count_ordered(positive, negative):
     """Return twice the pairs in the right order, ties one half; both classes ascend."""
-    counted = 0.0
     total = below = up_to = 0
     for i in range(positive.size):
         score = positive[i]
@@ -67,10 +64,7 @@ def count_ordered(positive, negative):
         while up_to < negative.size and negative[up_to] == score:
             up_to += 1
         total += below + up_to
-        if total > _MAX_COUNTED:
-            counted += total
-            total = 0
-    return counted + total
+    return total
 
 
 @njit(cache=True, nogil=True)
