@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
+from aucmax import AutoRanker
 from aucmax.decisions import operating_point, reliability
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import table_model
+from aucmax.tables import TableEncoder
 from benchmarks.report import Report
 
 TITLE = "From scores to decisions"
@@ -74,12 +77,12 @@ def calibration(report: Report) -> None:
     for table in tables:
         for seed in range(SPLITS):
             rows = split(table, seed)
-            plain = _fit("logistic", rows)
-            matrix = plain.encoder_.transform(rows.X_test)
-            chances = plain.estimator_.predict_proba(matrix)[:, 1]
+            plain = make_pipeline(TableEncoder(), LogisticRegression(max_iter=1000))
+            chances = _fit(plain, rows).predict_proba(rows.X_test)[:, 1]
             briers["plain"].append(reliability(rows.y_test, chances).brier_score)
             for name, parameters in CALIBRATED.items():
-                model = _fit(name, rows, calibrate="auto", parameters=parameters)
+                models = {} if name == "auto" else {"models": [(name, parameters)]}
+                model = _fit(AutoRanker(**(models or parameters)), rows)
                 chances = model.predict_proba(rows.X_test)[:, 1]
                 found = reliability(rows.y_test, chances)
                 briers[name].append(found.brier_score)
@@ -108,10 +111,10 @@ def calibration(report: Report) -> None:
     )
 
 
-def _fit(name: str, rows: Any, **options: Any) -> Any:
+def _fit(model: Any, rows: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return table_model(name, **options).fit(rows.X, rows.y)
+        return model.fit(rows.X, rows.y)
 
 
 def run(report: Report) -> None:

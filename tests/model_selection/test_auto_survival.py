@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
-from aucmax.model_selection import compare_models, table_model
+from aucmax.model_selection import compare_models
 from aucmax.model_selection.concordance_estimates import (
     concordance,
     concordance_test,
@@ -19,7 +19,7 @@ from aucmax.model_selection.concordance_estimates import (
     likelihood_weights,
 )
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
-from aucmax.report import report_model
+from aucmax.report import report_comparison, report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from aucmax.tables.folds import plan_folds, split_rows
@@ -156,9 +156,8 @@ def test_parameters_of_two_classes_are_rejected(parameters, said):
 )
 def test_bad_events_and_times_are_rejected(event, time, said):
     y = pl.DataFrame({"event": event, "time": time})
-    for fit in (AutoRanker(models=FAST).fit, table_model("cox").fit):
-        with pytest.raises(ValueError, match=said):
-            fit(np.eye(4), y)
+    with pytest.raises(ValueError, match=said):
+        AutoRanker(models=FAST).fit(np.eye(4), y)
 
 
 def test_one_code_of_several_is_the_event():
@@ -255,7 +254,7 @@ def test_models_are_compared_by_concordance():
     assert cox.main == pytest.approx(expected)
     assert cox.low < cox.main < cox.high
     assert "Harrell's C over 3 folds" in str(found)
-    page = found.report()
+    page = report_comparison(found)
     assert "Calibration at" in page.html()
     assert "without an event at" in page.markdown()
     with pytest.raises(ValueError, match="lightgbm cannot learn from censored times"):
@@ -266,11 +265,9 @@ def test_a_comparison_may_test_other_rows():
     X, y = censored_rows(9, 150)
     new, truth = censored_rows(10, 90)
     found = compare_models(X, y, ["cox"], test=(new, truth))
-    model = table_model("cox").fit(X, y)
-    assert found.results[0].main == model.score(new, truth)
-    assert not model.has_threshold_
-    with pytest.raises(IncompatibleError, match="no threshold"):
-        model.predict(new)
+    model = AutoRanker(models=["cox"]).fit(X, y)
+    assert found.results[0].main == pytest.approx(model.score(new, truth))
+    assert model.decision_threshold_ is None
 
 
 def test_a_report_of_one_model_shows_its_calibration(fitted):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax import LambdaMART
@@ -11,7 +12,7 @@ from aucmax.model_selection.models import (
     SearchSetting,
     choose_candidates,
 )
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.tables import TableEncoder
 
 EARLY = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 LATE = {"fpr_range": (0.1, 0.3), "tpr_range": (0.0, 1.0)}
@@ -61,7 +62,7 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
     X = generator.normal(size=(100, 4))
     y = (X[:, 0] + 0.5 * generator.normal(size=100) > 0).astype(int)
     (candidate,) = choose_candidates([name], setting(part=part))
-    model = candidate.model.estimator
+    model = candidate.estimator
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=10)
     if MODELS[name].learns_survival:
@@ -80,33 +81,37 @@ def test_trees_of_pairs_train_for_the_range():
     fpr_range = (0.0, 0.2)
     early = setting(part={**EARLY, "fpr_range": fpr_range})
     (pairs,) = choose_candidates(["lambdamart-pauc"], early)
-    assert pairs.model.estimator.fpr_range == fpr_range
+    assert pairs.estimator.fpr_range == fpr_range
     (other,) = choose_candidates(["lambdamart-pauc"], setting(part=LATE))
-    assert other.model.estimator.fpr_range == (0.0, 0.1)
+    assert other.estimator.fpr_range == (0.0, 0.1)
 
 
 def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
-    (few,) = choose_candidates(["lightgbm-small"], setting(n_columns=30_000))
-    assert few.model.estimator.n_estimators == 100
+    names = ["lightgbm-small", "logistic"]
+    few, _ = choose_candidates(names, setting(n_columns=30_000))
+    assert few.estimator.n_estimators == 100
     assert few.max_rows == MODELS["lightgbm-small"].search_rows
-    (logistic,) = choose_candidates(["logistic"], setting())
-    assert logistic.model.estimator.max_iter == 200
-    assert aucmax.model_selection.table_model("logistic").estimator.max_iter == 1000
+    (logistic, _) = choose_candidates(["logistic", "kernel"], setting())
+    assert logistic.estimator.max_iter == 200
+    assert logistic.max_rows == 200_000
+    (alone,) = choose_candidates(["logistic"], setting())
+    assert alone.estimator.max_iter == 1000
+    assert alone.max_rows > 200_000
 
 
-def test_a_table_model_with_an_encoder_learns_from_the_encoded_table():
-    mine = TableModel(LogisticRegression(), TableEncoder(), name="mine")
-    (found,) = choose_candidates([mine], setting())
-    assert found.name == "mine"
-    assert found.model.estimator is mine
+def test_a_pipeline_with_an_encoder_gets_the_table():
+    mine = make_pipeline(TableEncoder(), LogisticRegression())
+    (candidate,) = choose_candidates([("mine", mine)], setting())
+    assert candidate.view == "frame"
+    assert candidate.estimator is mine
 
 
 def test_estimators_may_be_given_with_or_without_a_name():
     given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
     found = choose_candidates(given, setting())
     assert [one.name for one in found] == ["LogisticRegression", "mine", "kernel"]
-    assert [one.model.view for one in found] == ["linear", "trees", "linear"]
-    assert found[0].model.estimator.C == 7.0
+    assert [one.view for one in found] == ["linear", "trees", "linear"]
+    assert found[0].estimator.C == 7.0
 
 
 @pytest.mark.parametrize(

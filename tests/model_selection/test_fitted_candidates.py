@@ -9,9 +9,10 @@ from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpEr
 from aucmax.model_selection.fitted_candidates import SearchRows, fit_out_of_fold
 from aucmax.model_selection.input_table import GivenRows
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
-from aucmax.model_selection.models import SearchCandidate, SearchSetting
+from aucmax.model_selection.models import SearchSetting
 from aucmax.model_selection.stacking import Spread, learn_scale, scaled
-from aucmax.tables import TableEncoder, TableModel, Target
+from aucmax.tables import TableEncoder, Target
+from aucmax.tables.cross_fit import Candidate
 from aucmax.tables.folds import plan_folds
 from aucmax.tables.frames import as_table
 from aucmax.tables.target import Grading
@@ -50,7 +51,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
 
 def candidate(estimator=None, name="mine", **options):
-    return SearchCandidate(name, TableModel(estimator or Recorder()), **options)
+    return Candidate(name, estimator or Recorder(), **options)
 
 
 def test_rows_are_scored_by_the_model_that_has_not_seen_them():
@@ -107,11 +108,10 @@ def test_time_may_run_out_within_a_fit():
 def test_matrices_are_kept_of_large_tables_those_of_one_view(monkeypatch, is_large):
     monkeypatch.setattr(fitted_candidates, "_MANY_CELLS", 1 if is_large else 10_000)
     folded = training_table().folded
-    linear, trees = (TableModel(None, view=view) for view in ("linear", "trees"))
-    first = folded.matrices(linear, 0)
-    assert folded.matrices(linear, 0) is first
-    folded.matrices(trees, 0)
-    assert (folded.matrices(linear, 0) is first) == (not is_large)
+    first = folded.matrices("linear", 0)
+    assert folded.matrices("linear", 0) is first
+    folded.matrices("trees", 0)
+    assert (folded.matrices("linear", 0) is first) == (not is_large)
 
 
 WEIGHTS = np.array([0.3, 0.0, 0.7])

@@ -19,9 +19,10 @@ from aucmax._core.atomic import atomic_output
 from aucmax._version import __version__
 from aucmax.exceptions import CheckpointError, ModelFileError
 from aucmax.model_selection.fitted_candidates import FittedCandidate, SearchRows
-from aucmax.model_selection.models import SearchCandidate, SearchSetting
+from aucmax.model_selection.models import SearchSetting
 from aucmax.persistence.container import MAX_FILE_BYTES
 from aucmax.persistence.model_file import pack_value, read_file, unpack_value
+from aucmax.tables.cross_fit import Candidate
 from aucmax.tables.digest import digest_rows
 
 _NAME = "checkpoint"
@@ -37,7 +38,7 @@ class SearchCheckpoint:
         path: str | os.PathLike[str],
         rows: SearchRows,
         setting: SearchSetting,
-        candidates: Sequence[SearchCandidate],
+        candidates: Sequence[Candidate],
     ) -> None:
         self._path = os.fspath(path)
         self._search = _describe(rows, setting, candidates)
@@ -55,7 +56,7 @@ class SearchCheckpoint:
         """Seconds that the candidates took."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
-    def find(self, candidate: SearchCandidate) -> FittedCandidate | None:
+    def find(self, candidate: Candidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
         record = self._records.get(candidate.name)
         return None if record is None else FittedCandidate(candidate, **record)
@@ -119,7 +120,7 @@ class SearchCheckpoint:
 
 
 def _describe(
-    rows: SearchRows, setting: SearchSetting, candidates: Sequence[SearchCandidate]
+    rows: SearchRows, setting: SearchSetting, candidates: Sequence[Candidate]
 ) -> dict[str, str]:
     table, target = rows.given.table, rows.given.target
     columns = (target.weights, target.queries, target.groups, target.times)
@@ -137,9 +138,9 @@ def _describe(
     }
 
 
-def _parameters(candidate: SearchCandidate) -> str:
+def _parameters(candidate: Candidate) -> str:
     """Return a digest of all parameters; functions count by their names."""
-    model = candidate.model.estimator
+    model = candidate.estimator
     parameters = {k: v for k, v in model.get_params().items() if k != "n_jobs"}
     text = re.sub(r" at 0x[0-9a-f]+", "", f"{type(model).__name__} {parameters}")
     return digest_rows(np.frombuffer(text.encode(), np.uint8), ())

@@ -1,6 +1,7 @@
 """AutoRanker: try many models, combine them, and estimate the result."""
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -24,7 +25,11 @@ from aucmax.decisions.alerts import AlertMixin
 from aucmax.decisions.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
-from aucmax.exceptions import ModelFileError, NotEnoughClassesError
+from aucmax.exceptions import (
+    ConstantScoresWarning,
+    ModelFileError,
+    NotEnoughClassesError,
+)
 from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
@@ -38,7 +43,12 @@ from aucmax.model_selection.auto_search import (
 from aucmax.model_selection.fitted_candidates import SearchRows
 from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
-from aucmax.model_selection.input_table import read_rows, read_table, read_target
+from aucmax.model_selection.input_table import (
+    GivenRows,
+    read_rows,
+    read_table,
+    read_target,
+)
 from aucmax.model_selection.leaderboard import (
     WHOLE_CURVE,
     board,
@@ -48,11 +58,14 @@ from aucmax.model_selection.leaderboard import (
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import check_categories, score_rows, view_rows
 from aucmax.tables.folds import is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import warn_of_constant_scores
-from aucmax.tables.target import has_constant_scores
+from aucmax.tables.row_drift import learn_ranges
+from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
+from aucmax.tables.target import Grading, has_constant_scores
+from aucmax.tables.target_encoding import match_target
 
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 # the rule of a threshold that a metric by a rate has
@@ -87,7 +100,8 @@ def _list_of(kind: type[Any]) -> saved.SavedField:
 class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
-    Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
+    Takes raw tables (text, missing values, dates), arrays and sparse matrices; with
+    one model in `models`, it is that model for raw tables, calibrated. All
     candidates are fitted to the same folds, with columns encoded in each fold. A
     held-out row gets a logit per candidate: half from its rank within the fold, half
     from its standardized score. Logistic regression on these logits learns few,
@@ -134,7 +148,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Names from :data:`aucmax.model_selection.MODELS`, estimators, or pairs
         ``(name, estimator)``. An estimator is fitted to the scaled, one-hot encoded
         table, or to category codes, with missing values, if it has a parameter
-        ``categorical_features``.
+        ``categorical_features``, or to the table itself if it is a pipeline with a
+        ColumnTransformer or a :class:`~aucmax.tables.TableEncoder`. A pair
+        ``("lambdamart", {"n_estimators": 500})`` sets parameters of a named model.
     stores_rows : bool, default=True
         Whether members may store training rows, as kernels store landmarks. With False
         the default models are those that do not.
@@ -211,6 +227,16 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Rising scores and their log-odds, between which probabilities are interpolated.
     base_rate_ : float
         Share of positives among the training rows.
+    values_ : ndarray
+        The values of the target, the positive one last, if there are no levels.
+    row_sketch_ : ndarray of uint64
+        Hashes of training rows, for :meth:`share_of_known_rows`.
+    ranges_ : ndarray of shape (3, n_columns)
+        Low and high ends of the values of each column, and the share of values outside
+        to expect of new rows; ``aucmax score`` compares new rows.
+    file_roles_ : dict
+        Of a model of ``aucmax fit``: its name, the columns of the target, queries and
+        durations, and the decimal mark, by which commands read new rows.
     n_rows_, n_positive_, n_folds_ : int
         Numbers of training rows, positive rows and folds.
 
@@ -236,8 +262,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         members_=_list_of(dict),
         encoders_=_list_of(TableEncoder),
         threshold_=saved.finite,
+        row_sketch_=saved.array("u", None),
+        ranges_=saved.array("f", 3, None),
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
+            values_=saved.array(saved.LABEL_KINDS, None),
+            file_roles_=saved.instance_of(dict),
             levels_=saved.array("iu", None),
             is_survival_=saved.instance_of(bool),
             metric_=saved.instance_of(str),
@@ -308,6 +338,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
+        y : array-like of shape (n_rows,), or Target
+            Labels, or a target of :func:`aucmax.tables.encode_target`, with its
+            queries, weights, groups and times.
         qid : array-like of shape (n_rows,), default=None
             The query of each row. The metric is then the mean over queries, and no
             query is split between folds.
@@ -361,8 +394,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             rows = SearchRows(given, plan, encoder)
             setting = self._setting(given.table, goal, given.target)
             candidates = [
-                one._replace(model=for_frame(one.model, X))
-                for one in choose_candidates(self.models, setting)
+                for_frame(one, X) for one in choose_candidates(self.models, setting)
             ]
             if self.max_fits is not None:
                 n_tried = max(1, self.max_fits // len(plan.folds))
@@ -389,12 +421,23 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
             kind = {"levels_" if is_graded else "classes_": given.classes}
-            positive = given.classes[-1], float(given.labels.mean()), self.pos_label
+            positive_notes = []
+            if not isinstance(y, Target):
+                share = float(given.labels.mean())
+                positive_notes = positive_class_notes(
+                    given.classes[-1], share, self.pos_label
+                )
+            encoder = members.encoders[0]
             cut = self._learn_cut(ranked, ensemble, search.notices)
             replace_state(
                 self,
                 {
                     **({"is_survival_": True} if is_survival else kind),
+                    **({} if is_graded else {"values_": given.values}),
+                    "row_sketch_": sketch_rows(
+                        encoder, given.table, given.target.labels
+                    ),
+                    "ranges_": learn_ranges(encoder, given.table),
                     "metric_": goal.metric,
                     "members_": members.records,
                     "encoders_": members.encoders,
@@ -403,10 +446,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "estimate_": self._estimate(ranked, ensemble),
                     "board_": board(search.fitted, ranked, ensemble),
                     "notices_": [
-                        *positive_class_notes(*positive),
+                        *positive_notes,
                         *plan.notices,
-                        *map(str, hidden),
-                        *members.encoders[0].notices_,
+                        *map(str, without_columns(hidden, encoder.dropped_)),
+                        *encoder.notices_,
                         *search.notices,
                     ],
                     **cut,
@@ -416,15 +459,33 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 },
             )
             if {one["view"] for one in members.records} != {"frame"}:
-                members.encoders[0].warn_of_dropped()
-            # the first rows are enough unless all of their scores are equal
-            for n_rows in (min(given.n_rows, 1000), given.n_rows):
-                scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
-                some = given.target.take(np.arange(n_rows))
-                if not has_constant_scores(some, scores):
-                    return self
-            warn_of_constant_scores(self)
+                encoder.warn_of_dropped()
+            self._warn_of_constant_scores(given)
         return self
+
+    @property
+    def grading_(self) -> Grading:
+        """The meaning of the values of the target at training."""
+        check_is_fitted(self, "members_")
+        if hasattr(self, "levels_"):
+            levels = tuple(self.levels_.tolist())
+            return Grading(levels, levels)
+        *negatives, positive = self.values_.tolist()
+        return Grading.two_classes(negatives, positive)
+
+    @property
+    def decision_threshold_(self) -> float | None:
+        """The score above which `predict` returns the positive class, if it can."""
+        check_is_fitted(self, "members_")
+        if hasattr(self, "levels_") or hasattr(self, "is_survival_"):
+            return None
+        return self.alert_threshold_ or 0.0
+
+    def share_of_known_rows(self, X: Any, y: Any) -> float:
+        """Estimate the share of rows that are training rows, from 0 to 1."""
+        target = y if isinstance(y, Target) else match_target(y, self.grading_)
+        encoder = self.encoders_[0]
+        return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of rows: the higher, the more likely positive."""
@@ -488,6 +549,20 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         """Return sentences on the candidates, the combination and its estimate."""
         check_is_fitted(self, "members_")
         return summarise(self)
+
+    def _warn_of_constant_scores(self, given: GivenRows) -> None:
+        # the first rows are enough unless all of their scores are equal
+        for n_rows in (min(given.n_rows, 1000), given.n_rows):
+            scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
+            if not has_constant_scores(given.target.take(np.arange(n_rows)), scores):
+                return
+        warnings.warn(
+            f"{', '.join(self.weights_)} gives all rows the same score, or all rows of "
+            "each query, so it does not rank them. Try another model, more rows or "
+            "more time, or check that the columns are related to the target.",
+            ConstantScoresWarning,
+            stacklevel=3,
+        )
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         fpr_range = check_range("fpr_range", self.fpr_range)
@@ -609,6 +684,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             for encoder in self.encoders_ if names else ():
                 if [*getattr(encoder, "feature_names_in_", names)] != names:
                     raise ValueError("its parts were fitted to other columns")
+            if self.ranges_.shape[1] not in (0, len([*self.encoders_[0]._parts()])):
+                raise ValueError("its ranges are of other columns")
+            if len(self.grading_.values) < 2:
+                raise ValueError("it does not name two classes")
             empty = [encoder.sample_row() for encoder in self.encoders_]
             if not np.isfinite(self._combined(empty)).all():
                 raise ValueError("a score is not finite")

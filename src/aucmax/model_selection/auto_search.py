@@ -19,7 +19,8 @@ from aucmax.model_selection.fitted_candidates import (
     keep_folds,
     refit,
 )
-from aucmax.model_selection.models import SearchCandidate, SearchSetting
+from aucmax.model_selection.models import SearchSetting
+from aucmax.tables.cross_fit import Candidate
 
 # Share of the time limit reserved for combining the models, or more if there are many
 # rows: 20,000 rows of 12 models took 2.7 s, and other machines are slower.
@@ -136,7 +137,7 @@ class AutoSearch:
         if checkpoint is not None:
             clock.spend(checkpoint.seconds)
 
-    def run(self, candidates: Sequence[SearchCandidate]) -> None:
+    def run(self, candidates: Sequence[Candidate]) -> None:
         """Fit candidates until none is left, the time is up, or the callback stops it.
 
         The first has no time limit, so that there is always a model. Ctrl-C drops the
@@ -144,7 +145,7 @@ class AutoSearch:
         """
         if self._rows.folded.is_large:
             # every change of view costs time
-            candidates = sorted(candidates, key=lambda one: str(one.model.view))
+            candidates = sorted(candidates, key=lambda one: one.view)
         late = []
         for candidate in candidates:
             if self.is_stopped:
@@ -194,7 +195,7 @@ class AutoSearch:
                 self.notices.append(f"not fitted to all rows: {_reason(error)}")
         return keep_folds(kept, rows)
 
-    def _attempt(self, candidate: SearchCandidate, n_candidates: int) -> None:
+    def _attempt(self, candidate: Candidate, n_candidates: int) -> None:
         """Fit one candidate, or take it from the checkpoint."""
         done = self._checkpoint and self._checkpoint.find(candidate)
         if done:

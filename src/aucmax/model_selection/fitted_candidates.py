@@ -11,10 +11,10 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.model_selection.input_table import GivenRows
-from aucmax.model_selection.models import SearchCandidate, SearchSetting
+from aucmax.model_selection.models import SearchSetting
 from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
-from aucmax.tables.cross_fit import FoldedTable, score_rows
+from aucmax.tables.cross_fit import Candidate, FoldedTable, score_rows
 from aucmax.tables.folds import FoldPlan
 
 # Factor of the seconds per row of a fit to all rows.
@@ -29,7 +29,7 @@ _MANY_CELLS = 20_000_000
 class FittedCandidate:
     """A model per fold, the scale of its scores, and the scores of its test rows."""
 
-    candidate: SearchCandidate
+    candidate: Candidate
     models: list[Any]
     parts: list[FloatArray]  # the scores of each fold
     seconds: float  # of fits and scores; those of the matrices belong to the table
@@ -82,7 +82,7 @@ class SearchRows:
 
 
 def fit_out_of_fold(
-    candidate: SearchCandidate,
+    candidate: Candidate,
     rows: SearchRows,
     setting: SearchSetting,
     check_time: Callable[..., None],
@@ -96,9 +96,9 @@ def fit_out_of_fold(
     parts, seconds = [], [0.0]
     is_blind = setting.is_limited and not _can_be_stopped(candidate)
     for fold, (train, _) in enumerate(rows.plan.folds):
-        to_encode = rows.folded.seconds_to_encode(candidate.model, fold)
+        to_encode = rows.folded.seconds_to_encode(candidate.view, fold)
         check_time(needed=seconds[-1] + to_encode)
-        _, new = rows.folded.matrices(candidate.model, fold)
+        _, new = rows.folded.matrices(candidate.view, fold)
         n_rows = min(train.size, candidate.max_rows)
         start = time.perf_counter()
         if is_blind and not models and n_rows > _MANY_ROWS:
@@ -112,12 +112,12 @@ def fit_out_of_fold(
     return FittedCandidate(candidate, models, parts, sum(seconds))
 
 
-def _can_be_stopped(candidate: SearchCandidate) -> bool:
-    return "callback" in candidate.model.estimator.get_params(deep=False)
+def _can_be_stopped(candidate: Candidate) -> bool:
+    return "callback" in candidate.estimator.get_params(deep=False)
 
 
 def _fit(
-    candidate: SearchCandidate,
+    candidate: Candidate,
     folded: FoldedTable,
     fold: int,
     setting: SearchSetting,
@@ -127,9 +127,8 @@ def _fit(
         # candidates may fail to converge, or learn nothing: the metric shows it
         warnings.simplefilter("ignore")
         return folded.fit(
-            candidate.model,
+            candidate,
             fold,
-            max_rows=candidate.max_rows,
             random_state=setting.random_state,
             callback=check_time if _can_be_stopped(candidate) else None,
         )
@@ -179,7 +178,7 @@ def _record(
     return {
         "name": one.candidate.name,
         "weight": weight,
-        "view": one.candidate.model.view,
+        "view": one.candidate.view,
         "models": models,
         "scales": scales,
     }
