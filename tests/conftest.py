@@ -75,14 +75,6 @@ def pytest_collection():
         gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def raise_for_failed_candidates():
-    """Make a candidate of AutoRanker that fails raise, instead of a notice."""
-    from aucmax.model_selection import auto_search
-
-    auto_search.RAISES = True
-
-
 @pytest.fixture(scope="session")
 def real_data():
     """Return the folder of real data sets that AUCMAX_DATA names, or skip."""

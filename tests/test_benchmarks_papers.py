@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the benchmar
 from benchmarks.papers import __main__ as command
 from benchmarks.papers.choices import Choice, Results
 from benchmarks.papers.differences import average, mean_difference
-from benchmarks.papers.pages import Page, Table, largest_bold
+from benchmarks.papers.markdown import Table, largest_bold
 from benchmarks.papers.tasks import Task, run, with_data
 
 
@@ -77,35 +77,37 @@ def test_tasks_without_their_data_are_left_out_and_named_once(tmp_path, capsys):
 
 
 @pytest.fixture
-def study(monkeypatch, tasks, threads):
+def drawn(monkeypatch, tasks, threads):
+    """Run a study of a table and a picture; return the paths of what it draws."""
     _, some = tasks
     made = SimpleNamespace(
         tasks=lambda: some,
         quick_tasks=lambda: some[:1],
-        page=lambda records: Page({"t": Table(["n"], [[str(len(records))]])}),
+        tables=lambda records: {"t": Table(["n"], [[str(len(records))]])},
+        pictures=lambda records: {"end": lambda: "figure"},
     )
     monkeypatch.setattr(command, "import_module", lambda _: made)
-    monkeypatch.setattr(Page, "write", lambda *arguments: written.append(arguments))
-    written = []
-    return written
+    monkeypatch.setattr(command, "save", lambda figure, path: paths.append(path))
+    paths = []
+    return paths
 
 
 @pytest.mark.parametrize(
-    ("options", "is_written"),
-    [((), True), (("--quick",), False), (("--quick", "--page", "here"), True)],
+    ("options", "is_drawn"),
+    [((), True), (("--quick",), False), (("--quick", "--pictures", "here"), True)],
 )
-def test_docs_are_written_by_a_whole_run_alone(
-    monkeypatch, tmp_path, study, options, is_written
+def test_docs_are_drawn_by_a_whole_run_alone(
+    monkeypatch, tmp_path, drawn, capsys, options, is_drawn
 ):
     records = ("--records", str(tmp_path / "records"))
     monkeypatch.setattr(sys, "argv", ["", "suehiro2011", *records, *options])
     command.main()
-    folders = [folder for _, _, folder in study]
-    expected = Path("here") if "--page" in options else command.DOCS
-    assert folders == ([expected] if is_written else [])
+    assert "| n |" in capsys.readouterr().out
+    folder = Path("here") if "--pictures" in options else command.IMAGES
+    assert drawn == ([folder / "suehiro2011-end.png"] if is_drawn else [])
 
 
-def test_an_unknown_part_is_refused(monkeypatch, study, capsys):
+def test_an_unknown_part_is_rejected(monkeypatch, drawn, capsys):
     monkeypatch.setattr(sys, "argv", ["", "suehiro2011", "--only", "nothing"])
     with pytest.raises(SystemExit):
         command.main()

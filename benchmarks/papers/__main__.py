@@ -1,17 +1,17 @@
 """Run a study: ``python -m benchmarks.papers NAME``.
 
-Computes what has no record yet, prints the tables, and writes ``docs/studies/NAME.md``
-with its pictures. ``--only`` names some parts, ``--quick`` takes a small part of the
-study; then, or if data are missing, the page is written only where ``--page`` says.
-Data sets are looked for in the folder named by ``AUCMAX_DATA``. The text of the page is
-in ``NAME/template.md``: after a run that differs, check its sentences against the new
-figures.
+Computes what has no record yet, prints the tables, and draws the pictures of
+``docs/studies/NAME.md``, whose text quotes both: after a run that differs, change it.
+``--only`` names some parts, ``--quick`` takes a small part of the study; then, or if
+data are missing, pictures are drawn only where ``--pictures`` says. Data sets are
+looked for in the folder named by ``AUCMAX_DATA``.
 """
 
 import argparse
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.papers.pictures import save
 from benchmarks.papers.tasks import run, with_data
 
 NAMES = (
@@ -22,7 +22,7 @@ NAMES = (
     "tables",
     "deep",
 )
-DOCS = Path(__file__).parents[2] / "docs"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 RESULTS = Path(__file__).parents[1] / "results"
 
 
@@ -38,7 +38,9 @@ def main() -> None:
         type=Path,
         help="folder of the records (default benchmarks/results)",
     )
-    parser.add_argument("--page", type=Path, help="folder of the page (default docs)")
+    parser.add_argument(
+        "--pictures", type=Path, help="folder of the pictures (default docs/images)"
+    )
     options = parser.parse_args()
     study = import_module(f"benchmarks.papers.{options.name}.study")
     tasks = study.quick_tasks() if options.quick else study.tasks()
@@ -47,15 +49,16 @@ def main() -> None:
     if unknown:
         parser.error(f"{options.name} has no part {unknown[0]!r}; choose from {parts}")
     wanted = [task for task in tasks if task.part in (options.only or parts)]
-    found = with_data(wanted)
+    runnable = with_data(wanted)
     # the same names, but smaller problems: they need a folder of their own
     folder = options.name + ("-quick" if options.quick else "")
-    records = run(found, options.records or RESULTS / folder, options.jobs)
-    page = study.page(records)
-    print(f"\n{page}")
-    is_whole = not options.quick and len(found) == len(tasks)
-    if options.page or is_whole:
-        page.write(options.name, options.page or DOCS)
+    records = run(runnable, options.records or RESULTS / folder, options.jobs)
+    for name, table in study.tables(records).items():
+        print(f"\n{name}\n{table}")
+    is_whole = not options.quick and len(runnable) == len(tasks)
+    if options.pictures or is_whole:
+        for end, draw in study.pictures(records).items():
+            save(draw(), (options.pictures or IMAGES) / f"{options.name}-{end}.png")
 
 
 if __name__ == "__main__":

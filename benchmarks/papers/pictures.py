@@ -58,5 +58,6 @@ def save(figure: Any, path: Path) -> None:
     """Write a figure to a file and forget it."""
     from matplotlib import pyplot
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     pyplot.close(figure)

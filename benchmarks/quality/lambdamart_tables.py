@@ -3,15 +3,12 @@
 With defaults, each side is as its library has it. Tuned, both grow the same trees from
 the same rows, and each chooses one of six settings and the number of rounds by the
 validation rows; test rows are looked at once, after that. Data sets are looked for in
-``AUCMAX_DATA``. If ``AUCMAX_RESULTS`` names a folder, each split becomes a file there,
-and what is there already is not run again: empty it when the library has changed.
+``AUCMAX_DATA``.
 """
 
-import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -58,6 +55,7 @@ LIGHTGBM = {
 
 Metric = Callable[[np.ndarray, np.ndarray], float]
 Setting = dict[str, Any]
+Outcomes = dict[str, dict[str, float]]  # by contest and side
 
 
 def auc(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -174,46 +172,25 @@ def split(name: str, number: int) -> Split:
     return Split(X, [y[part] for part in parts], encoder.categorical_features_)
 
 
-def of_split(name: str, number: int) -> dict[str, dict[str, Any]]:
-    """Return the outcome of every contest on one split, stored or new."""
-    folder = os.environ.get("AUCMAX_RESULTS")
-    path = Path(folder) / f"{name}-{number}.json" if folder else None
-    if path is not None and path.is_file():
-        found: dict[str, dict[str, Any]] = json.loads(path.read_text())
-        return found
+def of_split(name: str, number: int) -> Outcomes:
+    """Return the test metric of every side of every contest on one split."""
     rows = split(name, number)
-    found = {
+    return {
         title: {
             side: best_of(side, choices, contest.metric, rows)
             for side, choices in contest.settings.items()
         }
         for title, contest in CONTESTS.items()
     }
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found, indent=2) + "\n")
-    return found
 
 
-def best_of(
-    side: str, choices: list[Setting], metric: Metric, rows: Split
-) -> dict[str, Any]:
-    """Choose by the validation rows; return the choice and its metrics."""
+def best_of(side: str, choices: list[Setting], metric: Metric, rows: Split) -> float:
+    """Choose by the validation rows; return the metric of the test rows."""
     watched = metric if len(choices) > 1 else None
-    scores = [fit(side, setting, watched, rows) for setting in choices]
+    fit = fit_binary if side == "binary" else partial(fit_ours, side)
+    scores = [fit(setting, watched, rows) for setting in choices]
     values = [metric(rows.y[1], score(rows.X[1])) for score in scores]
-    best = int(np.argmax(values))
-    test = metric(rows.y[2], scores[best](rows.X[2]))
-    return {"test": test, "validation": values[best], "setting": choices[best]}
-
-
-def fit(
-    side: str, setting: Setting, watched: Metric | None, rows: Split
-) -> Callable[[Any], np.ndarray]:
-    """Train one contestant; with a metric to watch, as long as that rises."""
-    if side == "binary":
-        return fit_binary(setting, watched, rows)
-    return fit_ours(side, setting, watched, rows)
+    return metric(rows.y[2], scores[int(np.argmax(values))](rows.X[2]))
 
 
 def fit_binary(
@@ -254,14 +231,16 @@ def fit_ours(
 
 
 def compare(
-    report: Report, title: str, side: str, results: dict[str, list[dict[str, Any]]]
+    report: Report,
+    title: str,
+    side: str,
+    results: dict[str, list[dict[str, dict[str, float]]]],
 ) -> None:
     """Report how much better one side is than `binary`: on each set, and over all."""
     differences = []
     for name, splits in results.items():
         ours, theirs = (
-            np.array([one[title][who]["test"] for one in splits])
-            for who in (side, "binary")
+            np.array([one[title][who] for one in splits]) for who in (side, "binary")
         )
         # test rows are drawn anew, but most training rows are the same ones
         found = mean_difference(ours - theirs, overlap=TEST / TRAINING)

@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from aucmax.inference import auc_interval, compare_auc, plan_auc
-from aucmax.inference.intervals import area_interval, two_sided_test
 from aucmax.metrics import partial_auc_score
 from benchmarks.report import Report
 
@@ -57,56 +55,36 @@ PARTIAL: list[dict[str, Any]] = [
 ]
 
 
-def _shares(positive: Any, negative: Any) -> tuple[Any, Any]:
-    """Return V of the positives and U of the negatives of each sample, by ranks."""
-    p, n = positive.shape[1], negative.shape[1]
-    ranks = rankdata(np.concatenate([positive, negative], axis=1), axis=1)
-    below = (ranks[:, :p] - rankdata(positive, axis=1)) / n
-    above = 1.0 - (ranks[:, p:] - rankdata(negative, axis=1)) / p
-    return below, above
-
-
-def _errors(shares: tuple[Any, Any]) -> Any:
-    parts = (one.var(axis=1, ddof=1) / one.shape[1] for one in shares)
-    return np.sqrt(sum(parts))
-
-
-def _draw(rng: Any, n_samples: int, n: int, means: Any, correlation: float) -> Any:
-    """Draw scores of one class by one or two models: (models, samples, rows)."""
-    first, own = rng.normal(size=(2, n_samples, n))
-    second = correlation * first + np.sqrt(1.0 - correlation**2) * own
+def draw(rng: Any, n: int, means: Any, correlation: float) -> Any:
+    """Draw scores of one class by one or two models."""
+    first, second = rng.normal(size=(2, n))
+    second = correlation * first + np.sqrt(1.0 - correlation**2) * second
     return [m + z for m, z in zip(means, (first, second), strict=False)]
 
 
 def count_detected(plan: Any, cell: Any, rng: Any, n_samples: int) -> float:
     """Return the share of samples in which the library detects the difference."""
     p, n = plan.n_positive, plan.n_negative
-    pair = cell.get("correlation", 0.5)
-    is_pair = "auc_b" in cell
-    areas = [cell["auc"], *([cell["auc_b"]] if is_pair else [])]
+    areas = [cell[name] for name in ("auc", "auc_b") if name in cell]
     ranges = {k: cell[k] for k in ("fpr_range", "tpr_range") if k in cell}
-    shifts = [_shift(area, ranges) for area in areas]
-    of_p, of_n = np.broadcast_to(pair, (2,)) * cell.get("paired", True)
-    positive = _draw(rng, n_samples, p, shifts, of_p)
-    negative = _draw(rng, n_samples, n, [0.0] * len(areas), of_n)
-    if ranges:
-        return _count_partial(positive, negative, cell, ranges)
-    shares = [_shares(*both) for both in zip(positive, negative, strict=True)]
-    found = [both[0].mean(axis=1) for both in shares]
-    if not is_pair:
-        null = cell["null"]
-        ends = zip(found[0], _errors(shares[0]), strict=True)
-        held = [area_interval(a, e, 1.0 - LEVEL, (p, n)) for a, e in ends]
-        return float(np.mean([not low <= null <= high for low, high in held]))
-    if cell.get("paired", True):
-        errors = _errors([a - b for a, b in zip(*shares, strict=True)])
-    else:
-        errors = np.hypot(*map(_errors, shares))
-    tests = [
-        two_sided_test(a - b, e, 1.0 - LEVEL, (p, n), (a, b)).p_value
-        for a, b, e in zip(*found, errors, strict=True)
-    ]
-    return float(np.mean(np.array(tests) < LEVEL))
+    means = [_shift(area, ranges) for area in areas]
+    paired = cell.get("paired", True)
+    of_p, of_n = np.broadcast_to(cell.get("correlation", 0.5), (2,)) * paired
+    y = np.arange(p + n) < p
+    detected = 0
+    for _ in range(n_samples):
+        positive = draw(rng, p, means, of_p)
+        negative = draw(rng, n, np.zeros(len(areas)), of_n)
+        scores = [np.concatenate(both) for both in zip(positive, negative, strict=True)]
+        if len(areas) == 1:
+            interval = auc_interval(y, scores[0], **ranges)
+            detected += not interval.low <= cell["null"] <= interval.high
+        elif paired:
+            detected += compare_auc(y, *scores, **ranges).p_value < LEVEL
+        else:
+            test = compare_auc([y, y], *scores, paired=False, **ranges)
+            detected += test.p_value < LEVEL
+    return detected / n_samples
 
 
 def _shift(area: float, ranges: Any) -> float:
@@ -121,21 +99,6 @@ def _shift(area: float, ranges: Any) -> float:
         value = partial_auc_score(y, np.concatenate([middle + z, z]), **ranges)
         low, high = (middle, high) if value < area else (low, middle)
     return low
-
-
-def _count_partial(positive: Any, negative: Any, cell: Any, ranges: Any) -> float:
-    y = np.repeat([1, 0], [positive[0].shape[1], negative[0].shape[1]])
-    scores = [
-        np.concatenate(both, axis=1) for both in zip(positive, negative, strict=True)
-    ]
-    found = []
-    for one in zip(*scores, strict=True):
-        if "auc_b" in cell:
-            found.append(compare_auc(y, *one, **ranges).p_value < LEVEL)
-        else:
-            held = auc_interval(y, *one, **ranges)
-            found.append(not held.low <= cell["null"] <= held.high)
-    return float(np.mean(found))
 
 
 def _add(report: Report, plan: Any, share: Any, name: str) -> None:

@@ -14,14 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.exceptions import ModelFileError
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics.concordance import target_concordance
 
 
-@documented
 class BinaryRanker(ClassifierMixin, BaseEstimator):
     """A model that ranks rows of two classes.
 
@@ -42,6 +40,11 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -53,6 +56,11 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         """Predict the positive class where the score is above the threshold.
 
         The threshold is 0, or `alert_threshold_` if a model has stored one.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
 
         Returns
         -------
@@ -72,6 +80,17 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         qid: ArrayLike | None = None,
     ) -> float:
         """Return the AUC, or the partial AUC that the model maximises.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
 
         Returns
         -------
@@ -111,7 +130,6 @@ def _has_classes(estimator: Any) -> bool:
     return True
 
 
-@documented
 class SurvivalRanker(BinaryRanker):
     """A model that ranks rows of two classes, or rows by their risk of an event.
 
@@ -140,6 +158,17 @@ class SurvivalRanker(BinaryRanker):
         qid: ArrayLike | None = None,
     ) -> float:
         """Return the AUC, or the part of it that counts; of censored times, the C.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
 
         Returns
         -------

@@ -14,7 +14,7 @@ from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.stacking import LogitRows, combine
 from aucmax.tables import TableEncoder, Target, describe_rows, encode_target
-from aucmax.tables.cross_fit import Candidate, fit_estimator
+from aucmax.tables.cross_fit import TableCandidate, fit_estimator
 from aucmax.tables.target import Grading
 
 N_ROWS = 240
@@ -99,7 +99,7 @@ class Chooser(LogisticRegression):
 def folds_within(known):
     target = target_of(**known)
     encoder = TableEncoder().fit(TABLE)
-    candidate = Candidate("chooser", Chooser())
+    candidate = TableCandidate("chooser", Chooser())
     model = fit_estimator(candidate, encoder, encoder.transform(TABLE), target)
     assert model.cv == 3
     return Spy.seen

@@ -4,15 +4,76 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from aucmax import AutoRanker
-from aucmax.exceptions import NotEnoughClassesError
-from aucmax.model_selection import LightGBMBaseline, fitted_candidates
-from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpError
-from aucmax.model_selection.models import choose_candidates
-from model_selection.test_fitted_candidates import SETTING, Recorder, training_table
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.model_selection import LightGBMBaseline, auto_search
+from aucmax.model_selection.auto_search import (
+    AutoSearch,
+    SearchClock,
+    TimeUpError,
+    fit_members,
+    fit_out_of_fold,
+)
+from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.models import SearchSetting, choose_candidates
+from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
+from aucmax.tables import TableEncoder, Target
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate
+from aucmax.tables.folds import plan_folds
+from aucmax.tables.frames import as_table
+from aucmax.tables.target import Grading
+
+N_ROWS = 90
+SETTING = SearchSetting(2, False, WHOLE_CURVE, 1, 0)
+WEIGHTS = np.array([0.3, 0.0, 0.7])
+
+
+def training_rows(max_cells=np.inf, times=None, **more):
+    """Return a table in three folds, and the plan of these."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(N_ROWS, 2))
+    labels = X[:, 0] + generator.normal(size=N_ROWS) > 0.5
+    target = Target(labels.astype(int), Grading((0, 1), (0, 1)), **more)
+    plan = plan_folds(labels, 3, 0, times=times)
+    return FoldedTable(as_table(X), target, plan.folds, max_cells), plan
+
+
+def searched(models, clock=None, report=None, setting=SETTING, rows=None):
+    folded, plan = rows or training_rows()
+    tested = folded.target.take(plan.rows)
+    held_out = LogitRows(np.empty((N_ROWS, 0)), tested, plan.fold_of_row, WHOLE_CURVE)
+    clock = clock or SearchClock(None)
+    search = AutoSearch(folded, held_out, setting, clock, report)
+    search.run(choose_candidates(models, setting))
+    return search
+
+
+def names(search):
+    return [one.name for one in search.fitted]
+
+
+def nothing(*_, **__):
+    return None
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Remembers what it was fitted to."""
+
+    def __init__(self, callback=None):
+        self.callback = callback
+
+    def fit(self, X, y, sample_weight=None, qid=None):
+        self.arguments_ = (X, y, sample_weight, qid)
+        if self.callback is not None:
+            self.callback("progress")
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
 
 
 class Slow(Recorder):
@@ -22,42 +83,71 @@ class Slow(Recorder):
 
 
 class Broken(Recorder):
-    def __init__(self, error=NotEnoughClassesError, callback=None):
+    """Raises an error, or only if it is fitted to all rows."""
+
+    def __init__(self, error=NotEnoughClassesError, n_rows=None, callback=None):
         super().__init__(callback)
         self.error = error
+        self.n_rows = n_rows
 
     def fit(self, X, y):
-        raise self.error("cannot learn\nthis")
+        if self.n_rows in (None, y.size):
+            raise self.error("cannot learn\nthis")
+        return super().fit(X, y)
 
 
-class Interrupted(Recorder):
-    def fit(self, X, y):
-        raise KeyboardInterrupt
+def test_rows_are_scored_by_the_model_that_has_not_seen_them():
+    folded, plan = training_rows()
+    model = TableCandidate("mine", LogisticRegression())
+    found = fit_out_of_fold("mine", model, folded, SETTING, nothing)
+    for fold, (train, test) in enumerate(folded.folds):
+        encoder = TableEncoder().fit(folded.table[train])
+        labels = folded.target.labels[train]
+        alone = LogisticRegression().fit(encoder.transform(folded.table[train]), labels)
+        scores = alone.decision_function(encoder.transform(folded.table[test]))
+        here = plan.fold_of_row == fold
+        np.testing.assert_allclose(found.scores[here], scores)
+        spread = Spread.from_scores(found.scores)
+        np.testing.assert_allclose(found.logits[here], scaled(scores, spread))
 
 
-def run(*models, time_limit=None, report=None):
-    candidates = choose_candidates(list(models), SETTING)
-    return search(candidates, SearchClock(time_limit), report)
+def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
+    weight, queries = np.arange(1.0, 91.0), np.arange(90) // 10
+    folded, _ = training_rows(weights=weight, queries=queries)
+    calls = []
+
+    def check_time(*progress, **_):
+        calls.append(progress)
+
+    found = fit_out_of_fold(
+        "a", TableCandidate("a", Recorder()), folded, SETTING, check_time
+    )
+    train, _ = folded.folds[0]
+    _, y, sample_weight, qid = found.models[0].arguments_
+    np.testing.assert_array_equal(y, folded.target.labels[train])
+    np.testing.assert_array_equal(sample_weight, weight[train])
+    np.testing.assert_array_equal(qid, queries[train])
+    assert found.models[0].callback is None
+    assert calls.count(("progress",)) == 3
 
 
-def search(candidates, clock, report=None, setting=SETTING):
-    found = AutoSearch(training_table(), setting, clock, report)
-    found.run(candidates)
-    return found
+def test_a_candidate_may_learn_from_some_of_the_rows():
+    folded, _ = training_rows(weights=np.arange(1.0, 91.0))
+    some = TableCandidate("a", Recorder(), max_rows=20)
+    found = fit_out_of_fold("a", some, folded, SETTING, nothing)
+    X, y, weight, _ = found.models[0].arguments_
+    assert X.shape[0] == y.size == weight.size == 20
+    assert 0 < y.sum() < 20
+    assert found.scores.size == N_ROWS
 
 
-def names(found):
-    return [one.candidate.name for one in found.fitted]
-
-
-def test_every_candidate_has_its_turn_and_is_reported():
+def test_every_candidate_is_reported():
     progress = []
-    found = run(LogisticRegression(), GaussianNB(), report=progress.append)
+    found = searched([LogisticRegression(), GaussianNB()], report=progress.append)
     assert names(found) == ["LogisticRegression", "GaussianNB"]
     assert [one.candidate for one in progress] == [*names(found), "combination"]
     assert [one.n_done for one in progress] == [0, 1, 2]
     assert progress[0].best == ""
-    assert np.isnan(progress[0].score)
     assert progress[1].best == "LogisticRegression"
     assert 0.6 < progress[1].score <= progress[2].score
     assert "1 of 2 done" in str(progress[1])
@@ -81,87 +171,69 @@ def test_a_notebook_shows_a_bar_and_a_script_does_not(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_the_first_is_fitted_whatever_time_it_takes():
+def test_the_first_candidate_has_no_time_limit():
     with pytest.warns(UserWarning, match="enough for one model only, 'Slow'"):
-        found = run(Slow(), GaussianNB(), time_limit=0.01)
+        found = searched([Slow(), GaussianNB()], SearchClock(0.01))
     assert names(found) == ["Slow"]
     assert "left no time for GaussianNB" in found.notices[0]
 
 
-def test_a_candidate_that_is_not_done_in_time_is_dropped():
-    models = [(str(k), Slow()) for k in range(50)]
-    start = time.perf_counter()
-    found = run(*models, time_limit=1.0)
-    assert 1 < len(found.fitted) < 50
-    assert time.perf_counter() - start < 2.0
-    assert "left no time for" in found.notices[0]
-
-
 def test_time_is_left_to_fit_what_is_done_to_all_rows():
     clock = SearchClock(2.0)
-    candidates = choose_candidates([(str(k), Slow()) for k in range(50)], SETTING)
-    found = search(candidates, clock)
+    found = searched([(str(k), Slow()) for k in range(50)], clock)
+    assert 1 < len(found.fitted) < 50
+    assert "left no time for" in found.notices[0]
     # three fits of two thirds of the rows each; half as long to fit all of them once
     once = sum(one.seconds for one in found.fitted) / 2.0
     assert once / 2.0 < 2.0 - clock.seconds < 2.0 * once
 
 
-def test_a_candidate_that_fails_is_noted():
-    found = run(Broken(), GaussianNB())
+def test_a_candidate_that_fails_is_noted_and_an_unexpected_error_warns():
+    found = searched([Broken(), GaussianNB()])
     assert names(found) == ["GaussianNB"]
     notice = "Broken is left out: NotEnoughClassesError: cannot learn"
     assert found.notices == [notice]
     with pytest.raises(ValueError, match="cannot learn"):
-        run(Broken())
-
-
-def test_a_candidate_with_a_fault_is_noted_for_users_and_raised_in_tests(monkeypatch):
-    with pytest.raises(IndexError, match="cannot learn"):
-        run(Broken(IndexError), GaussianNB())
-    monkeypatch.setattr("aucmax.model_selection.auto_search.RAISES", False)
-    found = run(Broken(IndexError), GaussianNB())
-    assert found.notices == ["Broken is left out: IndexError: cannot learn"]
+        searched([Broken()])
+    with pytest.warns(RuntimeWarning, match="Broken is left out: IndexError: cannot"):
+        searched([Broken(IndexError), GaussianNB()])
 
 
 def test_an_interrupt_keeps_what_is_done():
-    found = run(GaussianNB(), Interrupted(), LogisticRegression())
+    interrupted = Broken(KeyboardInterrupt)
+    found = searched([GaussianNB(), interrupted, LogisticRegression()])
     assert names(found) == ["GaussianNB"]
-    assert "interrupted at 'Interrupted'" in found.notices[0]
+    assert "interrupted at 'Broken'" in found.notices[0]
     assert found.is_stopped
     with pytest.raises(KeyboardInterrupt):
-        run(Interrupted(), GaussianNB())
+        searched([interrupted, GaussianNB()])
 
 
-def test_the_callback_may_end_the_search():
-    found = run(GaussianNB(), Slow(), report=lambda progress: progress.n_done == 1)
+def test_the_callback_may_end_the_search_and_its_error_is_not_one_of_a_model():
+    found = searched([GaussianNB(), Slow()], report=lambda one: one.n_done == 1)
     assert names(found) == ["GaussianNB"]
     assert found.notices == ["the callback ended the search"]
+    assert found.is_stopped
 
-
-def test_an_error_of_the_callback_is_not_one_of_a_model():
     def fail(progress):
         if progress.n_done == 1:
             raise RuntimeError("of the callback")
 
     with pytest.raises(RuntimeError, match="of the callback"):
-        run(GaussianNB(), ("other", GaussianNB()), report=fail)
+        searched([GaussianNB(), ("other", GaussianNB())], report=fail)
 
 
-def test_large_tables_are_encoded_view_by_view(monkeypatch):
-    monkeypatch.setattr(fitted_candidates, "_MANY_CELLS", 1)
+def test_large_tables_are_encoded_view_by_view():
     trees = LightGBMBaseline(n_estimators=3)
-    found = run(("a", GaussianNB()), ("b", trees), ("c", LogisticRegression()))
-    assert names(found) == ["a", "c", "b"]
-
-
-def test_candidates_are_compared_by_the_part_that_counts():
-    progress = []
-    run(("first", Recorder()), report=progress.append)
-    assert progress[-1].best == "first"
+    models = [("a", GaussianNB()), ("b", trees), ("c", LogisticRegression())]
+    assert names(searched(models)) == ["a", "b", "c"]
+    rows = training_rows(max_cells=1)
+    assert names(searched(models, rows=rows)) == ["a", "c", "b"]
+    assert {view for *_, view in rows[0]._matrices} == {"trees"}
 
 
 def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
-    monkeypatch.setattr(fitted_candidates, "_MANY_ROWS", 10)
+    monkeypatch.setattr(auto_search, "_MANY_ROWS", 10)
     sizes = []
 
     class Blind(GaussianNB):
@@ -170,22 +242,73 @@ def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
             time.sleep(0.02 * y.size)
             return super().fit(X, y)
 
-    candidates = choose_candidates([GaussianNB(), Blind()], SETTING)
     setting = SETTING._replace(is_limited=True)
-    start = time.perf_counter()
     with pytest.warns(UserWarning, match="enough for one model only"):
-        search(candidates, SearchClock(0.5), setting=setting)
+        searched([GaussianNB(), Blind()], SearchClock(0.5), setting=setting)
     assert sizes == [60 // 16]
-    assert time.perf_counter() - start < 0.5
 
 
 def test_time_is_up_when_what_is_reserved_is_no_longer_left():
     clock = SearchClock(100.0)
-    assert 0.0 <= clock.seconds < 10.0
-    clock.check(reserved=80.0)
+    clock.check(80.0)
     with pytest.raises(TimeUpError):
-        clock.check(reserved=101.0)
+        clock.check(101.0)
+    SearchClock(None).check(1e9)
 
 
-def test_without_a_limit_time_is_never_up():
-    SearchClock(None).check(reserved=1e9)
+def members(rows, make=Recorder, time_limit=None, refits=True):
+    clock = SearchClock(None)
+    models = [(name, make()) for name in "abc"]
+    search = searched(models, clock, rows=rows)
+    clock.time_limit = time_limit
+    setting = SETTING._replace(refits=refits)
+    options = (*rows, setting, clock, search.notices)
+    return search, *fit_members(search.fitted, WEIGHTS, *options)
+
+
+@pytest.mark.parametrize("times", [None, np.arange(float(N_ROWS))])
+def test_models_with_a_weight_are_fitted_to_all_rows(times):
+    rows = training_rows(times=times, weights=np.arange(1.0, N_ROWS + 1))
+    folded, plan = rows
+    search, (encoder,), records = members(rows)
+    assert [(one["name"], one["weight"]) for one in records] == [("c", 0.7), ("a", 0.3)]
+    # by time the scale is that of the last rows
+    is_last = plan.fold_of_row >= (0 if times is None else plan.fold_of_row.max())
+    for record, k in zip(records, (2, 0), strict=True):
+        (model,), (scale,) = record["models"], record["scales"]
+        X, y, weight, _ = model.arguments_
+        np.testing.assert_array_equal(y, folded.target.labels)
+        np.testing.assert_array_equal(weight, folded.target.weights)
+        np.testing.assert_array_equal(X, encoder.transform(folded.table))
+        one = search.fitted[k]
+        expected = learn_scale(one.scores[is_last], one.spread)
+        np.testing.assert_array_equal(scale, expected)
+    assert search.notices == []
+
+
+@pytest.mark.parametrize(
+    ("options", "notice"),
+    [
+        ({"refits": False}, None),
+        (
+            {"time_limit": 0.0},
+            "there was no time to fit the models to all rows; those of the folds are "
+            "averaged",
+        ),
+        (
+            {"make": lambda: Broken(KeyboardInterrupt, N_ROWS)},
+            "interrupted before the models were fitted to all rows",
+        ),
+        (
+            {"make": lambda: Broken(IncompatibleError, N_ROWS)},
+            "not fitted to all rows: IncompatibleError: cannot learn",
+        ),
+    ],
+)
+def test_the_models_of_the_folds_are_kept_if_there_is_no_refit(options, notice):
+    rows = training_rows()
+    search, encoders, records = members(rows, **options)
+    assert search.notices == [] if notice is None else [notice]
+    assert encoders == [rows[0].encoder(k) for k in range(3)]
+    assert records[0]["models"] == search.fitted[2].models
+    assert len(records[0]["scales"]) == 3

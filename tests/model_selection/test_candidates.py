@@ -31,7 +31,12 @@ def setting(**changes):
 
 
 def names(models, **changes):
-    return [one.name for one in choose_candidates(models, setting(**changes))]
+    return [*choose_candidates(models, setting(**changes))]
+
+
+def one_candidate(model, **changes):
+    (candidate,) = choose_candidates([model], setting(**changes)).values()
+    return candidate
 
 
 def test_candidates_are_names_of_the_list():
@@ -61,8 +66,7 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(100, 4))
     y = (X[:, 0] + 0.5 * generator.normal(size=100) > 0).astype(int)
-    (candidate,) = choose_candidates([name], setting(part=part))
-    model = candidate.estimator
+    model = one_candidate(name, part=part).estimator
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=10)
     if MODELS[name].learns_survival:
@@ -79,29 +83,27 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
 
 def test_trees_of_pairs_train_for_the_range():
     fpr_range = (0.0, 0.2)
-    early = setting(part={**EARLY, "fpr_range": fpr_range})
-    (pairs,) = choose_candidates(["lambdamart-pauc"], early)
+    early = {**EARLY, "fpr_range": fpr_range}
+    pairs = one_candidate("lambdamart-pauc", part=early)
     assert pairs.estimator.fpr_range == fpr_range
-    (other,) = choose_candidates(["lambdamart-pauc"], setting(part=LATE))
+    other = one_candidate("lambdamart-pauc", part=LATE)
     assert other.estimator.fpr_range == (0.0, 0.1)
 
 
 def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
     names = ["lightgbm-small", "logistic"]
-    few, _ = choose_candidates(names, setting(n_columns=30_000))
+    few, logistic = choose_candidates(names, setting(n_columns=30_000)).values()
     assert few.estimator.n_estimators == 100
     assert few.max_rows == MODELS["lightgbm-small"].search_rows
-    (logistic, _) = choose_candidates(["logistic", "kernel"], setting())
     assert logistic.estimator.max_iter == 200
-    assert logistic.max_rows == 200_000
-    (alone,) = choose_candidates(["logistic"], setting())
+    alone = one_candidate("logistic")
     assert alone.estimator.max_iter == 1000
-    assert alone.max_rows > 200_000
+    assert alone.max_rows > logistic.max_rows
 
 
 def test_a_pipeline_with_an_encoder_gets_the_table():
     mine = make_pipeline(TableEncoder(), LogisticRegression())
-    (candidate,) = choose_candidates([("mine", mine)], setting())
+    candidate = one_candidate(mine)
     assert candidate.view == "frame"
     assert candidate.estimator is mine
 
@@ -109,9 +111,10 @@ def test_a_pipeline_with_an_encoder_gets_the_table():
 def test_estimators_may_be_given_with_or_without_a_name():
     given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
     found = choose_candidates(given, setting())
-    assert [one.name for one in found] == ["LogisticRegression", "mine", "kernel"]
-    assert [one.view for one in found] == ["linear", "trees", "linear"]
-    assert found[0].estimator.C == 7.0
+    views = {name: model.view for name, model in found.items()}
+    expected = {"LogisticRegression": "linear", "mine": "trees", "kernel": "linear"}
+    assert views == expected
+    assert found["LogisticRegression"].estimator.C == 7.0
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,9 @@ def held_out(rng, n_positive, n_models):
     logits = np.empty_like(X)
     for k in range(5):
         for j, column in enumerate(scores.T):
-            logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
+            logits[folds == k, j] = scaled(
+                column[folds == k], Spread.from_scores(column)
+            )
     return LogitRows(logits, encode_target(y), folds, WHOLE)
 
 

@@ -38,7 +38,7 @@ def test_other_kinds_of_tables():
 
 
 def test_rows_without_weight_are_left_out():
-    given = read_rows(
+    table, target, _ = read_rows(
         AutoRanker(),
         X,
         Y,
@@ -47,11 +47,11 @@ def test_rows_without_weight_are_left_out():
         groups=[1, 1, 1, 2, 2, 2],
         times=["2024-01-01"] * 5 + ["2024-02-01"],
     )
-    assert given.n_rows == given.table.shape[0] == 5
-    assert given.target.weights.tolist() == [1, 2, 3, 4, 5]
-    assert given.target.queries.tolist() == [0, 0, 1, 2, 2]
-    assert given.target.groups.tolist() == [0, 0, 1, 1, 1]
-    assert given.target.times[-1] > given.target.times[0]
+    assert target.labels.size == table.shape[0] == 5
+    assert target.weights.tolist() == [1, 2, 3, 4, 5]
+    assert target.queries.tolist() == [0, 0, 1, 2, 2]
+    assert target.groups.tolist() == [0, 0, 1, 1, 1]
+    assert target.times[-1] > target.times[0]
 
 
 @pytest.mark.parametrize(

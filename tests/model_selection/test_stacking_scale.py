@@ -19,19 +19,20 @@ def test_half_is_the_logit_of_the_share_of_rows_below():
 
 def test_the_other_half_is_the_distance_from_the_mean_in_any_unit():
     scores = np.array([3.0, 1.0, 2.0, 2.0])
-    found = scaled(scores, Spread.of(scores)) - scaled(scores, RANK_ALONE)
+    found = scaled(scores, Spread.from_scores(scores)) - scaled(scores, RANK_ALONE)
     reach = np.pi / np.sqrt(3.0) / scores.std() / 2.0
     np.testing.assert_allclose(found, [reach, -reach, 0.0, 0.0])
     moved = 1e6 * scores + 7.0
     np.testing.assert_allclose(
-        scaled(moved, Spread.of(moved)), scaled(scores, Spread.of(scores))
+        scaled(moved, Spread.from_scores(moved)),
+        scaled(scores, Spread.from_scores(scores)),
     )
 
 
 def test_both_halves_have_the_same_spread():
     scores = np.random.default_rng(0).logistic(3.0, 5.0, size=20_000)
     by_rank = 2.0 * scaled(scores, RANK_ALONE)
-    by_distance = 2.0 * scaled(scores, Spread.of(scores)) - by_rank
+    by_distance = 2.0 * scaled(scores, Spread.from_scores(scores)) - by_rank
     np.testing.assert_allclose(by_rank.std(), by_distance.std(), rtol=0.01)
 
 

@@ -229,7 +229,7 @@ def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
     monkeypatch.setitem(stacking.COMBINERS, "stack", equal_weights)
     monkeypatch.setitem(stacking.COMBINERS, "best single model", equal_weights)
     if rows_of == "folds":
-        monkeypatch.setattr(auto_search, "refit", no_refit)
+        monkeypatch.setattr(auto_search, "_refit", no_refit)
     calibrate = "isotonic" if rows_of == "all" else "sigmoid"
     model = AutoRanker(models=MEMBERS, folds=2, time_limit=None, calibrate=calibrate)
     model.fit(frame, y)

@@ -4,13 +4,14 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from benchmarks.papers.deep.data import FILES, split
 from benchmarks.papers.differences import average, mean_difference
-from benchmarks.papers.pages import ABSENT, Page, Table, largest_bold
+from benchmarks.papers.markdown import ABSENT, Table, largest_bold
 from benchmarks.papers.tasks import Task
 
 SEEDS = tuple(range(10, 15))
@@ -131,23 +132,23 @@ def quick_tasks() -> list[Task]:
     return [task for task in tasks() if task.name in names]
 
 
-def page(records: list[Result]) -> Page:
-    """Return the tables of the page."""
+def tables(records: list[Result]) -> dict[str, Table]:
+    """Return the areas of each loss, and its differences from the baseline."""
     found = {}
     for one in records:
         found.setdefault((one.data, one.method), {})[one.seed] = one
     data = [name for name in FILES if any(key[0] == name for key in found)]
     methods = [name for name in NAMES if any(key[1] == name for key in found)]
-    return Page(
-        {
-            "aucs": _areas_table(found, data, methods, "auc"),
-            "partial_aucs": _areas_table(found, data, methods, "partial_auc"),
-            "auc_differences": _differences(found, data, methods, "auc"),
-            "partial_differences": _differences(found, data, methods, "partial_auc"),
-            "seconds": _seconds(found, data, methods),
-        },
-        {"n_seeds": str(len({one.seed for one in records}))},
-    )
+    made = {}
+    for metric in ("auc", "partial_auc"):
+        made[metric] = _areas_table(found, data, methods, metric)
+        made[f"{metric}, differences"] = _differences(found, data, methods, metric)
+    return made
+
+
+def pictures(records: list[Result]) -> dict[str, Any]:
+    """Return nothing: the page has no picture."""
+    return {}
 
 
 def _areas_table(found, data, methods, metric) -> Table:
@@ -185,19 +186,3 @@ def _difference(found, name, method, metric):
         return None
     apart = [getattr(ours[s], metric) - getattr(theirs[s], metric) for s in shared]
     return mean_difference(np.array(apart), overlap=ours[shared[0]].overlap)
-
-
-def _seconds(found, data, methods) -> Table:
-    rows = [
-        [
-            method,
-            *(
-                ABSENT
-                if (name, method) not in found
-                else f"{1e3 * _mean(found[name, method], 'seconds'):.0f}"
-                for name in data
-            ),
-        ]
-        for method in methods
-    ]
-    return Table(["loss", *data], rows)

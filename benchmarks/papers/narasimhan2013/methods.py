@@ -21,21 +21,16 @@ C_VALUES = tuple(10.0**power for power in range(6))
 LOGISTIC_C = tuple(10.0**power for power in range(-3, 3))
 FEW_C = (10.0, 1000.0)
 SIGMOID_C = (100.0, 10_000.0)
-# nine candidates, to see what the ends of the six cost
-WIDE_C = tuple(10.0**power for power in range(-2, 7))
-WIDE_LOGISTIC_C = tuple(10.0**power for power in range(-4, 5))
-WIDE_FEW_C = (1.0, 100.0, 10_000.0)
 ENDS = (0.1, 0.3, 1.0)  # for "tight, end tuned"
 LEAVES, ROUNDS = (4, 15, 31), (50, 200)
 TOLERANCE, INNER_TOLERANCE = 1e-3, 1e-2  # relative gap of every convex problem
 MOST_SECONDS = 2.0  # for one of them
 
 TIGHT, LOOSE, FULL = "tight", "loose", "SVM-AUC"
-TUNED, FROM_ZERO = "tight, end tuned", "tight from 0"
+TUNED = "tight, end tuned"
 LOGISTIC, TREES = "logistic", "LightGBM"
 SIGMOID, CHOSEN = "sigmoid, end tuned", "LinearRankerCV"
 SAME_FOLDS = "logistic, folds of LinearRankerCV"
-WIDE = {name: f"{name}, nine" for name in (TIGHT, TUNED, FULL, LOGISTIC)}
 PENALTIES: dict[str, dict[str, Any]] = {
     "L2": {"penalty": "l2"},
     "elastic net 0.001": {"penalty": "elasticnet", "l1_ratio": 0.001},
@@ -50,22 +45,16 @@ class Fitted(NamedTuple):
 
     Attributes
     ----------
-    risk : float
-        The convex risk of the training rows; NaN where there is none.
     density : float
         The share of the weights that are not 0.
     n_groups : int
         Groups with a weight that is not 0.
-    gap : float
-        The certified gap relative to the objective; NaN where there is none.
     """
 
     candidate: str
     scores: np.ndarray
-    risk: float = np.nan
     density: float = np.nan
     n_groups: int = 0
-    gap: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -96,23 +85,15 @@ def _summary(model: AUCSVC, training: Training) -> Fitted:
     name = f"C = {model.C:g}"
     if tuple(model.fpr_range) != training.fpr_range:
         name = f"up to {model.fpr_range[1]:g}, {name}"
-    risk = np.nan
-    if model.penalty == "l2":
-        risk = (model.objective_ - 0.5 * float(weights @ weights)) / model.C
     n_groups = sum(bool(used[group].any()) for group in training.groups or ())
     scores = model.decision_function(training.X_test)
-    gap = model.dual_gap_ / model.objective_
-    return Fitted(name, scores, risk, float(used.mean()), n_groups, gap)
+    return Fitted(name, scores, float(used.mean()), n_groups)
 
 
 def _svm(
     training: Training, C: Sequence[float] = C_VALUES, **parameters: Any
 ) -> list[Fitted]:
     return _path(training, _machine(training, **parameters), C)
-
-
-def _from_zero(training: Training) -> list[Fitted]:
-    return _svm(training, fpr_range=(0.0, training.fpr_range[1]))
 
 
 def _tuned(
@@ -181,15 +162,10 @@ METHODS: dict[str, Callable[[Training], list[Fitted]]] = {
     TUNED: _tuned,
     LOOSE: partial(_svm, bound="loose"),
     FULL: partial(_svm, fpr_range=(0.0, 1.0)),
-    FROM_ZERO: _from_zero,
     LOGISTIC: _logistic,
     TREES: _trees,
     SIGMOID: partial(_tuned, C=SIGMOID_C, loss="sigmoid"),
     CHOSEN: _chosen,
     SAME_FOLDS: partial(_chosen, losses=("logistic regression",)),
-    WIDE[TIGHT]: partial(_svm, C=WIDE_C),
-    WIDE[TUNED]: partial(_tuned, C=WIDE_FEW_C),
-    WIDE[FULL]: partial(_svm, C=WIDE_C, fpr_range=(0.0, 1.0)),
-    WIDE[LOGISTIC]: partial(_logistic, C_values=WIDE_LOGISTIC_C),
     **{name: partial(_sparse, **options) for name, options in PENALTIES.items()},
 }

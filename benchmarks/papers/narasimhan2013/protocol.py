@@ -70,19 +70,14 @@ class Result(Choice):
     ----------
     score : list of float
         Partial AUC of the test rows, for each candidate.
-    risk, density, n_groups, gap : list
+    density, n_groups : list
         Of the model of all training rows, see `Fitted`.
-    spread : list of bool
-        Whether the scores of the test rows differ at all.
     """
 
     part: str = ""
     score: list[float] = field(default_factory=list)
-    risk: list[float] = field(default_factory=list)
     density: list[float] = field(default_factory=list)
     n_groups: list[int] = field(default_factory=list)
-    spread: list[bool] = field(default_factory=list)
-    gap: list[float] = field(default_factory=list)
     total_groups: int = 0
 
 
@@ -112,11 +107,8 @@ def run_method(plan: Plan, method: str, number: int) -> Result:
         for one in plan.fit(method, outer, TOLERANCE):
             result.candidates.append(one.candidate)
             result.score.append(plan.score(outer, one))
-            result.risk.append(one.risk)
             result.density.append(one.density)
             result.n_groups.append(one.n_groups)
-            result.gap.append(one.gap)
-            result.spread.append(bool(np.ptp(one.scores) > 0.0))
         result.valid = [0.0]
         if len(result.candidates) > 1:
             result.valid = _mean_scores(plan, method, inner)

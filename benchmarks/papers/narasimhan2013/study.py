@@ -1,27 +1,24 @@
 """What is run, and what the page is made of."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmarks.papers.markdown import Table
 from benchmarks.papers.narasimhan2013 import data as sets
-from benchmarks.papers.narasimhan2013 import methods, pictures, race
+from benchmarks.papers.narasimhan2013 import methods, race
 from benchmarks.papers.narasimhan2013 import tables as made
 from benchmarks.papers.narasimhan2013.methods import FULL, LOGISTIC, LOOSE, TIGHT
+from benchmarks.papers.narasimhan2013.pictures import draw_races
 from benchmarks.papers.narasimhan2013.protocol import Plan, Result, run_method
 from benchmarks.papers.narasimhan2013.race import Race, run_race
 from benchmarks.papers.narasimhan2013.results import PartialResults
-from benchmarks.papers.narasimhan2013.slope import Slope, slope_of
-from benchmarks.papers.pages import Page
 from benchmarks.papers.tasks import Task
 
-EARLY, LATER, WHOLE = (0.0, 0.1), (0.05, 0.2), (0.0, 1.0)
+EARLY, WHOLE = (0.0, 0.1), (0.0, 1.0)
 N_SPLITS = 10
 FEWER_SPLITS = {"thrombin": 5, "a9a": 5, **dict.fromkeys(sets.TOPICS, 4)}
-RANGE_DATA = (
-    *("bace", "ionosphere", "spambase", "sick", "sick-euthyroid"),
-    *("mammography", "satimage", "vehicle"),
-)
 UNGROUPED = ("thrombin", "bace", "leukemia", "trade")
 GROUPED = ("sick", "hypothyroid", "kr-vs-kp")
 #: no weights have a tight risk on [0, 0.1] below 1: the full AUC is trained there
@@ -33,28 +30,15 @@ QUICK_DATA, QUICK_RACE = ("sick", "vehicle"), "spambase"
 def plans() -> list[Plan]:
     """Plan what is compared on splits, part by part."""
     main = (TIGHT, methods.TUNED, LOOSE, FULL, LOGISTIC, methods.TREES)
-    later = (TIGHT, methods.FROM_ZERO, LOOSE, FULL, LOGISTIC)
-    wide = tuple(methods.WIDE.values())
-    # wider grids where they do not take long
-    small = [name for name in (*sets.TABLES, *sets.MANY_CLASSES) if name != "leukemia"]
-    chosen = (methods.CHOSEN, methods.SAME_FOLDS, LOGISTIC)
+    bounded = (methods.SIGMOID, methods.CHOSEN, methods.SAME_FOLDS, LOGISTIC)
     every = tuple(methods.PENALTIES)
     single = tuple(name for name in every if name != "group")
     return [
         *(
-            Plan("accuracy", data, main, FEWER_SPLITS.get(data, N_SPLITS), EARLY)
+            Plan(part, data, tried, FEWER_SPLITS.get(data, N_SPLITS), EARLY)
+            for part, tried in (("accuracy", main), ("bounded", bounded))
             for data in sets.ALL_DATA
         ),
-        *(
-            Plan(part, data, tried, FEWER_SPLITS.get(data, N_SPLITS), judged)
-            for part, tried, judged in (
-                ("bounded", (methods.SIGMOID, *chosen), EARLY),
-                ("whole curve", chosen, WHOLE),
-            )
-            for data in sets.ALL_DATA
-        ),
-        *(Plan("grids", data, wide, N_SPLITS, EARLY) for data in small),
-        *(Plan("range", data, later, 5, LATER) for data in RANGE_DATA),
         *(
             Plan("sparsity", data, single, 2 if data == "thrombin" else 3, EARLY)
             for data in UNGROUPED
@@ -65,7 +49,7 @@ def plans() -> list[Plan]:
 
 
 def tasks() -> list[Task]:
-    """Return one task for each method on each split, each slope and each race."""
+    """Return one task for each method on each split and each race."""
     return _tasks(plans(), race.SETS, RACE_SECONDS)
 
 
@@ -90,17 +74,6 @@ def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[
     ]
     found += [
         Task(
-            "accuracy",
-            f"slope, {plan.data}",
-            partial(slope_of, plan.data),
-            Slope,
-            (sets.path_of(plan.data),),
-        )
-        for plan in planned
-        if plan.part == "accuracy"
-    ]
-    found += [
-        Task(
             "solvers",
             f"race, {', '.join(map(str, lane))}",
             partial(run_race, *lane, seconds),
@@ -113,16 +86,22 @@ def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[
     return found
 
 
-def page(records: list[Any]) -> Page:
-    """Return the tables and pictures for which there are records."""
-    results = {
-        part: PartialResults(some)
-        for part in made.PARTS
-        if (some := [r for r in records if isinstance(r, Result) and r.part == part])
+def tables(records: list[Any]) -> dict[str, Table]:
+    """Return the tables for which there are records."""
+    results = [one for one in records if isinstance(one, Result)]
+    parts = dict.fromkeys(one.part for one in results)
+    by_part = {
+        part: PartialResults(one for one in results if one.part == part)
+        for part in parts
     }
-    slopes = [one for one in records if isinstance(one, Slope)]
-    races = [one for one in records if isinstance(one, Race)]
-    drawn = {}
-    if races:
-        drawn["passes"] = partial(pictures.draw_races, races)
-    return Page(made.all_tables(results, slopes, races), pictures=drawn)
+    return made.all_tables(by_part, _races(records))
+
+
+def _races(records: list[Any]) -> list[Race]:
+    return [one for one in records if isinstance(one, Race)]
+
+
+def pictures(records: list[Any]) -> dict[str, Callable[[], Any]]:
+    """Return the calls that draw the pictures, by the ends of their files' names."""
+    races = _races(records)
+    return {"passes": partial(draw_races, races)} if races else {}

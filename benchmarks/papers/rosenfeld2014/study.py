@@ -1,9 +1,12 @@
 """What is run, and what the page is made of."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from benchmarks.papers.pages import Page
-from benchmarks.papers.rosenfeld2014 import methods, pictures
+from benchmarks.papers.markdown import Table
+from benchmarks.papers.rosenfeld2014 import methods
+from benchmarks.papers.rosenfeld2014 import pictures as drawn
 from benchmarks.papers.rosenfeld2014 import tables as made
 from benchmarks.papers.rosenfeld2014.data import APPLICATIONS, LETTERS
 from benchmarks.papers.rosenfeld2014.methods import Method
@@ -46,32 +49,25 @@ def quick_tasks() -> list[Task]:
     return [task for task in tasks() if task.part == LETTERS]
 
 
-def page(records: list[Result]) -> Page:
-    """Return the tables, figures and pictures of the data that are there."""
+def tables(records: list[Result]) -> dict[str, Table]:
+    """Return the tables of the data that are there."""
     main = [one for one in records if one.method not in methods.TRAINED_WITH]
     compared = [one for one in records if one.method in methods.TRAINED_WITH]
-    tables, figures, drawn = {}, {}, {}
-    if main:
-        study = StudyResults(main)
-        if LETTERS in study.data:
-            drawn["letters"] = partial(pictures.draw_letters, study)
-        if set(study.data) - {LETTERS}:
-            drawn["differences"] = partial(pictures.draw_differences, study)
-        ends = [end for one in main for end in one.ends]
-        tables |= made.all_tables(study)
-        figures |= made.gains(study)
-        figures["fits"] = f"{len(ends):,}"
-        figures["unfinished"] = f"{len(ends) - ends.count(methods.CONVERGED):,}"
-        figures["late"] = f"{ends.count(methods.OUT_OF_TIME):,}"
-        figures["minutes"] = _minutes(main)
+    tables = made.all_tables(StudyResults(main)) if main else {}
     if compared:
         study = StudyResults(compared)
-        for place, data in enumerate(study.data):
-            tables[f"measures_{place}"] = made.measure_rows(study, data)
-        figures["unnested"] = f"{made.distance_of_unnested(study):.1g}"
-        figures["measure_minutes"] = _minutes(compared)
-    return Page(tables, figures, drawn)
+        for data in study.data:
+            tables[f"measures, {data}"] = made.measure_rows(study, data)
+    return tables
 
 
-def _minutes(records: list[Result]) -> str:
-    return f"{sum(sum(one.seconds) for one in records) / 60.0:.0f}"
+def pictures(records: list[Result]) -> dict[str, Callable[[], Any]]:
+    """Return the calls that draw the pictures, by the ends of their files' names."""
+    main = [one for one in records if one.method not in methods.TRAINED_WITH]
+    study = StudyResults(main)
+    calls: dict[str, Callable[[], Any]] = {}
+    if LETTERS in study.data:
+        calls["letters"] = partial(drawn.draw_letters, study)
+    if set(study.data) - {LETTERS}:
+        calls["differences"] = partial(drawn.draw_differences, study)
+    return calls

@@ -39,22 +39,16 @@ class Curve:
     n_sets: int
     n_missed: int
 
-    def figures(self) -> dict[str, str]:
-        """Return what the text quotes, by its names in the template."""
+    def __str__(self) -> str:
         best = self.curve["best"]
         lowest = self.curve["nu_pos"][best], self.curve["gamma_hat"][best]
         points = {
-            "corollary": self.steps[0],
-            "adaptive": self.steps[-1],
-            "lowest": lowest,
+            "Corollary 4": self.steps[0],
+            "heuristic": self.steps[-1],
+            f"lowest (gap {self.gap:.1e})": lowest,
         }
-        found = {"n_sets": str(self.n_sets), "n_missed": str(self.n_missed)}
-        for name, (nu_pos, margin) in points.items():
-            found |= {f"{name}_nu": f"{nu_pos:.3g}", f"{name}_margin": f"{margin:.4f}"}
-        return {**found, "curve_gap": f"{self.gap:.1e}"}
-
-    def __str__(self) -> str:
-        return f"missed on {self.n_missed} of {self.n_sets} sets"
+        shown = (f"{k}: nu+ {nu:.3g}, margin {m:.4f}" for k, (nu, m) in points.items())
+        return f"{', '.join(shown)}; missed on {self.n_missed} of {self.n_sets} sets"
 
 
 def study_curve(n_sets: int) -> Curve:

@@ -9,7 +9,7 @@ parameter without a look at the test rows.
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +18,6 @@ from aucmax.boosting import RankBoost, SoftRankBoost
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
 from aucmax.metrics import roc_auc_score
-from aucmax.risks.pair_margin import pairs_with_margin
 from benchmarks.papers.choices import Choice
 from benchmarks.papers.suehiro2011.data import Data, Problem, folds_of, load, splits
 
@@ -26,13 +25,6 @@ RANKBOOST, SOFTRANKBOOST = "RankBoost", "SoftRankBoost"
 N_INNER = 3
 TOLERANCE, INNER_TOLERANCE = 1e-2, 0.1  # of the margins, relative
 MOST_ITERATIONS = 200  # of one solve
-
-
-class Scored(NamedTuple):
-    """The scores of the test rows for one parameter, and the margin in training."""
-
-    scores: np.ndarray
-    margin: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class Method:
 
     def path(
         self, X: Any, y: np.ndarray, X_test: Any, tol: float = TOLERANCE
-    ) -> dict[float, Scored]:
+    ) -> dict[float, np.ndarray]:
         """Fit all parameters and score the test rows; `tol` is for margins."""
         if self.name == RANKBOOST:
             return _rank_boost(self, X, y, X_test)
@@ -69,7 +61,7 @@ class Method:
 
 def _rank_boost(
     method: Method, X: Any, y: np.ndarray, X_test: Any
-) -> dict[float, Scored]:
+) -> dict[float, np.ndarray]:
     rounds = [int(number) for number in method.parameters]
     model = RankBoost(max(rounds), hypotheses=method.hypotheses, learning_rate=1.0).fit(
         X, y
@@ -77,12 +69,12 @@ def _rank_boost(
     # where boosting ends early, later rounds would change nothing
     at = {number: min(number, model.n_iter_) for number in rounds}
     staged = _stages(model, X_test, set(at.values()))
-    return {number: Scored(staged[round_]) for number, round_ in at.items()}
+    return {number: staged[round_] for number, round_ in at.items()}
 
 
 def _soft_rank_boost(
     method: Method, X: Any, y: np.ndarray, X_test: Any
-) -> dict[float, Scored]:
+) -> dict[float, np.ndarray]:
     model = SoftRankBoost(
         min(method.parameters),
         hypotheses=method.hypotheses,
@@ -94,7 +86,7 @@ def _soft_rank_boost(
         reached = np.flatnonzero(loss <= epsilon)
         at[epsilon] = int(reached[0]) + 1 if reached.size else loss.size
     staged = _stages(model, X_test, set(at.values()))
-    return {epsilon: Scored(staged[round_]) for epsilon, round_ in at.items()}
+    return {epsilon: staged[round_] for epsilon, round_ in at.items()}
 
 
 def _stages(model: Any, X: Any, wanted: set[int]) -> dict[int, np.ndarray]:
@@ -107,15 +99,12 @@ def _stages(model: Any, X: Any, wanted: set[int]) -> dict[int, np.ndarray]:
 
 def _margin_path(
     method: Method, X: Any, y: np.ndarray, X_test: Any, tol: float
-) -> dict[float, Scored]:
+) -> dict[float, np.ndarray]:
     model = MarginRanker(
         method.hypotheses, method.name, tol=tol, max_iter=MOST_ITERATIONS
     )
     models = model.fit_path(X, y, method.parameters)
-    return {
-        model.epsilon: Scored(model.decision_function(X_test), model.objective_)
-        for model in models
-    }
+    return {model.epsilon: model.decision_function(X_test) for model in models}
 
 
 @dataclass
@@ -128,23 +117,10 @@ class FoldResult(Choice):
     ----------
     auc : list of float
         On the test rows, for each parameter.
-    clean_auc : list of float
-        The same against the labels before noise; empty where they are not known.
-    loose_auc : list of float
-        The share of test pairs with the positive *not below* the negative, when a
-        constant hypothesis may take all the weight: 1 where the margin is not positive.
-    margin : list of float
-        In training; NaN for boosting.
-    chosen_scores : list of float
-        Of the test rows, for the parameter that the inner folds like best, if any.
     """
 
     hypotheses: str = "features"
     auc: list[float] = field(default_factory=list)
-    clean_auc: list[float] = field(default_factory=list)
-    loose_auc: list[float] = field(default_factory=list)
-    margin: list[float] = field(default_factory=list)
-    chosen_scores: list[float] = field(default_factory=list)
 
     @property
     def variant(self) -> tuple[str, str]:
@@ -168,16 +144,7 @@ def run_method(data: Data, method: Method, fold: int, inner: bool) -> FoldResult
         if inner:
             result.valid = _inner_auc(problem, method, train)
     for parameter in method.parameters:
-        scored = path[parameter]
-        result.auc.append(roc_auc_score(problem.y[test], scored.scores))
-        if problem.clean is not None:
-            clean = roc_auc_score(problem.clean[test], scored.scores)
-            result.clean_auc.append(clean)
-        result.margin.append(float(scored.margin))
-        result.loose_auc.append(_loose_auc(problem.y[test], scored))
-    if inner:
-        chosen = path[method.parameters[result.chosen]]
-        result.chosen_scores = chosen.scores.tolist()
+        result.auc.append(roc_auc_score(problem.y[test], path[parameter]))
     result.seconds = [time.perf_counter() - start]
     return result
 
@@ -188,12 +155,5 @@ def _inner_auc(problem: Problem, method: Method, train: np.ndarray) -> list[floa
         X, X_rest = problem.split(train[part], train[rest])
         path = method.path(X, problem.y[train[part]], X_rest, INNER_TOLERANCE)
         labels = problem.y[train[rest]]
-        sums += [roc_auc_score(labels, path[one].scores) for one in method.parameters]
+        sums += [roc_auc_score(labels, path[one]) for one in method.parameters]
     return list(sums / N_INNER)
-
-
-def _loose_auc(labels: np.ndarray, scored: Scored) -> float:
-    if scored.margin <= 0.0:
-        return 1.0
-    n_pairs = int(labels.sum()) * int((~labels).sum())
-    return float(pairs_with_margin(scored.scores, labels, 0.0)) / n_pairs

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax.inference import MetricDifference, compare_auc
 from benchmarks.papers.choices import Results
 from benchmarks.papers.suehiro2011 import printed
 from benchmarks.papers.suehiro2011.data import (
@@ -15,8 +14,6 @@ from benchmarks.papers.suehiro2011.data import (
     NewsData,
     RuleData,
     TableData,
-    load,
-    splits,
 )
 from benchmarks.papers.suehiro2011.printed import Printed
 from benchmarks.papers.suehiro2011.protocol import FoldResult
@@ -68,22 +65,6 @@ def best(folds: Sequence[FoldResult], among: Sequence[float]) -> Best | None:
     return Best(parameter, float(table[:, place].mean()))
 
 
-def best_loose(folds: Sequence[FoldResult], among: Sequence[float]) -> float | None:
-    """Return the largest mean of the AUC that counts ties as correct."""
-    table = _table(folds, "loose_auc", among)
-    return None if table is None else float(table.mean(axis=0).max())
-
-
-def not_positive(folds: Sequence[FoldResult], among: Sequence[float]) -> list[float]:
-    """Return the parameters whose margin is not above 0 in most folds."""
-    table = _table(folds, "margin", among)
-    if table is None:
-        return []
-    mostly = (table <= 0.0).mean(axis=0) > 0.5
-    names = [value for value in folds[0].candidates if value in among]
-    return [name for name, is_so in zip(names, mostly, strict=True) if is_so]
-
-
 def at(
     folds: Sequence[FoldResult], parameter: float, name: str = "auc"
 ) -> float | None:
@@ -107,20 +88,3 @@ def _table(
         return None
     keep = [value in among for value in folds[0].candidates]
     return np.array([getattr(fold, name) for fold in folds])[:, keep]
-
-
-def compare(
-    results: FoldResults, data: NewsData, method: str, hypotheses: str
-) -> tuple[str, MetricDifference] | None:
-    """Compare the formulation that the inner folds like best with another method.
-
-    On one test set, by DeLong's test; all was chosen inside the training rows.
-    """
-    theirs = results.of(data, method, hypotheses)
-    candidates = [one for name in OURS for one in results.of(data, name, hypotheses)]
-    if not theirs or not candidates or not theirs[0].valid:
-        return None
-    mine = max(candidates, key=lambda one: max(one.valid))
-    _, rows = splits(data)[0]
-    scores = (np.array(one.chosen_scores) for one in (mine, theirs[0]))
-    return mine.method, compare_auc(load(data).y[rows], *scores)

@@ -1,12 +1,13 @@
 """What is run, and what the page is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from benchmarks.papers.pages import Page
-from benchmarks.papers.suehiro2011 import curve, pictures, times
+from benchmarks.papers.markdown import Table
+from benchmarks.papers.suehiro2011 import curve, times
+from benchmarks.papers.suehiro2011 import pictures as drawn
 from benchmarks.papers.suehiro2011 import tables as made
 from benchmarks.papers.suehiro2011.data import (
     TOPICS,
@@ -62,16 +63,11 @@ def plans() -> list[Plan]:
         "2": [RuleData(r, 5, positives) for positives, r in TABLE_2],
     }
     soft = (SOFTRANKBOOST, *OURS)
-    by_rule = [Method(name, "features", LARGER) for name in (*soft, "adaptive")]
-    plain = [
+    by_rule = [
         Method(RANKBOOST, "features", (500.0, 5000.0, 10_000.0)),
-        Method("global", "features", (0.1, 0.2, 0.3)),  # too dear for inner folds
+        *(Method(name, "features", LARGER) for name in (*soft, "adaptive")),
     ]
-    found = [
-        plan
-        for part, data in rules.items()
-        for plan in (Plan(part, data, by_rule), Plan(part, data, plain, inner=False))
-    ]
+    found = [Plan(part, data, by_rule, inner=False) for part, data in rules.items()]
     uci = [TableData(name) for name in UCI]
     wide = [
         method
@@ -117,7 +113,7 @@ def quick_plans() -> list[Plan]:
                 most_rounds=1000,
             )
             for method in plan.methods
-            if method.name not in ("adaptive", "global")
+            if method.name != "adaptive"
         ]
         data = [one for one in plan.data if one in QUICK_DATA]
         found.append(Plan(plan.part, data, methods, inner=False))
@@ -150,25 +146,32 @@ def _tasks(planned: list[Plan], timed: Any, n_sets: int) -> list[Task]:
         for method in plan.methods
         for fold in range(n_splits(data))
     ]
-    drawn = partial(curve.study_curve, n_sets)
+    traced = partial(curve.study_curve, n_sets)
     return [
         *found,
         Task("5", "times", timed, times.Timings, is_timed=True),
-        Task("figure", "curve", drawn, curve.Curve),
+        Task("figure", "curve", traced, curve.Curve),
     ]
 
 
-def page(records: list[Any]) -> Page:
-    """Return the tables, figures and pictures for which there are records."""
-    results = FoldResults(one for one in records if isinstance(one, FoldResult))
+def tables(records: list[Any]) -> dict[str, Table]:
+    """Return the tables for which there are records."""
     timed = [one for one in records if isinstance(one, times.Timings)]
     timings = [timing for one in timed for timing in one.all()]
-    drawn = {}
+    return made.all_tables(_fold_results(records), timings)
+
+
+def _fold_results(records: list[Any]) -> FoldResults:
+    return FoldResults(one for one in records if isinstance(one, FoldResult))
+
+
+def pictures(records: list[Any]) -> dict[str, Callable[[], Any]]:
+    """Return the calls that draw the pictures, by the ends of their files' names."""
+    calls: dict[str, Callable[[], Any]] = {}
+    results = _fold_results(records)
     if results.has_part("1"):
-        drawn["auc"] = partial(pictures.draw_aucs, results)
-    figures = made.figures(results)
+        calls["auc"] = partial(drawn.draw_aucs, results)
     for one in records:
         if isinstance(one, curve.Curve):
-            drawn["curve"] = partial(pictures.draw_curve, one)
-            figures |= one.figures()
-    return Page(made.all_tables(results, timings), figures, drawn)
+            calls["curve"] = partial(drawn.draw_curve, one)
+    return calls

@@ -5,9 +5,8 @@ copy of the paper, "-" was not run or not printed.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from benchmarks.papers.pages import ABSENT, Table, largest_bold
+from benchmarks.papers.markdown import ABSENT, Table, largest_bold
 from benchmarks.papers.suehiro2011.data import Data, NewsData, RuleData, load
 from benchmarks.papers.suehiro2011.printed import EPSILONS, TABLE_5
 from benchmarks.papers.suehiro2011.protocol import RANKBOOST, SOFTRANKBOOST
@@ -15,52 +14,23 @@ from benchmarks.papers.suehiro2011.results import (
     FoldResults,
     at,
     best,
-    best_loose,
     chosen_inside,
-    compare,
-    not_positive,
     rows_of,
 )
 from benchmarks.papers.suehiro2011.times import Timing
 
 ILLEGIBLE = "…"
-PERFECT = 0.99  # an AUC that is printed as 1, or nearly
 KINDS = ("features", "signed", "stumps")
 
 
 def all_tables(results: FoldResults, timings: Sequence[Timing]) -> dict[str, Table]:
-    """Return the tables for which there are figures, by their names in the template."""
-    found: dict[str, Table] = {}
-    for part in "1234":
-        found[f"table_{part}"] = side_by_side(part, results)
-    found["artificial"] = artificial_chosen(results)
-    found["clean"] = artificial_chosen(results, "clean_auc")
+    """Return the tables for which there are results."""
+    tables = {f"table {part}": side_by_side(part, results) for part in "1234"}
     for part in "34":
-        found[f"table_{part}_sizes"] = sizes(part, results)
-        found[f"table_{part}_ours"] = real_chosen(part, results)
-    found["perfect"] = perfect_entries(results)
-    found["comparisons"] = comparison_table(results)
-    found["passes"] = passes_table(timings)
-    found["times"] = times_table(timings)
-    return {name: table for name, table in found.items() if table.rows}
-
-
-def figures(results: FoldResults) -> dict[str, str]:
-    """Return single figures that the text quotes, by their names in the template."""
-    every = entries(results)
-    perfect = [one for one in every if one.printed >= PERFECT]
-    loose = [one for one in every if one.loose >= PERFECT]
-    found = {
-        "n_entries": str(len(every)),
-        "n_perfect": str(len(perfect)),
-        "n_loose": str(len(loose)),
-        "n_both": str(sum(one in loose for one in perfect)),
-    }
-    gains = global_against_adaptive(results)
-    if gains:
-        found["global_mean"] = f"{sum(gains) / len(gains):+.4f}"
-        found["global_range"] = f"{min(gains):+.4f} to {max(gains):+.4f}"
-    return found
+        tables[f"table {part}, chosen inside"] = real_chosen(part, results)
+    tables["table 5, passes"] = passes_table(timings)
+    tables["table 5, seconds"] = times_table(timings)
+    return {name: table for name, table in tables.items() if table.rows}
 
 
 def name_of(data: Data) -> list[str]:
@@ -98,39 +68,6 @@ def side_by_side(part: str, results: FoldResults) -> Table:
     return Table(head, rows)
 
 
-def artificial_chosen(results: FoldResults, label: str = "auc") -> Table:
-    """Show artificial data, epsilon chosen inside; RankBoost after 500 rounds.
-
-    With the label "clean_auc", the same models against the labels before noise.
-    """
-    methods = (SOFTRANKBOOST, "pairs", "instances", "adaptive")
-    rows, table = [], []
-    for data, _ in (*rows_of("1"), *rows_of("2")):
-        values = [at(results.of(data, RANKBOOST), 500.0, label)]
-        values += [chosen_inside(results.of(data, name), label) for name in methods]
-        if None not in values:
-            rows.append([*name_of(data), *largest_bold(values)])
-            table.append(values)
-    if table:
-        means = [sum(column) / len(column) for column in zip(*table, strict=True)]
-        rows.append(["mean", "", "", "", *largest_bold(means)])
-    head = ["p:n", "r", "noise", "best possible", f"{RANKBOOST} 500", *methods]
-    return Table(head, rows)
-
-
-def global_against_adaptive(results: FoldResults) -> list[float]:
-    """Return AUC of "global" less that of "adaptive", best of three epsilons each."""
-    differences = []
-    for data, _ in (*rows_of("1"), *rows_of("2")):
-        tops = [
-            best(results.of(data, name), (0.1, 0.2, 0.3))
-            for name in ("global", "adaptive")
-        ]
-        if tops[0] is not None and tops[1] is not None:
-            differences.append(tops[0].auc - tops[1].auc)
-    return differences
-
-
 def real_chosen(part: str, results: FoldResults) -> Table:
     """Show real data with every parameter chosen inside the training rows."""
     methods = (RANKBOOST, SOFTRANKBOOST, "pairs", "instances")
@@ -143,85 +80,6 @@ def real_chosen(part: str, results: FoldResults) -> Table:
             if any(value is not None for value in values):
                 rows.append([*name_of(data), kind, *largest_bold(values)])
     return Table(["data", "hypotheses", *methods], rows)
-
-
-def sizes(part: str, results: FoldResults) -> Table:
-    """Show rows, columns and positives of real data."""
-    rows = []
-    for data, _ in rows_of(part):
-        if str(data) in results.data:
-            problem = load(data)
-            X, _ = problem.split(list(range(problem.y.size)), [0])
-            p = int(problem.y.sum())
-            cells = (f"{n:,}" for n in (*X.shape, p, X.shape[0] - p))
-            rows.append([*name_of(data), *cells])
-    return Table(["data", "rows", "columns", "positives", "negatives"], rows)
-
-
-class Entry(NamedTuple):
-    """A printed AUC of LP-Pair or of their method, and what we find for it."""
-
-    part: str
-    data: Data
-    method: str
-    printed: float
-    auc: float
-    loose: float
-    without_margin: list[float]
-
-
-def entries(results: FoldResults) -> list[Entry]:
-    """Return the legible entries of tables 1 to 3 for which there are results."""
-    found = []
-    for part in "123":
-        for data, row in rows_of(part):
-            for method, figure in (
-                ("pairs", row.lp_pair),
-                ("adaptive", row.their_method),
-            ):
-                folds = results.of(data, method)
-                top, loose = best(folds, EPSILONS), best_loose(folds, EPSILONS)
-                if figure is not None and top is not None and loose is not None:
-                    few = not_positive(folds, EPSILONS)
-                    found.append(Entry(part, data, method, figure, top.auc, loose, few))
-    return found
-
-
-def perfect_entries(results: FoldResults) -> Table:
-    """Show the entries that are printed as 0.99 or more, and what would print them."""
-    head = ["entry", "printed", "best possible", "AUC here", "loose count here"]
-    head.append("margin not above 0 at epsilon")
-    names = {"pairs": "LP-Pair", "adaptive": "their method"}
-    rows = [
-        [
-            f"table {one.part}, {one.data}, {names[one.method]}",
-            f"{one.printed:.4f}",
-            f"{one.data.ceiling:.4f}" if isinstance(one.data, RuleData) else ABSENT,
-            f"{one.auc:.4f}",
-            f"{one.loose:.4f}",
-            ", ".join(f"{epsilon:g}" for epsilon in one.without_margin) or "none",
-        ]
-        for one in entries(results)
-        if one.printed >= PERFECT
-    ]
-    return Table(head, rows)
-
-
-def comparison_table(results: FoldResults) -> Table:
-    """Show differences from both kinds of boosting, with intervals, on ModApte."""
-    rows = []
-    for data, _ in rows_of("4"):
-        modapte = NewsData(data.topic, is_modapte=True)
-        for kind in KINDS:
-            for method in (RANKBOOST, SOFTRANKBOOST):
-                found = compare(results, modapte, method, kind)
-                if found is not None:
-                    ours, test = found
-                    less = f"{test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}]"
-                    cells = [f"{test.auc_a:.4f}", ours, method, f"{test.auc_b:.4f}"]
-                    rows.append([data.topic, kind, *cells, less])
-    head = ["data", "hypotheses", "ours", "chosen", "other", "its AUC"]
-    return Table([*head, "difference, 95 %"], rows)
 
 
 def _by_size(timings: Sequence[Timing]) -> dict[int, dict[str, Timing]]:

@@ -1,6 +1,6 @@
 """What is compared: each method takes a split and the seconds, and scores test rows.
 
-FLAML, AutoGluon, CatBoost and XGBoost must be installed; aucmax needs none of them.
+FLAML, AutoGluon and XGBoost must be installed; aucmax needs none of them.
 """
 
 import tempfile
@@ -85,24 +85,7 @@ def xgboost(data: Split, seconds: float) -> np.ndarray:
     return model.predict_proba(X_test)[:, 1]
 
 
-def catboost(data: Split, seconds: float) -> np.ndarray:
-    from catboost import CatBoostClassifier
-
-    X, X_test = data.X, data.X_test
-    words: list[str] = []
-    if not data.is_sparse:
-        words = list(X.select_dtypes(exclude="number"))
-        X, X_test = (
-            frame.assign(**{name: frame[name].fillna("").astype(str) for name in words})
-            for frame in (X, X_test)
-        )
-    model = CatBoostClassifier(
-        thread_count=1, verbose=0, allow_writing_files=False, cat_features=words
-    )
-    return model.fit(X, data.y).predict_proba(X_test)[:, 1]
-
-
-def flaml(data: Split, seconds: float, only: str | None = None) -> np.ndarray:
+def flaml(data: Split, seconds: float) -> np.ndarray:
     from flaml import AutoML
 
     X, X_test = _dense(data)
@@ -116,21 +99,8 @@ def flaml(data: Split, seconds: float, only: str | None = None) -> np.ndarray:
         n_jobs=1,
         verbose=0,
         seed=0,
-        **({"estimator_list": [only]} if only else {}),
     )
     return model.predict_proba(X_test)[:, 1]
-
-
-def tuned_lightgbm(data: Split, seconds: float) -> np.ndarray:
-    return flaml(data, seconds, "lgbm")
-
-
-def tuned_xgboost(data: Split, seconds: float) -> np.ndarray:
-    return flaml(data, seconds, "xgboost")
-
-
-def tuned_catboost(data: Split, seconds: float) -> np.ndarray:
-    return flaml(data, seconds, "catboost")
 
 
 def autogluon(data: Split, seconds: float) -> np.ndarray:
@@ -156,11 +126,6 @@ def auto_ranker(data: Split, seconds: float) -> np.ndarray:
     return model.fit(data.X, data.y).decision_function(data.X_test)
 
 
-def early_auto_ranker(data: Split, seconds: float) -> np.ndarray:
-    model = AutoRanker(time_limit=seconds, metric="partial_auc")
-    return model.fit(data.X, data.y).decision_function(data.X_test)
-
-
 Method = Callable[[Split, float], np.ndarray]
 
 #: Library defaults, one fit each.
@@ -169,20 +134,12 @@ SINGLE: dict[str, Method] = {
     "balanced logistic regression": balanced_logistic,
     "LightGBM": lightgbm,
     "XGBoost": xgboost,
-    "CatBoost": catboost,
-}
-#: The same models, tuned by FLAML for as many seconds as the automatic ones have.
-TUNED: dict[str, Method] = {
-    "LightGBM, tuned": tuned_lightgbm,
-    "XGBoost, tuned": tuned_xgboost,
-    "CatBoost, tuned": tuned_catboost,
 }
 AUTOMATIC: dict[str, Method] = {
     "AutoRanker": auto_ranker,
-    "AutoRanker, partial AUC": early_auto_ranker,
     "FLAML": flaml,
     "AutoGluon": autogluon,
 }
-METHODS = {**SINGLE, **AUTOMATIC, **TUNED}
-#: FLAML and AutoGluon want dense frames; CatBoost takes minutes for 7,000 columns
-NOT_FOR_MANY_COLUMNS = ("FLAML", "AutoGluon", "CatBoost", *TUNED)
+METHODS = {**SINGLE, **AUTOMATIC}
+#: they want dense frames
+NOT_FOR_MANY_COLUMNS = ("FLAML", "AutoGluon")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -14,14 +15,13 @@ from scipy.stats import rankdata
 from aucmax.inference import compare_auc
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from benchmarks.papers.differences import mean_difference
-from benchmarks.papers.pages import ABSENT, Page, Table, largest_bold
+from benchmarks.papers.markdown import ABSENT, Table, largest_bold
 from benchmarks.papers.tables.data import TABLES, path_of, split
 from benchmarks.papers.tables.methods import (
     AUTOMATIC,
     METHODS,
     NOT_FOR_MANY_COLUMNS,
     SINGLE,
-    TUNED,
 )
 from benchmarks.papers.tasks import Task
 
@@ -32,7 +32,7 @@ EARLY = {"fpr_range": (0.0, 0.1)}
 OURS = "AutoRanker"
 #: shown table by table, if they were run
 OTHERS = ("FLAML", "AutoGluon")
-HINDSIGHT = tuple(SINGLE)[:4]
+HINDSIGHT = tuple(SINGLE)
 #: tables of one source, which intervals of a mean count as one
 SOURCES = {
     "hypothyroid": "thyroid",
@@ -43,10 +43,8 @@ SOURCES = {
 }
 #: what is run on a split, the part that can be left out last
 PARTS = {
-    "single": {name: SINGLE[name] for name in HINDSIGHT},
-    "CatBoost": {"CatBoost": SINGLE["CatBoost"]},
+    "single": SINGLE,
     **{name: {name: method} for name, method in AUTOMATIC.items()},
-    "tuned": TUNED,
 }
 
 
@@ -154,8 +152,8 @@ def quick_tasks() -> list[Task]:
     ]
 
 
-def page(records: list[Result]) -> Page:
-    """Return the tables of the page."""
+def tables(records: list[Result]) -> dict[str, Table]:
+    """Return the means of all methods, and each table by itself."""
     ranked = [one for one in records if np.isfinite(one.auc)]
     found = {
         key: list(splits)
@@ -164,16 +162,15 @@ def page(records: list[Result]) -> Page:
         )
     }
     methods = [m for m in METHODS if any(method == m for _, method in found)]
-    tables = [t for t in TABLES if any(table == t for table, _ in found)]
-    hindsight, counts = _by_table(found, tables)
-    return Page(
-        {"means": _means(found, tables, methods), "by_table": hindsight},
-        {
-            "n_tables": str(len(tables)),
-            "seconds": f"{SECONDS:g}",
-            **counts,
-        },
-    )
+    names = [t for t in TABLES if any(table == t for table, _ in found)]
+    by_table, counts = _by_table(found, names)
+    means = _means(found, names, methods)
+    return {"means": means, "by table": by_table, "AutoRanker against the best": counts}
+
+
+def pictures(records: list[Result]) -> dict[str, Any]:
+    """Return nothing: the page has no picture."""
+    return {}
 
 
 def _table_and_method(one: Result) -> tuple[str, str]:
@@ -222,7 +219,7 @@ def _same_splits(found, table, method) -> tuple[list[Result], list[Result]]:
     return [theirs[seed] for seed in shared], [ours[seed] for seed in shared]
 
 
-def _by_table(found, tables) -> tuple[Table, dict[str, str]]:
+def _by_table(found, tables) -> tuple[Table, Table]:
     """AutoRanker, other libraries, and the best of four usual models on the test rows.
 
     The best is chosen by its mean over the splits. Intervals of several splits, which
@@ -260,9 +257,8 @@ def _by_table(found, tables) -> tuple[Table, dict[str, str]]:
     head = ["table", *names, "less the best, points"]
     head += [f"{name}, partial AUC" for name in names]
     means, lows, highs, earlies = np.array(apart).reshape(-1, 4).T
-    return Table(head, rows), {
-        "n_at_least": str(np.sum(means >= 0)),
-        "n_clearly_above": str(np.sum(lows > 0)),
-        "n_clearly_below": str(np.sum(highs < 0)),
-        "n_at_least_early": str(np.sum(earlies >= 0)),
-    }
+    counts = (means >= 0, lows > 0, highs < 0, earlies >= 0)
+    return Table(head, rows), Table(
+        ["at least as good", "clearly above", "clearly below", "partial AUC as good"],
+        [[str(count.sum()) for count in counts]],
+    )

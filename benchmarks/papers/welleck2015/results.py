@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -173,25 +172,4 @@ def _precision(rows: Rows, scores: np.ndarray) -> dict[str, np.ndarray]:
             ]
         )
         for average in AVERAGES
-    }
-
-
-@cache
-def sizes(data: str) -> dict[str, str]:
-    """Return the size of a data set, as texts."""
-    rows = join([fold_of(data, number).test for number in range(N_PARTS)])
-    lengths = rows.query_sizes()
-    ends = np.cumsum(lengths)
-    usable = sum(
-        rows.y[end - length : end].min() < rows.y[end - length : end].max()
-        for end, length in zip(ends, lengths, strict=True)
-    )
-    counts = np.bincount(rows.y.astype(int))
-    return {
-        "rows": f"{rows.y.size:,}",
-        "columns": str(rows.X.shape[1]),
-        "queries": f"{lengths.size:,}",
-        "with two levels": f"{usable:,}",
-        "rows a query": f"{lengths.min()} to {lengths.max()}",
-        "rows of level 0, 1, ...": ", ".join(f"{count:,}" for count in counts),
     }

@@ -1,10 +1,12 @@
 """What is run, and what the page is made of. XGBoost must be installed."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from benchmarks.papers.pages import Page
+from benchmarks.papers.markdown import Table
 from benchmarks.papers.tasks import Task
-from benchmarks.papers.welleck2015 import pictures
+from benchmarks.papers.welleck2015 import pictures as drawn
 from benchmarks.papers.welleck2015 import tables as made
 from benchmarks.papers.welleck2015.data import FILES, MSLR, N_PARTS
 from benchmarks.papers.welleck2015.methods import METHODS
@@ -33,12 +35,11 @@ def quick_tasks() -> list[Task]:
     return [task for task in tasks() if task.part == MSLR]
 
 
-def page(records: list[Result]) -> Page:
-    """Return the tables and pictures of the data that are there."""
-    study = StudyResults(records)
-    seconds = sum(sum(one.seconds) for one in records)
-    return Page(
-        made.all_tables(study),
-        {"minutes": f"{seconds / 60.0:.0f}"},
-        {"precision": partial(pictures.draw_precision, study)},
-    )
+def tables(records: list[Result]) -> dict[str, Table]:
+    """Return the tables of the data that are there."""
+    return made.all_tables(StudyResults(records))
+
+
+def pictures(records: list[Result]) -> dict[str, Callable[[], Any]]:
+    """Return the calls that draw the pictures, by the ends of their files' names."""
+    return {"precision": partial(drawn.draw_precision, StudyResults(records))}

@@ -1,30 +1,22 @@
 """The tables of the study."""
 
-from collections import Counter
-from collections.abc import Sequence
-
 import numpy as np
 
 from benchmarks.papers.differences import average
-from benchmarks.papers.pages import ABSENT, Table, largest_bold
+from benchmarks.papers.markdown import ABSENT, Table, largest_bold
 from benchmarks.papers.welleck2015.data import MQ2007, MQ2008
 from benchmarks.papers.welleck2015.methods import (
     LAMBDARANK,
-    LINEAR,
     MAUC,
     SVM,
     SVM_QUERIES,
     library,
 )
-from benchmarks.papers.welleck2015.protocol import Result
 from benchmarks.papers.welleck2015.results import (
-    AVERAGES,
-    DEPTHS,
     MAP,
     MEASURES,
     Figures,
     StudyResults,
-    sizes,
 )
 from benchmarks.papers.welleck2015.results import MAUC as MAUC_MEASURE
 
@@ -37,33 +29,13 @@ RIVALS = (SVM, SVM_QUERIES, LAMBDARANK)
 
 
 def all_tables(study: StudyResults) -> dict[str, Table]:
-    """Return the tables by their names in the template."""
-    found = {
-        "sizes": size_rows(study),
-        "mauc": measure_rows(study, MAUC_MEASURE),
-        "less": difference_rows(study, MAUC_MEASURE),
-        "less_map": difference_rows(study, MAP),
-        "printed": printed_rows(study),
-        "classes": class_rows(study),
-        "precision": precision_rows(study),
-        "chosen": chosen_rows(study),
-        "seconds": second_rows(study),
-    }
-    for measure in MEASURES:
-        if measure != MAUC_MEASURE:
-            found[_key(measure)] = measure_rows(study, measure)
-    return found
-
-
-def _key(measure: str) -> str:
-    return "".join(letter for letter in measure.lower() if letter.isalnum())
-
-
-def size_rows(study: StudyResults) -> Table:
-    """Show rows, columns, queries and levels."""
-    found = {data: sizes(data) for data in study.data}
-    head = ["data", *next(iter(found.values()))]
-    return Table(head, [[data, *size.values()] for data, size in found.items()])
+    """Return the tables by their names."""
+    tables = {measure: measure_rows(study, measure) for measure in MEASURES}
+    for measure in (MAUC_MEASURE, MAP):
+        tables[f"{measure}, differences"] = difference_rows(study, measure)
+    tables["the figures of the paper"] = printed_rows(study)
+    tables["levels"] = class_rows(study)
+    return tables
 
 
 def measure_rows(study: StudyResults, measure: str) -> Table:
@@ -127,59 +99,3 @@ def class_rows(study: StudyResults) -> Table:
             rows.append([data, str(level), f"{share:.0%}", f"{n_queries:,}", *cells])
     head = ["data", "level", "share of relevant rows", "queries", MAUC]
     return Table([*head, *map(library, RIVALS)], rows)
-
-
-def precision_rows(study: StudyResults) -> Table:
-    """Show precision at 1, 5, 10, and at how many depths LambdaMART-MAUC is higher."""
-    rows = []
-    for data in study.data:
-        ours = study.figures(data, MAUC).precision
-        for method in (MAUC, *RIVALS):
-            theirs = study.figures(data, method).precision
-            shown = [f"{theirs['micro'][k - 1]:.3f}" for k in (1, 5, 10)]
-            ahead = [
-                f"{np.count_nonzero(ours[average] > theirs[average])} of {len(DEPTHS)}"
-                for average in AVERAGES
-            ]
-            if method == MAUC:
-                ahead = [ABSENT] * len(AVERAGES)
-            rows.append([data, library(method), *shown, *ahead])
-    head = [f"micro precision @{k}" for k in (1, 5, 10)]
-    ahead = [f"MAUC higher, {average}" for average in AVERAGES]
-    return Table(["data", "method", *head, *ahead], rows)
-
-
-def chosen_rows(study: StudyResults) -> Table:
-    """Show what the validation queries chose, counted over folds, and the rounds."""
-    rows = []
-    for method in study.complete:
-        folds = [one for data in study.data for one in study.folds(data, method)]
-        names = Counter(one.candidates[one.chosen] for one in folds)
-        kept = [one.kept[one.chosen] for one in folds]
-        rounds = ABSENT if method in LINEAR else f"{np.median(kept):.0f}"
-        texts = (f"{name} ({count})" for name, count in names.most_common(4))
-        rows.append([library(method), "; ".join(texts), rounds])
-    return Table(
-        ["method", "most often chosen (folds of all data)", "rounds kept"], rows
-    )
-
-
-def second_rows(study: StudyResults) -> Table:
-    """Show seconds of a whole search, and of 100 rounds, as means over folds."""
-    rows = []
-    for method in study.complete:
-        cells = []
-        for data in study.data:
-            folds = study.folds(data, method)
-            total = [sum(one.seconds) for one in folds]
-            cells.append(f"{np.mean(total):.1f} ({_per_hundred(method, folds)})")
-        rows.append([library(method), *cells])
-    return Table(["method", *study.data], rows)
-
-
-def _per_hundred(method: str, folds: Sequence[Result]) -> str:
-    if method in LINEAR:
-        fits = sum(len(one.seconds) for one in folds)
-        return f"{sum(sum(one.seconds) for one in folds) / fits:.2f} a fit"
-    rounds = sum(sum(one.run) for one in folds)
-    return f"{100.0 * sum(sum(one.seconds) for one in folds) / rounds:.2f}"

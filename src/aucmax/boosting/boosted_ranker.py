@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.eval_set import check_eval_set, hold_out
 from aucmax._core.features import check_features
 from aucmax._core.fitting import RoundMonitor, replace_state, unchanged_on_failure
@@ -162,10 +161,19 @@ class BoostingRounds:
             self.reason = reweighting.verdict or reason
 
 
-@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRanker(HypothesisRanker):
-    """A weighted sum of hypotheses, added one per round."""
+    """A weighted sum of hypotheses, added one per round.
+
+    Parameters
+    ----------
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
+    callback : callable, default=None
+        Called after each iteration with its progress; the fit stops if it returns true.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
+    """
 
     _saved_state = saved.optional(
         best_iteration_=saved.count,
@@ -210,6 +218,11 @@ class BoostedRanker(HypothesisRanker):
         eval_set : tuple (X, y) or dict, default=None
             Held-out rows. The model keeps the rounds up to the first one of the best
             AUC on them. A dict has the keys "X", "y" and "sample_weight".
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -248,6 +261,13 @@ class BoostedRanker(HypothesisRanker):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first round, the first two rounds, and so on.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps and CSC matrices are
+            read in place; of a CSR matrix a CSC copy is made. A list of functions may
+            take anything with rows.
 
         Yields
         ------

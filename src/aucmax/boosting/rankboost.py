@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting.boosted_ranker import BoostedRanker, Reweighting
@@ -47,7 +46,6 @@ class ExponentialReweighting(Reweighting):
         self.loss = math.exp(logs + float(sum(tops)))
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class RankBoost(BoostedRanker):
     r"""RankBoost: boosting on all pairs of a positive and a negative row.
@@ -78,9 +76,6 @@ class RankBoost(BoostedRanker):
         "signed": these and their negatives; "precomputed": the columns unchanged,
         within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
         model cannot be saved to a file.
-    learning_rate : float, default=0.3
-        Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_. Smaller
-        steps generalize better where classes overlap.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this.
     n_iter_no_change : int, default=None
@@ -88,11 +83,18 @@ class RankBoost(BoostedRanker):
         of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
         Share of each class that `n_iter_no_change` holds out without an `eval_set`.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the choice of held-out rows.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
         true answer stops the fit. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of held-out rows.
+    learning_rate : float, default=0.3
+        Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_. Smaller
+        steps generalize better where classes overlap.
 
     Attributes
     ----------
@@ -122,6 +124,12 @@ class RankBoost(BoostedRanker):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis, mean pair "loss" after each round, and
         "validation_auc" if there were validation rows.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting.boosted_ranker import (
@@ -69,7 +68,6 @@ class CappedReweighting(Reweighting):
         return nus
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class SoftRankBoost(BoostedRanker):
     r"""SoftRankBoost: smooth boosting towards a soft margin over pairs.
@@ -102,20 +100,24 @@ class SoftRankBoost(BoostedRanker):
     ----------
     epsilon : float, default=0.03
         Share of pairs that may be given up, in (0, 1].
-    delta : float, default=0.1
-        Relative distance of the target margin below the edges, in (0, 1]. The margin is
-        at least :math:`1 - \delta` times the largest; the number of rounds grows as
-        :math:`1 / \delta^2`.
     n_estimators : int, default=3000
         Maximum number of rounds; a fit that needs more issues a warning.
     hypotheses, n_iter_no_change, validation_fraction, random_state : object
         As in :class:`RankBoost`.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge, and so no combination a margin, above this.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`, whose
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the
         fit. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
+    delta : float, default=0.1
+        Relative distance of the target margin below the edges, in (0, 1]. The margin is
+        at least :math:`1 - \delta` times the largest; the number of rounds grows as
+        :math:`1 / \delta^2`.
 
     Attributes
     ----------
@@ -137,6 +139,12 @@ class SoftRankBoost(BoostedRanker):
         "nu_neg", and "validation_auc" if there were validation rows.
     columns_, directions_, thresholds_, threshold_, coef_, intercept_ : object
         As in :class:`RankBoost`, like `low_`, `high_`, `n_iter_`, `best_iteration_`.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------

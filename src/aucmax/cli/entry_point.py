@@ -121,6 +121,8 @@ class CommandGroup(Command, click.Group):
         """Print what went wrong; return the exit code."""
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else FAULT
+        if isinstance(error, click.exceptions.Abort) and error.__cause__ is not None:
+            error = error.__cause__  # click takes an EOFError of ours for Ctrl-D
         if self.shows_tracebacks:
             echo("".join(traceback.format_exception(error)), err=True, nl=False)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):

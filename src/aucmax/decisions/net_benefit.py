@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.reliability import check_probabilities
 from aucmax.inference.intervals import wilson_ends
@@ -71,7 +70,6 @@ class NetBenefit(_Result, PlainRecord):
         return {name: one for name, one in values if isinstance(one, np.ndarray)}
 
 
-@documented
 def net_benefit(
     y_true: ArrayLike,
     probabilities: ArrayLike,
@@ -102,6 +100,8 @@ def net_benefit(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
     probabilities : array-like of shape (n_rows,)
         Probabilities of the positive class.
     thresholds : array-like of shape (n_thresholds,), optional
@@ -109,6 +109,10 @@ def net_benefit(
         0.02, ..., 0.99.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows, as for :func:`aucmax.inference.auc_interval`.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
 
     Returns
     -------

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
@@ -93,7 +92,6 @@ class OperatingPoint(PlainRecord):
         )
 
 
-@documented
 def operating_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -142,6 +140,10 @@ def operating_point(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     recall, fpr, precision : float, default=None
         A share from 0 to 1.
     alerts : float, default=None
@@ -152,10 +154,16 @@ def operating_point(
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
         A threshold to use unchanged; no row needs to reach it.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     groups : array-like of shape (n_rows,), default=None
         The group (cluster) of each row. Intervals then count as many rows as would give
         the same variance of the share if they were independent: at least the groups, at
         most the rows.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
 
     Returns
     -------

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.inference.intervals import t_quantile, wilson_ends
@@ -72,7 +71,6 @@ class Reliability(PlainRecord):
     confidence: float
 
 
-@documented
 def reliability(
     y_true: ArrayLike,
     probabilities: ArrayLike,
@@ -90,10 +88,18 @@ def reliability(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
     probabilities : array-like of shape (n_rows,)
         Probabilities of the positive class.
     n_groups : int, default=10
         Maximum number of groups.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
 
     Returns
     -------

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
@@ -107,7 +106,6 @@ class GroupComparison(_Result, PlainRecord):
         return records
 
 
-@documented
 def compare_groups(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -137,6 +135,10 @@ def compare_groups(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     by : array-like of shape (n_rows,)
         The group of each row, at most 50. Rows without one (None, NaN or an empty
         string) are left out and counted.
@@ -146,6 +148,12 @@ def compare_groups(
         Group to compare all others with; by default, the largest.
     all_pairs : bool, default=False
         Whether to compare all pairs of groups instead.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
 
     Returns
     -------

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import parameters
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_column_sizes
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.threshold import balanced_threshold
@@ -50,7 +49,6 @@ _EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)
 _MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near 0
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class GraphRanker(BaseEstimator):
     r"""Rank the nodes of graphs, where neighbours support each other.
@@ -110,6 +108,12 @@ class GraphRanker(BaseEstimator):
         `max_rounds`, `max_iter` or `max_time` is reached. None stops at `tol`.
     max_iter : int, default=1000
         Maximum number of iterations of all rounds together.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
+    callback : callable, default=None
+        Called after each iteration with its progress; the fit stops if it returns true.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
 
     Attributes
     ----------
@@ -136,6 +140,8 @@ class GraphRanker(BaseEstimator):
         class or no set that counts separates them.
     n_node_features_in_, n_edge_features_in_ : int
         Numbers of features.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
 
     See Also
     --------
@@ -213,6 +219,11 @@ class GraphRanker(BaseEstimator):
         y : sequence of array-like of shape (n_nodes,)
             The labels of each graph's nodes, two distinct ones in all. The second in
             sorted order is the positive class. Graphs of one class are skipped.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -243,6 +254,12 @@ class GraphRanker(BaseEstimator):
     def decision_function(self, X: Sequence[Any]) -> list[FloatArray]:
         """Score the nodes of each graph; sorting the scores gives the ranking.
 
+        Parameters
+        ----------
+        X : sequence of Graph or tuple
+            Graphs of any sizes with the same features; a tuple is (node features,
+            edges) or (node features, edges, edge features).
+
         Returns
         -------
         list of ndarray of shape (n_nodes,)
@@ -255,6 +272,12 @@ class GraphRanker(BaseEstimator):
     def predict_ranking(self, X: Sequence[Any]) -> list[IntArray]:
         """Return the nodes of each graph, best first.
 
+        Parameters
+        ----------
+        X : sequence of Graph or tuple
+            Graphs of any sizes with the same features; a tuple is (node features,
+            edges) or (node features, edges, edge features).
+
         Returns
         -------
         list of ndarray of int64 of shape (n_nodes,)
@@ -266,6 +289,12 @@ class GraphRanker(BaseEstimator):
     def predict(self, X: Sequence[Any]) -> list[NDArray[Any]]:
         """Predict the positive class where the score is above 0.
 
+        Parameters
+        ----------
+        X : sequence of Graph or tuple
+            Graphs of any sizes with the same features; a tuple is (node features,
+            edges) or (node features, edges, edge features).
+
         Returns
         -------
         list of ndarray of shape (n_nodes,)
@@ -276,6 +305,15 @@ class GraphRanker(BaseEstimator):
 
     def score(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> float:
         """Return the mean metric over the graphs that have both classes.
+
+        Parameters
+        ----------
+        X : sequence of Graph or tuple
+            Graphs of any sizes with the same features; a tuple is (node features,
+            edges) or (node features, edges, edge features).
+        y : sequence of array-like of shape (n_nodes,)
+            The labels of each graph's nodes, two distinct ones in all. The second in
+            sorted order is the positive class. Graphs of one class are skipped.
 
         Returns
         -------

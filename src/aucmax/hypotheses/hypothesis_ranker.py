@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.binary_ranker import BinaryRanker
@@ -32,7 +31,6 @@ class TrainingRows(NamedTuple):
         return TrainingRows(self.X[rows], self.labels[rows], weight)
 
 
-@documented
 class HypothesisRanker(BinaryRanker):
     """A ranker whose scores are a weighted sum of hypotheses within [-1, 1]."""
 
@@ -57,7 +55,18 @@ class HypothesisRanker(BinaryRanker):
 
     @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive."""
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         X = self._scored_table(X)
         return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.censored_times import SurvivalRows
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, IntArray, check_scores
 from aucmax.inference.bound_metrics import BoundMetric
 from aucmax.inference.contrasts import check_models, compare_estimates, without_names
@@ -143,7 +142,6 @@ def share_interval(
     return rescaled_interval(found, ends, (1.0, 0.0), confidence, rows, null, metric)
 
 
-@documented
 def concordance_interval(
     event: ArrayLike,
     time: ArrayLike,
@@ -178,15 +176,29 @@ def concordance_interval(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
+    scores : array-like of shape (n_rows,)
+        Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
     null : float, optional
         Test whether the index equals this one, as :func:`auc_interval` does.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid : array-like of shape (n_rows,), optional
         Strata: only rows of one stratum are compared. Rows remain independent.
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as its hospital or patient. Effects are
         summed within groups, so that their rows may depend on each other.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------
@@ -215,7 +227,6 @@ def concordance_interval(
     return share_interval(found, sizes, confidence, f"{method}_c", null)
 
 
-@documented
 def compare_concordance(
     event: ArrayLike,
     time: ArrayLike,
@@ -242,16 +253,28 @@ def compare_concordance(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
     scores_a, scores_b : array-like of shape (n_rows,)
         The predicted risks of two models for the same rows. Or all models in the first:
         a mapping from names to scores, a frame with one column per model, or an array
         of shape (n_rows, n_models).
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
     reference, null, margin
         As in :func:`compare_auc`.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid, groups : array-like of shape (n_rows,), optional
         As in :func:`concordance_interval`.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------

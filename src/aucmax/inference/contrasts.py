@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
 from aucmax.inference.bound_metrics import BoundMetric, ComparedRows
 from aucmax.inference.estimates import Estimates, on_different_rows, on_same_rows
@@ -35,7 +34,6 @@ def compare_auc(
 ) -> MetricDifference: ...
 @overload
 def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
-@documented
 @dispatch_to_dask
 def compare_auc(
     y_true: Any,
@@ -115,12 +113,17 @@ def compare_auc(
     margin : float, optional
         Test for non-inferiority: the p-value is one-sided, of the hypothesis that the
         model is worse than the other (or the reference) by the margin or more.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong"}
         ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
         term for few rows; for different rows Student's t with Welch's degrees of
         freedom: the p-values of R's pROC.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     sample_weight, groups : array-like of shape (n_rows,), optional
         As in :func:`auc_interval`.
     qid : array-like of shape (n_rows,), optional
@@ -132,6 +135,8 @@ def compare_auc(
     target : {"models", "procedure"}
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     **metric_options
         Options of the metric: ``k``, ``gains``; of draws:
         ``n_resamples`` (1000) and ``random_state`` (0).

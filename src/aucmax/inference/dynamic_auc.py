@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.censored_times import SurvivalRows
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -34,7 +33,6 @@ from aucmax.metrics.concordance import (
 )
 
 
-@documented
 def cumulative_dynamic_auc(
     event: ArrayLike,
     time: ArrayLike,
@@ -66,12 +64,22 @@ def cumulative_dynamic_auc(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
     scores : array-like of shape (n_rows,) or (n_rows, n_times)
         Predicted risks, high for early events; or one column per time.
     times : float or array-like of shape (n_times,)
         Rising times, from the first event to before the last time under observation.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     groups : array-like of shape (n_rows,), optional
         As in :func:`concordance_interval`.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------

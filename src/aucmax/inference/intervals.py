@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_number
 from aucmax._core.validation import (
     FloatArray,
@@ -46,7 +45,6 @@ from aucmax.metrics._steps import (
 from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 
-@documented
 @dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
@@ -122,6 +120,13 @@ def auc_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong", "logit", "newcombe", "bootstrap"}
@@ -133,6 +138,8 @@ def auc_interval(
     null : float, optional
         Test whether the area equals this one: the p-value is one minus the confidence
         of the interval that ends there.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
@@ -141,6 +148,8 @@ def auc_interval(
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
         Rows of different groups are independent. A group may have rows of one class.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -203,7 +212,6 @@ def auc_interval(
     return with_note(area, y_true, pos_label)
 
 
-@documented
 def cv_auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -240,14 +248,25 @@ def cv_auc_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
     y_score : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         Out-of-fold scores; one column per repetition if these have other folds.
     folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         The test fold of each row, by number or name.
     target : {"models", "procedure"}
         The fitted models, or models that the procedure fits to other rows.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize, null, groups
         As in :func:`auc_interval`.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------

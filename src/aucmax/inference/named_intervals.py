@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.inference.influence import (
@@ -41,7 +40,6 @@ _EXTRA_FOR_THE_BEST = 0.5  # z at the lower end of the best of many thresholds
 Ends = tuple[float, float]
 
 
-@documented
 def metric_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -90,21 +88,33 @@ def metric_interval(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     metric : str
         A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
         ``"precision@100"``, ``"recall@100"``, ``"lift@100"``,
         ``"recall@precision=0.9"``, ``"precision@recall=0.8"``, ``"ks"``, ``"gini"`` or
         ``"auc"``; with `qid` also ``"ndcg@10"`` and ``"map"``.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws, for metrics by resampling.
     random_state : int, numpy.random.Generator or None
         Seed of the draws.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
     folds : array-like of shape (n_rows,), optional
         The test fold of each row, for scores from cross-validation.
     target : {"models", "procedure"}
         With `folds`, as in :func:`cv_auc_interval`.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     **metric_options
         Options of the metric, such as ``fpr_range=(0, 0.1)`` of the partial AUC.
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import (
     FloatArray,
@@ -46,7 +45,6 @@ class ROCBand:
         return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
-@documented
 def bootstrap_interval(
     metric: Callable[..., float],
     y_true: ArrayLike,
@@ -78,6 +76,8 @@ def bootstrap_interval(
         Labels.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
         Scores, in the shape that the metric needs.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws; at least 2.
     stratified : bool
@@ -155,7 +155,6 @@ def bootstrap_interval(
     )
 
 
-@documented
 def roc_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -183,9 +182,15 @@ def roc_band(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     fpr : array-like, optional
         False positive rates of the band, ascending in [0, 1]; by default 101 equally
         spaced ones.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
     n_resamples : int
         Number of bootstrap samples; at least 2.
     random_state : int, numpy.random.Generator or None
@@ -194,6 +199,8 @@ def roc_band(
         Weights of independent rows (not how often a row was seen).
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, positive_class_notes
 
 T = TypeVar("T", bound=Any)
@@ -93,7 +92,6 @@ def _record(result: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class MetricInterval(_Result):
     """A metric with its confidence interval; it prints as a sentence.
@@ -148,7 +146,6 @@ class MetricInterval(_Result):
         return self._with_note(text + _TARGETS[self.target])
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class MetricDifference(_Result):
     """The difference of a metric between two models, with its interval and test.
@@ -217,7 +214,6 @@ class MetricDifference(_Result):
         )
 
 
-@documented
 @dataclass(frozen=True, repr=False, eq=False)
 class MetricComparison(_Result):
     """Several models compared: a test that all are equal, and their differences.
@@ -266,7 +262,6 @@ class MetricComparison(_Result):
         return "\n".join([self._with_note(equal), *map(repr, self.differences)])
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class DynamicAUC(_Result):
     """AUCs of censored times at several times, and their mean.

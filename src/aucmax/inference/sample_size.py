@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
@@ -81,7 +80,6 @@ class AUCPlan(_Result):
         return f"{sentence[0].upper()}{sentence[1:]} ({'; '.join(notes)})."
 
 
-@documented
 def plan_auc(
     auc: float | None = None,
     *,
@@ -152,6 +150,9 @@ def plan_auc(
         Factor by which clusters enlarge the variance: about
         :math:`1 + (m - 1) \rho` for m rows per cluster with intraclass correlation
         :math:`\rho`.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     method : {"delong", "obuchowski"}
         The test to plan for.
 

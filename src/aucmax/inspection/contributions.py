@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import (
@@ -76,7 +75,6 @@ class Contributions:
         return [(self.column[k], float(self.values[row, k])) for k in order]
 
 
-@documented
 def contributions(
     model: Any,
     X: Any,
@@ -102,6 +100,8 @@ def contributions(
 
     Parameters
     ----------
+    model : estimator
+        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         The rows to explain; sampling takes `n_orders` x (columns + 1) scores for each.
     background : like X, default=None

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.results import PlainRecord
@@ -58,7 +57,6 @@ class RankDependence(PlainRecord):
         return pl.DataFrame({"value": pl.Series(self.values, strict=False), **ranks})
 
 
-@documented
 def rank_dependence(
     model: Any,
     X: Any,
@@ -78,6 +76,8 @@ def rank_dependence(
 
     Parameters
     ----------
+    model : estimator
+        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         Raw rows, as the model takes them.
     column : str

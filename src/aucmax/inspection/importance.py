@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from aucmax._core.censored_times import is_survival_target, split_target
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inference.concordance_inference import ConcordanceSample
@@ -84,7 +83,6 @@ class Importances(PlainRecord):
         return pl.DataFrame({name: getattr(self, name) for name in names})
 
 
-@documented
 def permutation_importance(
     model: Any,
     X: Any,
@@ -112,21 +110,30 @@ def permutation_importance(
 
     Parameters
     ----------
+    model : estimator
+        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         Raw rows, as the model takes them. Of a model of tables only the columns that it
         uses are tried.
     y : array-like of shape (n_rows,), or Target
         Labels, or events and times, as the model was fitted to.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
         How often each column is shuffled; by default about 50,000 rows are scored per
         column, at most five times.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid : array-like of shape (n_rows,), default=None
         The query of each row: cells are shuffled among all rows, and the area is the
         mean over the queries.
     random_state : int, default=0
         Seed of the shuffles, the same for all columns.
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
 
     Returns
     -------

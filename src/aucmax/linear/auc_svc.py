@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.row_matrix import linear_scores
 from aucmax._core.validation import FloatArray, check_qid
@@ -40,7 +39,6 @@ _MIN_SCALE_OF_GAP = 0.01
 _SHARE_THAT_DIFFERS = 1e-3
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class AUCSVC(SurvivalRanker):
     r"""Linear support vector machine that maximises the area under the ROC curve.
@@ -128,6 +126,8 @@ class AUCSVC(SurvivalRanker):
         to 0.01 where the risk is below that; for "cox", to a thousandth of it.
     max_iter : int, default=1000
         Maximum number of iterations; one pass over the data each.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
         "auto" chooses by penalty, risk, shape and `tol`; the user guide has its table.
         "newton" needs few passes at any C but keeps an n_features x n_features matrix,
@@ -139,6 +139,10 @@ class AUCSVC(SurvivalRanker):
         certify the same gap. ``loss="sigmoid"`` needs "auto".
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
+    callback : callable, default=None
+        Called after each iteration with its progress; the fit stops if it returns true.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
 
     Attributes
     ----------
@@ -168,6 +172,12 @@ class AUCSVC(SurvivalRanker):
         is more than a million times its standard deviation.
     history_ : dict of str to ndarray of shape (n_iter\_,)
         After each iteration: the best "objective", "dual_gap", "n_passes", "seconds".
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -261,6 +271,17 @@ class AUCSVC(SurvivalRanker):
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
             are read in place. Arrays and frames of Dask stay on their workers.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -301,10 +322,19 @@ class AUCSVC(SurvivalRanker):
 
         Parameters
         ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
+            are read in place. Arrays and frames of Dask stay on their workers.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
         C_values : sequence of float, default=None
             Weights of the risk, in any order.
         radii : sequence of float, default=None
             Limits of the norm, in any order, instead of `C_values`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
 
         Returns
         -------
@@ -343,7 +373,19 @@ class AUCSVC(SurvivalRanker):
 
     @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive."""
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
+            are read in place. Arrays and frames of Dask stay on their workers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self, "coef_")
         X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)

@@ -9,7 +9,6 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
 from aucmax._core.validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
@@ -17,7 +16,6 @@ from aucmax.linear.auc_svc import AUCSVC
 from aucmax.metrics import multiclass_auc_score
 
 
-@documented
 class LevelSumRanker(BaseEstimator):
     r"""Rank rows of several levels of relevance by the sum of two-class models.
 
@@ -89,6 +87,8 @@ class LevelSumRanker(BaseEstimator):
 
         Parameters
         ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
         y : array-like of shape (n_rows,)
             Levels: integers from 0, the higher the more relevant.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -96,6 +96,11 @@ class LevelSumRanker(BaseEstimator):
         qid : array-like of shape (n_rows,), default=None
             The query of each row, passed to the estimator only if given. A pipeline
             needs scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         template = AUCSVC() if self.estimator is None else self.estimator
         if not hasattr(template, "decision_function"):
@@ -128,6 +133,11 @@ class LevelSumRanker(BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more relevant.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -145,6 +155,18 @@ class LevelSumRanker(BaseEstimator):
         qid: ArrayLike | None = None,
     ) -> float:
         """Measure what the models maximise: the mean AUC of each level above 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Levels: integers from 0, the higher the more relevant.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights, passed on only if given. A level without weight is left out.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row, passed to the estimator only if given. A pipeline
+            needs scikit-learn's metadata routing.
 
         Returns
         -------

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import features, parameters
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
-from aucmax._core.docstrings import documented
 from aucmax._core.eval_set import LabelledRows
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.row_matrix import as_row_matrix, linear_scores
@@ -86,7 +85,6 @@ class SearchProgress(NamedTuple):
         )
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class LinearRankerCV(SurvivalRanker):
     r"""Linear model that chooses its loss, range and C by cross-validation.
@@ -112,6 +110,9 @@ class LinearRankerCV(SurvivalRanker):
 
     Parameters
     ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     metric : str, default=None
         The metric that decides and that `score` returns: "auc", "partial_auc" (of the
         ranges, or of false positive rates up to 0.1), "average_precision",
@@ -135,11 +136,15 @@ class LinearRankerCV(SurvivalRanker):
         zeros and ones keep their scale, and sparse data stay unchanged.
     max_time : float, default=None
         Seconds for the folds; the folds finished by then decide.
+    n_jobs : int, default=1
+        Number of folds that run at the same time, each in its own process.
     random_state : int, default=0
         Seed of the division into folds.
     callback : callable, default=None
         Called after each fold with a :class:`~aucmax.linear.SearchProgress`; a true
         answer ends the search. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
 
     Attributes
     ----------
@@ -164,6 +169,12 @@ class LinearRankerCV(SurvivalRanker):
         The weights of the columns as they came.
     intercept_ : ndarray of shape (1,)
         Minus the threshold of the best balanced accuracy on the training rows.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -231,6 +242,19 @@ class LinearRankerCV(SurvivalRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. Arrays and frames of Dask stay on their workers.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -292,7 +316,18 @@ class LinearRankerCV(SurvivalRanker):
 
     @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive."""
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. Arrays and frames of Dask stay on their workers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self, "coef_")
         X = features.check_features(self, X, fitting=False)
         return linear_scores(X, self.coef_, self.intercept_)

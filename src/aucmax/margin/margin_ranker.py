@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold
@@ -33,7 +32,6 @@ from aucmax.margin.stump_problem import StumpProblem
 from aucmax.solvers.solver import Progress, StoppingRule
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class MarginRanker(HypothesisRanker):
     r"""Convex combination of hypotheses with the largest margin over pairs.
@@ -86,12 +84,16 @@ class MarginRanker(HypothesisRanker):
         best hypothesis' mean margin if that is larger.
     max_iter : int, default=1000
         Maximum number of iterations per solve; "adaptive" and "global" solve several.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
     curve_points : int, default=0
         With "global": number of additional points of `curve_`, for plots.
     callback : callable, default=None
         Called after each iteration with a :class:`~aucmax.solvers.Progress`, whose
         `value` is the margin; a true answer stops the fit. Not stored by
         :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per iteration or round to standard output.
 
     Attributes
     ----------
@@ -129,6 +131,12 @@ class MarginRanker(HypothesisRanker):
         For "adaptive" and "global": "nu_pos" and "margin" after each of their steps.
     curve_ : MarginCurve
         For "global": the margin as a function of nu_pos.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     Warns
     -----
@@ -199,6 +207,13 @@ class MarginRanker(HypothesisRanker):
             "signed", stay on their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels, each of at least two rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             check_parameters(self)
@@ -229,8 +244,17 @@ class MarginRanker(HypothesisRanker):
 
         Parameters
         ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
+            are read in place, sparse ones never made dense. Functions as hypotheses
+            accept anything with rows. Dask arrays and frames, for "features" and
+            "signed", stay on their workers.
+        y : array-like of shape (n_rows,)
+            Two distinct labels, each of at least two rows.
         epsilons : sequence of float
             Shares of the pairs that may miss the margin, in any order.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
 
         Returns
         -------
@@ -278,6 +302,10 @@ class MarginRanker(HypothesisRanker):
             Decimals of the points; None for exact points.
         feature_names : sequence of str, default=None
             Names to use instead of those of training.
+
+        Returns
+        -------
+        Scorecard
         """
         check_is_fitted(self, "weights_")
         weights = self.weights_ * self.directions_

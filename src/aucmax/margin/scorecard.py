@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import dense_columns
 
@@ -36,7 +35,6 @@ class Band(NamedTuple):
     points: float
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class Scorecard:
     r"""Points that add up to a score.
@@ -93,7 +91,12 @@ class Scorecard:
         total: float = 100.0,
         decimals: int | None = 1,
     ) -> Self:
-        """Make a card of ``weight * (+1 if value > threshold else -1)``."""
+        """Make a card of ``weight * (+1 if value > threshold else -1)``.
+
+        Returns
+        -------
+        Self
+        """
         stumps, owner = np.unique(
             np.column_stack([columns, thresholds]), axis=0, return_inverse=True
         )
@@ -115,7 +118,12 @@ class Scorecard:
         total: float = 100.0,
         decimals: int | None = 1,
     ) -> Self:
-        """Make a card of features, each mapped evenly from its range to [-1, 1]."""
+        """Make a card of features, each mapped evenly from its range to [-1, 1].
+
+        Returns
+        -------
+        Self
+        """
         numbers = np.column_stack([weights, low, high]).tolist()
         rows = [
             ScorecardRow(str(name), None, 1, 0.0, w, k, start, end)
@@ -155,6 +163,10 @@ class Scorecard:
 
         ``raw_value(column, number)`` must grow with the number, as
         :meth:`aucmax.tables.TableEncoder.raw_value` does.
+
+        Returns
+        -------
+        Self
         """
 
         def converted(row: ScorecardRow) -> ScorecardRow:
@@ -166,7 +178,17 @@ class Scorecard:
         return replace(self, rows=[converted(row) for row in self.rows])
 
     def points_for(self, X: Any, *, exact: bool = False) -> FloatArray:
-        """Add up the points of each row of raw features; `exact`: before rounding."""
+        """Add up the points of each row of raw features; `exact`: before rounding.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray
+        """
         data = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
         if data.ndim != 2:
             raise ValueError(f"X must have two dimensions, got shape {data.shape}.")
@@ -182,13 +204,22 @@ class Scorecard:
         return points
 
     def score(self, points: ArrayLike) -> FloatArray:
-        """Turn points into scores: ``scale * (2 * points / total - 1)``."""
+        """Turn points into scores: ``scale * (2 * points / total - 1)``.
+
+        Returns
+        -------
+        ndarray
+        """
         return self.scale * (2.0 * np.asarray(points, dtype=float) / self.total - 1.0)
 
     def bands(self) -> list[tuple[str, list[Band]]]:
         """Merge the stumps of each feature into bands, ascending; neighbours differ.
 
         A case has the points of one band of each feature.
+
+        Returns
+        -------
+        list of tuple
         """
         if any(row.threshold is None for row in self.rows):
             raise ValueError(
@@ -212,7 +243,12 @@ class Scorecard:
         return found
 
     def to_text(self, view: str = "rows", max_rows: int | None = 20) -> str:
-        """Write the card as text: one line per rule, or per band (`view` "bands")."""
+        """Write the card as text: one line per rule, or per band (`view` "bands").
+
+        Returns
+        -------
+        str
+        """
         if view not in ("rows", "bands"):
             raise ValueError(f"view must be 'rows' or 'bands', got {view!r}.")
         if max_rows is not None and max_rows < 1:
@@ -235,7 +271,12 @@ class Scorecard:
         return "\n".join([title, " points  rule", *lines, "", self._relation()])
 
     def rule(self, row: ScorecardRow) -> str:
-        """Write when a row gives its points, for example ``age > 45.5``."""
+        """Write when a row gives its points, for example ``age > 45.5``.
+
+        Returns
+        -------
+        str
+        """
         name = _shown(row.feature)
         if row.threshold is not None:
             near = [one.threshold for one in self.rows if one.column == row.column]

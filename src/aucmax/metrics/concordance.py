@@ -16,7 +16,6 @@ from aucmax._core.censored_times import (
     join_target,
     split_target,
 )
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_positive
 from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
@@ -24,9 +23,15 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._concordance_kernels import TimedRows, count_earlier, count_later
 
 
-@documented
 def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
     """Return events and times as one array, the `y` of survival models.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
 
     Returns
     -------
@@ -194,7 +199,6 @@ def pair_shares(
 METHODS = {"harrell": 0, "uno": 2}
 
 
-@documented
 def concordance_index(
     event: ArrayLike,
     time: ArrayLike,
@@ -216,12 +220,24 @@ def concordance_index(
 
     Parameters
     ----------
+    event : array-like of shape (n_rows,)
+        1 or True for an observed event, 0 or False for a censored row.
+    time : array-like of shape (n_rows,)
+        Time from the start to the event or to censoring, at least 0.
+    scores : array-like of shape (n_rows,)
+        Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         Harrell's C weights pairs equally, and depends on the censoring. Uno's C [2]_
         weights a pair by :math:`1 / G(t-)^2`, where :math:`G(t-)` is the share of rows
         not yet censored just before the earlier time, by Kaplan and Meier.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid : array-like of shape (n_rows,), optional
         Strata: only rows of one stratum are compared.
+    censoring : pair of array-like, default=None
+        Events and times to estimate the censoring from; by default the rows themselves.
 
     Returns
     -------

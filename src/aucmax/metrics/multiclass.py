@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
@@ -31,7 +30,6 @@ from aucmax.metrics.top_sets import check_k
 NEEDED = "rows of two levels"
 
 
-@documented
 @dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
@@ -57,9 +55,18 @@ def multiclass_auc_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Levels of relevance, ordered as numbers or strings are; at least two.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     classes : {"positive", "all"}
         Levels in the mean: those above 0 (of strings, all but the lowest), or every
         level. For labels 0 and 1, ``"positive"`` gives :func:`roc_auc_score`.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -119,7 +126,6 @@ def _by_level(
     return table
 
 
-@documented
 def multiclass_precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -147,6 +153,8 @@ def multiclass_precision_at_k(
     ----------
     y_true : array-like of shape (n_rows,)
         Levels of relevance, ordered as numbers or strings are; at least two.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int
         Number of top rows, at least 1.
     qid : array-like of shape (n_rows,), optional
@@ -178,7 +186,6 @@ def multiclass_precision_at_k(
     return float(per_query.mean() if average == "micro" else per_query.sum())
 
 
-@documented
 @dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
@@ -202,6 +209,15 @@ def ordinal_auc_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Levels, ordered as numbers or strings are; at least two.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------

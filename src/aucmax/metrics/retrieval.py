@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, reject_foreign
 from aucmax._core.validation import (
     BoolArray,
@@ -39,7 +38,6 @@ RELEVANT, GAIN = "a relevant row", "a row with a gain"
 _EMPTY = {"skip": np.nan, "zero": 0.0, "one": 1.0}
 
 
-@documented
 @dispatch_to_dask
 def precision_at_k(
     y_true: ArrayLike,
@@ -70,6 +68,8 @@ def precision_at_k(
     y_true : array-like of shape (n_rows,)
         Relevance: numbers, relevant if above 0, or two strings, of which the second in
         sorted order is relevant.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int
         Number of top rows, at least 1.
     sample_weight : array-like of shape (n_rows,), optional
@@ -78,6 +78,9 @@ def precision_at_k(
         Query of each row; by default all rows form one query.
     pos_label : label, optional
         The label of the relevant rows; all others are irrelevant.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -134,7 +137,6 @@ def precisions(
     return rows.of_queries(hits / depths, depths)
 
 
-@documented
 @dispatch_to_dask
 def mean_average_precision(
     y_true: ArrayLike,
@@ -170,6 +172,9 @@ def mean_average_precision(
         As in :func:`precision_at_k`.
     empty : {"skip", "zero", "one"}
         Whether to leave out queries without a relevant row, or count them as 0 or 1.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -205,7 +210,6 @@ def average_precisions(
     return rows.of_queries(values, rows.add_up(rows.values))
 
 
-@documented
 @reject_foreign(
     ignore_ties="ties always count by the mean over their orders; to break them, add "
     "tiny numbers to the scores.",
@@ -238,6 +242,8 @@ def ndcg_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance as nonnegative numbers.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int, optional
         Number of top rows in each query; all by default.
     gains : {"exponential", "linear"}
@@ -250,6 +256,9 @@ def ndcg_score(
     empty : {"skip", "zero", "one"}
         Whether to leave out queries without any gain, or count them as 0 (LETOR) or as
         1 (LightGBM, XGBoost and CatBoost).
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------

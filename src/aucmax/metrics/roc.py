@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_integer, reject_foreign
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
@@ -25,7 +24,6 @@ from aucmax.metrics._steps import (
 )
 
 
-@documented
 @reject_foreign(
     max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
     "standardize='mcclish') is what scikit-learn computes.",
@@ -50,6 +48,22 @@ def roc_auc_score(
 
     Also called c-statistic or concordance; the Gini coefficient is 2 AUC - 1. With
     weights, a pair counts as the product of its weights. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -79,7 +93,6 @@ def roc_auc_score(
     return task.mean_area() if average == "macro" else task.average_area(average)
 
 
-@documented
 @dispatch_to_dask
 def partial_auc_score(
     y_true: ArrayLike,
@@ -109,11 +122,27 @@ def partial_auc_score(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     standardize : {"mean", "area", "mcclish"}
         ``"mean"`` divides the area by that of the box: the share of correct pairs,
         1 for a perfect ranking. ``"area"`` returns the area itself. ``"mcclish"``
         maps the diagonal to 0.5 and a perfect ranking to 1, as scikit-learn's
         ``roc_auc_score(max_fpr=...)`` does; the value may be below 0.5.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -226,7 +255,6 @@ class ROCPoints:
         return f"ROC curve of {self.fpr.size} points"
 
 
-@documented
 def roc_points(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -242,6 +270,14 @@ def roc_points(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     max_points : int, optional
         Maximum number of points, evenly spread along the curve, with both ends.
 

@@ -15,7 +15,6 @@ from sklearn import __version__, config_context, metrics
 from sklearn.base import is_classifier
 
 from aucmax._core.censored_times import split_target
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics.concordance import METHODS, concordance_index
@@ -58,12 +57,13 @@ def _call_method(estimator: Any, name: str, X: Any, **_: Any) -> Any:
     return getattr(estimator, name)(X)
 
 
-@documented
 def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
     """Make a scorer of :func:`roc_auc_score`.
 
     Parameters
     ----------
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     per_query : bool
         Whether to average over queries; their ids must then be routed as ``qid``.
 
@@ -85,7 +85,6 @@ def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
     return _area_scorer(roc_auc_score, per_query, pos_label=pos_label)
 
 
-@documented
 def partial_auc_scorer(
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
@@ -98,8 +97,13 @@ def partial_auc_scorer(
 
     Parameters
     ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         As in :func:`partial_auc_score`.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     per_query : bool
         As in :func:`roc_auc_scorer`.
 
@@ -126,7 +130,6 @@ def partial_auc_scorer(
     )
 
 
-@documented
 def metric_scorer(
     metric: str, *, pos_label: Any = None, per_query: bool = False, **options: Any
 ) -> Any:
@@ -139,6 +142,8 @@ def metric_scorer(
         ``"precision@100"`` or ``"ndcg@10"``, as in
         :func:`aucmax.inference.metric_interval`. The top k are those of each test fold.
         ``"concordance"`` is :func:`concordance_scorer`.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
     per_query : bool
         As in :func:`roc_auc_scorer`; metrics of queries such as NDCG need no flag.
     **options
@@ -176,7 +181,6 @@ def metric_scorer(
     return _area_scorer(function, per_query, **options)
 
 
-@documented
 def concordance_scorer(*, method: str = "harrell", horizon: float | None = None) -> Any:
     """Make a scorer of :func:`concordance_index`, for models of censored times.
 
@@ -184,6 +188,8 @@ def concordance_scorer(*, method: str = "harrell", horizon: float | None = None)
     ----------
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`concordance_index`.
+    horizon : float, default=None
+        Only pairs whose event is before it count.
 
     Returns
     -------

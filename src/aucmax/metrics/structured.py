@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.row_matrix import check_sparse_structure
 from aucmax._core.validation import (
@@ -34,7 +33,6 @@ from aucmax.metrics.top_sets import (
 _TOLERANCE = 1e-6  # of memberships of a relaxed program: of 0, 1 and their sum
 
 
-@documented
 def binned_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -62,6 +60,10 @@ def binned_auc_score(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     bins : int or sequence of int or float
         An integer of at least 2: the number of bins, of nearly equal size. Increasing
         integers: the cumulative sizes of the bins, as ``range(20, 1000, 20)`` for bins
@@ -70,6 +72,10 @@ def binned_auc_score(
         number; equal boundaries are merged.
     within : {"half", "correct"}
         Whether a pair of rows in one bin counts one half or one.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -106,7 +112,6 @@ def binned_auc_score(
     return mean_over_queries(values)
 
 
-@documented
 def auc_at_k_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -132,8 +137,16 @@ def auc_at_k_score(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int
         Number of top rows, at least 1; all rows of a query that has fewer.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------
@@ -155,7 +168,6 @@ def auc_at_k_score(
     return mean_over_queries(_areas_at_k(tied, k))
 
 
-@documented
 def unnested_auc_score(
     y_true: ArrayLike, subsets: Any, *, pos_label: Any = None
 ) -> float:
@@ -172,10 +184,14 @@ def unnested_auc_score(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
     subsets : array-like or sparse matrix of shape (n_rows, n_rows)
         Row l - 1 holds the memberships of the set of l rows: 1 for members, 0 for the
         others, and values in between for relaxed solutions of a linear program. It sums
         to l, up to ``1e-6 * n_rows``.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
 
     Returns
     -------

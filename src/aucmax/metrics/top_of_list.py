@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax._core.validation import (
     FloatArray,
@@ -100,7 +99,6 @@ class Thresholds:
         return QueryValues(values, rows, getattr(self, parts)[self.starts])
 
 
-@documented
 def average_precision_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -119,6 +117,22 @@ def average_precision_score(
     This is scikit-learn's definition: tied rows count as one block.
     :func:`mean_average_precision` is the mean over all orders of tied rows instead.
     Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -144,7 +158,6 @@ def average_precision_score(
     return thresholds.total(parts, "positives").average(average, _POSITIVE)
 
 
-@documented
 def recall_at_fpr(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -163,8 +176,21 @@ def recall_at_fpr(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     fpr : float
         The largest false positive rate (1 - specificity), from 0 to 1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -187,7 +213,6 @@ def recall_at_fpr(
     return thresholds.recall_at_fpr(fpr).average(average)
 
 
-@documented
 def recall_at_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -204,8 +229,21 @@ def recall_at_precision(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     precision : float
         The lowest precision (positive predictive value), from 0 to 1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -226,7 +264,6 @@ def recall_at_precision(
     return best.average(average, _POSITIVE)
 
 
-@documented
 def precision_at_recall(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -243,8 +280,21 @@ def precision_at_recall(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     recall : float
         The lowest recall, from 0 to 1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -266,7 +316,6 @@ def precision_at_recall(
     return best.average(average, _POSITIVE)
 
 
-@documented
 def ks_statistic(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -280,6 +329,22 @@ def ks_statistic(
 
     That of the score distributions of both classes, if positives score higher; also the
     largest value of Youden's J. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -298,7 +363,6 @@ def ks_statistic(
     return thresholds.best(gap, gap > 0.0, "positives").average(average)
 
 
-@documented
 def gini(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -311,6 +375,22 @@ def gini(
     """Gini coefficient of a ranking: 2 AUC - 1.
 
     Also known as Somers' D of the scores; 1 for a perfect ranking, 0 for random scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -334,7 +414,6 @@ def gini(
     return 2.0 * area - 1.0
 
 
-@documented
 def recall_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -353,8 +432,19 @@ def recall_at_k(
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance, as in :func:`precision_at_k`.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int
         Number of top rows, at least 1; all rows if there are fewer.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------
@@ -374,7 +464,6 @@ def recall_at_k(
     return found._replace(values=values, parts=relevant).average(average, RELEVANT)
 
 
-@documented
 def lift_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -393,8 +482,19 @@ def lift_at_k(
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance, as in :func:`precision_at_k`.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, high for positive or relevant rows; compared as float64.
     k : int
         Number of top rows, at least 1; all rows if there are fewer.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Nonnegative row weights; the weight of a pair is the product of its rows'.
+    qid : array-like of shape (n_rows,), default=None
+        The query of each row; the value is then a mean over queries.
+    pos_label : label, default=None
+        The positive class; by default, the second label in sorted order.
+    average : {"macro", "micro", "impressions", None}, default="macro"
+        Mean over queries: each weighs the same; its pairs or what else the metric
+        is a share of; its rows (GAUC). None returns each value, NaN without pairs.
 
     Returns
     -------

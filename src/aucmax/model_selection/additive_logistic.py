@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker, SurvivalRanker
@@ -20,7 +19,6 @@ from aucmax.linear.auc_svc import AUCSVC
 _ROWS_AT_A_TIME = 20_000
 
 
-@documented
 class AdditiveLogistic(BinaryRanker):
     r"""A sum of one curve per column, linear between quantiles of the column.
 
@@ -43,7 +41,22 @@ class AdditiveLogistic(BinaryRanker):
         self.C = C
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the curves; features are to be on one scale."""
+        """Learn the curves; features are to be on one scale.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
         filled = np.arange(X.shape[1])
@@ -74,7 +87,18 @@ class AdditiveLogistic(BinaryRanker):
         return np.asarray(logistic.fit(basis, labels, weight).coef_[0])
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows by the sum of their curves."""
+        """Score rows by the sum of their curves.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
         ramps = self.weights_[is_bent(self.knots_), 1:]
@@ -95,7 +119,6 @@ class AdditiveLogistic(BinaryRanker):
             raise ModelFileError("the knots of a column do not rise")
 
 
-@documented
 class AdditiveCox(AdditiveLogistic, SurvivalRanker):
     """The same sum of curves for censored times, by Cox's partial likelihood.
 

@@ -8,26 +8,26 @@ is overwritten; for an unfinished one an error names what differs.
 import os
 import re
 import warnings
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from aucmax._core import saved_state as saved
 from aucmax._core.atomic import atomic_output
 from aucmax._version import __version__
 from aucmax.exceptions import CheckpointError, ModelFileError
-from aucmax.model_selection.fitted_candidates import FittedCandidate, SearchRows
+from aucmax.model_selection.auto_search import FittedCandidate
 from aucmax.model_selection.models import SearchSetting
 from aucmax.persistence.container import MAX_FILE_BYTES
 from aucmax.persistence.model_file import pack_value, read_file, unpack_value
-from aucmax.tables.cross_fit import Candidate
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate
 from aucmax.tables.digest import digest_rows
 
 _NAME = "checkpoint"
 _ADVICE = "Pass the path of another file, or delete this one to start again."
-_RECORD = ("models", "parts", "seconds")
+_FIELDS = ("models", "parts", "seconds")
 
 
 class SearchCheckpoint:
@@ -36,18 +36,23 @@ class SearchCheckpoint:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        rows: SearchRows,
+        folded: FoldedTable,
         setting: SearchSetting,
-        candidates: Sequence[Candidate],
+        candidates: Mapping[str, TableCandidate],
     ) -> None:
         self._path = os.fspath(path)
-        self._search = _describe(rows, setting, candidates)
+        self._search = _describe(folded, setting, candidates)
+        self._sizes = [test.size for _, test in folded.folds]
         self._has_warned = False
         self._records: dict[str, Any] = {}
         if os.path.lexists(self._path):
-            sizes = [test.size for _, test in rows.plan.folds]
-            read = partial(self._read, {one.name for one in candidates}, sizes)
-            self._records = read_file(self._path, read, _ADVICE)
+            self._records = read_file(self._path, self._read, _ADVICE)
+        for name in self._records:
+            if name not in candidates or not self._is_sound(name, candidates[name]):
+                raise ModelFileError(
+                    f"{self._path!r} is damaged: its record of {name!r} is incomplete. "
+                    f"{_ADVICE}"
+                )
         if not self._records:
             self._write(is_done=False)
 
@@ -56,19 +61,21 @@ class SearchCheckpoint:
         """Seconds that the candidates took."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
-    def find(self, candidate: Candidate) -> FittedCandidate | None:
+    def find(self, name: str, model: TableCandidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
-        record = self._records.get(candidate.name)
-        return None if record is None else FittedCandidate(candidate, **record)
+        record = self._records.get(name)
+        return None if record is None else FittedCandidate(name, model, **record)
 
     def keep(self, fitted: FittedCandidate) -> None:
-        """Write a candidate that is done."""
-        record = {key: getattr(fitted, key) for key in _RECORD}
+        """Write a candidate that is done, unless the file has it."""
+        if fitted.name in self._records:
+            return
+        record = {key: getattr(fitted, key) for key in _FIELDS}
         try:
-            pack_value(record, fitted.candidate.name)
+            pack_value(record, fitted.name)
         except (TypeError, MemoryError):  # no file can hold it: it is fitted again
             return
-        self._records[fitted.candidate.name] = record
+        self._records[fitted.name] = record
         self.update()
 
     def update(self, *, is_done: bool = False) -> None:
@@ -89,9 +96,7 @@ class SearchCheckpoint:
         with atomic_output(self._path, overwrite=True) as file:
             file.write(content)
 
-    def _read(
-        self, names: set[str], sizes: Sequence[int], content: bytes
-    ) -> dict[str, Any]:
+    def _read(self, content: bytes) -> dict[str, Any]:
         """Return the records of this search; none if the file is of a finished one."""
         name, value = unpack_value(content)
         types = [dict, bool, dict]
@@ -104,60 +109,50 @@ class SearchCheckpoint:
             for name in {**now, **search}
             if search.get(name) != now.get(name)
         )
-        if differences and is_done:
-            return {}
-        if differences:
+        if differences and not is_done:
             raise CheckpointError(
                 f"the checkpoint {self._path!r} is of another fit, which is not "
                 f"finished: {differences}. Continue that fit, or: {_ADVICE}"
             )
-        for name, record in records.items():
-            if name not in names or not _is_sound(record, sizes):
-                raise ModelFileError(
-                    f"the checkpoint is damaged: its record of {name!r} is incomplete"
-                )
-        return dict(records)
+        return {} if differences else records
+
+    def _is_sound(self, name: str, model: TableCandidate) -> bool:
+        """Return whether a record has one model and finite scores per fold."""
+        try:
+            found = FittedCandidate(name, model, **self._records[name])
+            return (
+                [part.shape for part in found.parts] == [(n,) for n in self._sizes]
+                and [*map(saved.can_score, found.models)] == [True] * len(self._sizes)
+                and bool(np.isfinite([*found.scores, found.seconds]).all())
+            )
+        except (AttributeError, TypeError, ValueError):
+            return False
 
 
 def _describe(
-    rows: SearchRows, setting: SearchSetting, candidates: Sequence[Candidate]
+    folded: FoldedTable,
+    setting: SearchSetting,
+    candidates: Mapping[str, TableCandidate],
 ) -> dict[str, str]:
-    table, target = rows.given.table, rows.given.target
+    target = folded.target
     columns = (target.weights, target.queries, target.groups, target.times)
-    folds = [test for _, test in rows.plan.folds]
+    tests = [test for _, test in folded.folds]
     return {
         "aucmax": __version__,
         "lightgbm": version("lightgbm"),
         "scikit-learn": version("scikit-learn"),
-        "the digest of the rows": digest_rows(table, (target.labels, *columns)),
-        "the digest of the folds": digest_rows(rows.plan.rows, folds),
+        "the digest of the rows": digest_rows(folded.table, (target.labels, *columns)),
+        "the digest of the folds": digest_rows(np.concatenate(tests), tests),
         "the part of the ROC curve": str(setting.part),
         "the metric": setting.metric,
         "random_state": str(setting.random_state),
-        **{f"the model {one.name!r}": _parameters(one) for one in candidates},
+        **{f"the model {name!r}": _digest(one) for name, one in candidates.items()},
     }
 
 
-def _parameters(candidate: Candidate) -> str:
+def _digest(candidate: TableCandidate) -> str:
     """Return a digest of all parameters; functions count by their names."""
     model = candidate.estimator
     parameters = {k: v for k, v in model.get_params().items() if k != "n_jobs"}
     text = re.sub(r" at 0x[0-9a-f]+", "", f"{type(model).__name__} {parameters}")
     return digest_rows(np.frombuffer(text.encode(), np.uint8), ())
-
-
-def _is_sound(record: Any, sizes: Sequence[int]) -> bool:
-    """Return whether a record has one model and finite scores per fold."""
-    try:
-        models, parts, seconds = (record[key] for key in _RECORD)
-        shapes = [(part.shape, part.dtype) for part in parts]
-        return (
-            len(record) == len(_RECORD)
-            and [hasattr(model, "get_params") for model in models]
-            == [True] * len(sizes)
-            and shapes == [((n,), np.float64) for n in sizes]
-            and bool(np.isfinite([*np.concatenate(parts), seconds]).all())
-            and seconds >= 0.0
-        )
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return False

@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_integer, check_range
 from aucmax._core.threshold import balanced_threshold
@@ -37,18 +36,13 @@ from aucmax.model_selection.auto_search import (
     AutoProgress,
     AutoSearch,
     SearchClock,
+    fit_members,
     is_notebook,
     with_bar,
 )
-from aucmax.model_selection.fitted_candidates import SearchRows
 from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
-from aucmax.model_selection.input_table import (
-    GivenRows,
-    read_rows,
-    read_table,
-    read_target,
-)
+from aucmax.model_selection.input_table import read_rows, read_table, read_target
 from aucmax.model_selection.leaderboard import (
     WHOLE_CURVE,
     board,
@@ -59,14 +53,21 @@ from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.checks import without_columns
-from aucmax.tables.cross_fit import check_categories, score_rows, view_rows
-from aucmax.tables.folds import is_usable, plan_folds
+from aucmax.tables.cross_fit import (
+    FoldedTable,
+    check_categories,
+    score_rows,
+    view_rows,
+)
+from aucmax.tables.folds import FoldPlan, is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, has_constant_scores
 from aucmax.tables.target_encoding import match_target
 
+# With more cells in the matrices of all folds, only those of one view stay in memory.
+_MANY_CELLS = 20_000_000
 _COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
 # the rule of a threshold that a metric by a rate has
 _RULES = {"recall@fpr": "fpr", "recall@precision": "precision"}
@@ -96,7 +97,6 @@ def _list_of(kind: type[Any]) -> saved.SavedField:
     return saved.SavedField(check)
 
 
-@documented
 class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
@@ -126,6 +126,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
 
     Parameters
     ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     metric : str, default=None
         The metric to maximise: "auc", "partial_auc"; of the top of the list
         "average_precision", "precision@100" (also "recall@100", "lift@100"),
@@ -239,6 +242,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         durations, and the decimal mark, by which commands read new rows.
     n_rows_, n_positive_, n_folds_ : int
         Numbers of training rows, positive rows and folds.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -339,11 +348,16 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
         y : array-like of shape (n_rows,), or Target
-            Labels, or a target of :func:`aucmax.tables.encode_target`, with its
-            queries, weights, groups and times.
+            Two distinct labels, the second in sorted order is positive; or a target of
+            :func:`aucmax.tables.encode_target`, with its queries, weights, groups and
+            times.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
         qid : array-like of shape (n_rows,), default=None
             The query of each row. The metric is then the mean over queries, and no
             query is split between folds.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
         times : array-like of shape (n_rows,), default=None
             Numbers or dates. Models are then tested on later rows than their training
             rows.
@@ -352,12 +366,16 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             interrupted, or that ran out of time, resumes from it if called with the
             same rows and parameters, and ends with the same model; earlier time counts.
             The file belongs to one search until that is finished.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         clock = SearchClock(self._time_limit)
         with unchanged_on_failure(self):
             self._check_parameters()
-            named = None if self.metric is None else parse_metric(self.metric)
-            given = read_rows(
+            table, target, classes = read_rows(
                 self,
                 X,
                 y,
@@ -365,102 +383,105 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 qid=qid,
                 groups=groups,
                 times=times,
-                may_be_levels=named is not None and named.kind.uses_levels,
+                may_be_levels=self.metric is not None
+                and parse_metric(self.metric).kind.uses_levels,
             )
-            is_graded, queries = given.target.is_graded, given.target.queries
-            is_survival = given.target.is_survival
-            ranges = self._part_of_the_curve()
-            goal = choose_goal(given.target, self.metric, **ranges)
-            is_explicit = self.calibrate not in (None, "auto")
-            if is_explicit and (queries is not None or is_graded or is_survival):
-                raise ValueError(
-                    f"calibrate={self.calibrate!r} is not possible with queries, "
-                    "levels or censored times: rows are ranked within queries, or by "
-                    "more than two levels, so there are no probabilities of two "
-                    'classes. Use calibrate=None or "auto".'
-                )
-            units = None if is_survival else queries
-            plan = plan_folds(
-                given.target.strata,
-                self.folds,
-                self.random_state,
-                queries=units,
-                groups=given.target.groups,
-                times=given.target.times,
-                usable=None if units is None else is_usable(given.target),
-            )
-            hidden = check_table(given.table, given.target, plan.folds)
+            goal = choose_goal(target, self.metric, **self._part_of_the_curve())
+            self._check_calibrate(target)
+            plan = self._plan_folds(target)
+            leaks = check_table(table, target, plan.folds)
             encoder = TableEncoder(absolute_dates=self.absolute_dates)
-            rows = SearchRows(given, plan, encoder)
-            setting = self._setting(given.table, goal, given.target)
-            candidates = [
-                for_frame(one, X) for one in choose_candidates(self.models, setting)
-            ]
+            folded = FoldedTable(table, target, plan.folds, _MANY_CELLS, encoder)
+            folded.encoder(0)  # raises if no column can be used
+            setting = self._setting(table, goal, target)._replace(refits=plan.refits)
+            candidates = {
+                name: for_frame(model, X)
+                for name, model in choose_candidates(self.models, setting).items()
+            }
             if self.max_fits is not None:
                 n_tried = max(1, self.max_fits // len(plan.folds))
-                if beyond := [one.name for one in candidates[n_tried:]]:
+                if beyond := [*candidates][n_tried:]:
                     left_out = f"max_fits={self.max_fits} left out {', '.join(beyond)}"
                     plan.notices.append(f"{left_out}; raise it to try them")
-                candidates = candidates[:n_tried]
+                candidates = dict([*candidates.items()][:n_tried])
             done = None
             if checkpoint is not None:
-                done = SearchCheckpoint(checkpoint, rows, setting, candidates)
+                done = SearchCheckpoint(checkpoint, folded, setting, candidates)
+                clock.start -= done.seconds
             report = reporter(self)
             if self.verbose is None and is_notebook():
                 report = with_bar(report)
-            search = AutoSearch(rows, setting, clock, report, done)
+            held_out = LogitRows(
+                np.empty((plan.rows.size, 0)),
+                target.take(plan.rows),
+                plan.fold_of_row,
+                setting.part,
+                setting.metric,
+                share=_COMPACT_SHARE if self.compact else 1.0,
+                n_rows=target.labels.size,
+            )
+            search = AutoSearch(folded, held_out, setting, clock, report, done)
             search.run(candidates)
-            ranked = rows.ranked(
-                np.column_stack([one.logits for one in search.fitted]), setting
-            )
-            ranked = replace(ranked, share=_COMPACT_SHARE if self.compact else 1.0)
+            fitted, notices = search.fitted, search.notices
+            logits = np.column_stack([one.logits for one in fitted])
+            held_out = replace(held_out, logits=logits)
             ensemble = combine(
-                ranked, plan.blocks, is_forward=given.target.times is not None
+                held_out, plan.blocks, is_forward=target.times is not None
             )
-            members = search.choose_members(ensemble.weights)
+            setting = setting._replace(refits=plan.refits and not search.is_stopped)
+            encoders, members = fit_members(
+                fitted, ensemble.weights, folded, plan, setting, clock, notices
+            )
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
-            kind = {"levels_" if is_graded else "classes_": given.classes}
+            cut = self._learn_cut(held_out, ensemble, notices)
+            kind = {"levels_" if target.is_graded else "classes_": classes}
+            is_positive = target.relevant > 0
             positive_notes = []
             if not isinstance(y, Target):
-                share = float(given.labels.mean())
+                share = float(is_positive.mean())
                 positive_notes = positive_class_notes(
-                    given.classes[-1], share, self.pos_label
+                    classes[-1], share, self.pos_label
                 )
-            encoder = members.encoders[0]
-            cut = self._learn_cut(ranked, ensemble, search.notices)
+            if not target.is_graded:
+                cut["values_"] = np.array(target.grading.values)
             replace_state(
                 self,
                 {
-                    **({"is_survival_": True} if is_survival else kind),
-                    **({} if is_graded else {"values_": given.values}),
-                    "row_sketch_": sketch_rows(
-                        encoder, given.table, given.target.labels
-                    ),
-                    "ranges_": learn_ranges(encoder, given.table),
+                    **({"is_survival_": True} if target.is_survival else kind),
+                    "row_sketch_": sketch_rows(encoders[0], table, target.labels),
+                    "ranges_": learn_ranges(encoders[0], table),
                     "metric_": goal.metric,
-                    "members_": members.records,
-                    "encoders_": members.encoders,
-                    "weights_": {one["name"]: one["weight"] for one in members.records},
+                    "members_": members,
+                    "encoders_": encoders,
+                    "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
-                    "estimate_": self._estimate(ranked, ensemble),
-                    "board_": board(search.fitted, ranked, ensemble),
+                    "estimate_": self._estimate(held_out, ensemble),
+                    "board_": board(fitted, held_out, ensemble),
                     "notices_": [
                         *positive_notes,
                         *plan.notices,
-                        *map(str, without_columns(hidden, encoder.dropped_)),
-                        *encoder.notices_,
-                        *search.notices,
+                        *map(str, without_columns(leaks, encoders[0].dropped_)),
+                        *encoders[0].notices_,
+                        *notices,
                     ],
                     **cut,
-                    "n_rows_": given.n_rows,
-                    "n_positive_": int(np.count_nonzero(given.labels)),
+                    "n_rows_": target.labels.size,
+                    "n_positive_": int(np.count_nonzero(is_positive)),
                     "n_folds_": len(plan.folds),
                 },
             )
-            if {one["view"] for one in members.records} != {"frame"}:
-                encoder.warn_of_dropped()
-            self._warn_of_constant_scores(given)
+            if {one["view"] for one in members} != {"frame"}:
+                encoders[0].warn_of_dropped()
+            if self._has_constant_scores(table, target):
+                warnings.warn(
+                    f"{', '.join(self.weights_)} gives all rows the same score, or all "
+                    "rows of each query, so it does not rank them. Try another model, "
+                    "more rows or more time, or check that the columns are related to "
+                    "the target.",
+                    ConstantScoresWarning,
+                    stacklevel=2,
+                )
         return self
 
     @property
@@ -482,13 +503,36 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         return self.alert_threshold_ or 0.0
 
     def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that are training rows, from 0 to 1."""
+        """Estimate the share of rows that are training rows, from 0 to 1.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,), or Target
+            Their labels.
+
+        Returns
+        -------
+        float
+        """
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         encoder = self.encoders_[0]
         return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the scores of rows: the higher, the more likely positive."""
+        """Return the scores of rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
         scores = self._combined([table] * len(self.encoders_))
@@ -505,6 +549,18 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         qid: ArrayLike | None = None,
     ) -> float:
         """Return the metric that the fit has maximised; the mean over queries.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. The metric is then the mean over queries, and no
+            query is split between folds.
 
         Returns
         -------
@@ -546,23 +602,14 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         return pl.DataFrame(self.board_)
 
     def summary(self) -> str:
-        """Return sentences on the candidates, the combination and its estimate."""
+        """Return sentences on the candidates, the combination and its estimate.
+
+        Returns
+        -------
+        str
+        """
         check_is_fitted(self, "members_")
         return summarise(self)
-
-    def _warn_of_constant_scores(self, given: GivenRows) -> None:
-        # the first rows are enough unless all of their scores are equal
-        for n_rows in (min(given.n_rows, 1000), given.n_rows):
-            scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
-            if not has_constant_scores(given.target.take(np.arange(n_rows)), scores):
-                return
-        warnings.warn(
-            f"{', '.join(self.weights_)} gives all rows the same score, or all rows of "
-            "each query, so it does not rank them. Try another model, more rows or "
-            "more time, or check that the columns are related to the target.",
-            ConstantScoresWarning,
-            stacklevel=3,
-        )
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         fpr_range = check_range("fpr_range", self.fpr_range)
@@ -586,6 +633,40 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             is_limited=self._time_limit is not None,
             stores_rows=self.stores_rows,
         )
+
+    def _check_calibrate(self, target: Target) -> None:
+        """Reject a calibration of a target that has no two classes in one list."""
+        has_probabilities = not (
+            target.queries is not None or target.is_graded or target.is_survival
+        )
+        if self.calibrate not in (None, "auto") and not has_probabilities:
+            raise ValueError(
+                f"calibrate={self.calibrate!r} is not possible with queries, levels or "
+                "censored times: rows are ranked within queries, or by more than two "
+                "levels, so there are no probabilities of two classes. Use "
+                'calibrate=None or "auto".'
+            )
+
+    def _plan_folds(self, target: Target) -> FoldPlan:
+        units = None if target.is_survival else target.queries
+        return plan_folds(
+            target.strata,
+            self.folds,
+            self.random_state,
+            queries=units,
+            groups=target.groups,
+            times=target.times,
+            usable=None if units is None else is_usable(target),
+        )
+
+    def _has_constant_scores(self, table: Any, target: Target) -> bool:
+        # the first rows are enough unless all of their scores are equal
+        n_all = target.labels.size
+        for n_rows in (min(n_all, 1000), n_all):
+            scores = self._combined([table[:n_rows]] * len(self.encoders_))
+            if not has_constant_scores(target.take(np.arange(n_rows)), scores):
+                return False
+        return True
 
     @property
     def _time_limit(self) -> float | None:

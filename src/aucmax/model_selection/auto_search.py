@@ -1,34 +1,38 @@
-"""The search of AutoRanker: one candidate after the other while there is time."""
+"""The search of AutoRanker: fit candidates to folds, then the chosen ones to all rows.
+
+A candidate is an unfitted estimator with the view of the table that it learns from.
+"""
 
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
-from aucmax.model_selection.fitted_candidates import (
-    FittedCandidate,
-    Members,
-    SearchRows,
-    fit_out_of_fold,
-    keep_folds,
-    refit,
-)
 from aucmax.model_selection.models import SearchSetting
-from aucmax.tables.cross_fit import Candidate
+from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
+from aucmax.tables import TableEncoder
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate, score_rows
+from aucmax.tables.folds import FoldPlan
+
+if TYPE_CHECKING:
+    from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
 
 # Share of the time limit reserved for combining the models, or more if there are many
 # rows: 20,000 rows of 12 models took 2.7 s, and other machines are slower.
 _TIME_TO_COMBINE = 0.05
 _SECONDS_PER_LOGIT = 2e-5
-#: Whether a candidate that fails ends the search, unless by an error that explains why
-#: it does not apply: tests set this, so that none of our faults becomes a mere notice.
-RAISES = False
+# Factor of the seconds per row of a fit to all rows.
+_LONGER_WITH_MORE_ROWS = 1.1
+# With more rows, a fit that cannot be stopped is first timed on some of them.
+_MANY_ROWS = 2_000
+# Errors that explain why a candidate does not apply; others are warned about.
 _NOT_APPLICABLE = (NotEnoughClassesError, IncompatibleError)
 _BAR_WIDTH, _LINE_WIDTH = 20, 100  # characters
 
@@ -38,24 +42,24 @@ class TimeUpError(Exception):
 
 
 class SearchClock:
-    """A clock with a time limit."""
+    """A clock with a time limit; with a checkpoint it counts earlier seconds, too."""
 
     def __init__(self, time_limit: float | None) -> None:
         self.time_limit = time_limit
-        self._start = time.perf_counter()
+        self.start = time.perf_counter()
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self._start
+        return time.perf_counter() - self.start
 
-    def spend(self, seconds: float) -> None:
-        """Add the seconds of an earlier process."""
-        self._start -= seconds
+    def has(self, seconds: float = 0.0) -> bool:
+        """Return whether this number of seconds is left."""
+        return self.time_limit is None or self.seconds + seconds <= self.time_limit
 
-    def check(self, reserved: float = 0.0) -> None:
-        """Raise TimeUpError unless the seconds reserved for later are left."""
-        if self.time_limit is not None and self.seconds + reserved > self.time_limit:
+    def check(self, seconds: float = 0.0) -> None:
+        """Raise TimeUpError unless this number of seconds is left."""
+        if not self.has(seconds):
             raise TimeUpError
 
 
@@ -91,6 +95,7 @@ class AutoProgress(NamedTuple):
 
 
 Reporter = Callable[[AutoProgress], object]  # a true answer ends the search
+CheckTime = Callable[..., None]  # receives the seconds needed; raises TimeUpError
 _LAST = "combination"  # the name of the last step
 
 
@@ -116,154 +121,277 @@ def with_bar(report: Reporter | None) -> Reporter:
     return draw
 
 
+@dataclass(frozen=True)
+class FittedCandidate:
+    """A model per fold, the scale of its scores, and the scores of its test rows."""
+
+    name: str
+    model: TableCandidate
+    models: list[Any]
+    parts: list[FloatArray]  # the scores of each fold
+    seconds: float  # of fits and scores; those of the matrices belong to the table
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of all folds, one fold after the other."""
+        return np.concatenate(self.parts)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The spread of the scores of all folds."""
+        return Spread.from_scores(self.scores)
+
+    @cached_property
+    def logits(self) -> FloatArray:
+        """The scores on the scales of their folds."""
+        return np.concatenate([scaled(part, self.spread) for part in self.parts])
+
+
+@dataclass
 class AutoSearch:
-    """Candidates that are `fitted`, `notices` about the others, and the clock."""
+    """Candidates that are `fitted` while there is time, and `notices` about others."""
 
-    def __init__(
-        self,
-        rows: SearchRows,
-        setting: SearchSetting,
-        clock: SearchClock,
-        report: Reporter | None = None,
-        checkpoint: SearchCheckpoint | None = None,
-    ) -> None:
-        self.fitted: list[FittedCandidate] = []
-        self.notices: list[str] = []
-        self.is_stopped = False
-        self._best, self._score = "", float("nan")
-        self._rows, self._setting, self._clock = rows, setting, clock
-        self._report, self._checkpoint = report, checkpoint
-        self._callback_error: Exception | None = None
-        if checkpoint is not None:
-            clock.spend(checkpoint.seconds)
+    folded: FoldedTable
+    held_out: LogitRows  # without logits
+    setting: SearchSetting
+    clock: SearchClock
+    report: Reporter | None = None
+    checkpoint: "SearchCheckpoint | None" = None
+    fitted: list[FittedCandidate] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    is_stopped: bool = False  # by Ctrl-C or the callback
+    best: tuple[str, float] = ("", float("nan"))
 
-    def run(self, candidates: Sequence[Candidate]) -> None:
+    def run(self, candidates: Mapping[str, TableCandidate]) -> None:
         """Fit candidates until none is left, the time is up, or the callback stops it.
 
         The first has no time limit, so that there is always a model. Ctrl-C drops the
         current one and ends the search, unless nothing is done yet.
         """
-        if self._rows.folded.is_large:
-            # every change of view costs time
-            candidates = sorted(candidates, key=lambda one: one.view)
-        late = []
-        for candidate in candidates:
-            if self.is_stopped:
-                break
-            try:
-                self._attempt(candidate, len(candidates))
-            except TimeUpError:
-                late.append(candidate.name)
-            except KeyboardInterrupt:
-                if not self.fitted:
-                    raise
-                self.is_stopped = True
-                self.notices.append(
-                    f"interrupted at {candidate.name!r}; earlier candidates are kept"
-                )
-            except Exception as error:
-                is_last = candidate is candidates[-1] and not self.fitted
-                if is_last or error is self._callback_error:
-                    raise
-                self.notices.append(f"{candidate.name} is left out: {_reason(error)}")
-        self._send_progress(_LAST, len(candidates))
-        if late:
-            self._note_late(late)
+        # every change of view of a large table costs time
+        views = {k: one.view * self.folded.is_large for k, one in candidates.items()}
+        names, skipped = sorted(views, key=views.__getitem__), []
+        try:
+            for name in names:
+                model = candidates[name]
+                done = None
+                if self.checkpoint is not None:
+                    done = self.checkpoint.find(name, model)
+                if done is None and not self._has_time():
+                    skipped.append(name)
+                    continue
+                if done is None and self._send_progress(name, len(names)):
+                    self.notices.append("the callback ended the search")
+                    self.is_stopped = bool(self.fitted)
+                if self.is_stopped:
+                    break
+                is_last_chance = name == names[-1] and not self.fitted
+                if not self._try(name, model, done, must_succeed=is_last_chance):
+                    skipped.append(name)
+        except KeyboardInterrupt:
+            if not self.fitted:
+                raise
+            self.is_stopped = True
+            self.notices.append(f"interrupted at {name!r}; earlier candidates are kept")
+        self._send_progress(_LAST, len(names))
+        if skipped:
+            self._note_skipped(skipped)
 
-    def choose_members(self, weights: FloatArray) -> Members:
-        """Refit the candidates that have a weight to all rows, or keep their folds.
-
-        A model of all rows ranks better than the mean of models that lack a fold each.
-        """
-        order = np.argsort(-weights, kind="stable")
-        kept = [(self.fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]
-        rows, clock = self._rows, self._clock
-        if rows.plan.refits and not self.is_stopped:
-            try:
-                clock.check(rows.seconds_to_refit([one for one, _ in kept]))
-                return refit(kept, rows, self._setting, lambda *_: clock.check())
-            except TimeUpError:
-                self.notices.append(
-                    "there was no time to fit the models to all rows; those of the "
-                    "folds are averaged"
-                )
-            except KeyboardInterrupt:
-                self.notices.append(
-                    "interrupted before the models were fitted to all rows"
-                )
-            except Exception as error:
-                self.notices.append(f"not fitted to all rows: {_reason(error)}")
-        return keep_folds(kept, rows)
-
-    def _attempt(self, candidate: Candidate, n_candidates: int) -> None:
-        """Fit one candidate, or take it from the checkpoint."""
-        done = self._checkpoint and self._checkpoint.find(candidate)
-        if done:
-            self._keep(done)
-            return
-        self._check_time()
-        if self._send_progress(candidate.name, n_candidates):
-            self.notices.append("the callback ended the search")
-            self.is_stopped = bool(self.fitted)
-        if not self.is_stopped:
-            found = fit_out_of_fold(
-                candidate, self._rows, self._setting, self._check_time
+    def _try(
+        self,
+        name: str,
+        model: TableCandidate,
+        done: FittedCandidate | None,
+        *,
+        must_succeed: bool,
+    ) -> bool:
+        """Fit a candidate unless it is done; return False if the time was up."""
+        try:
+            fitted = done or fit_out_of_fold(
+                name, model, self.folded, self.setting, self._check_time
             )
-            self._keep(found)
-            if self._checkpoint is not None:
-                self._checkpoint.keep(found)
+        except TimeUpError:
+            return False
+        except Exception as error:
+            if must_succeed:
+                raise
+            _note_failure(self.notices, f"{name} is left out", error)
+            return True
+        self.fitted.append(fitted)
+        value = self.held_out.measure(fitted.logits)
+        if not value <= self.best[1]:
+            self.best = name, value
+        if self.checkpoint is not None:
+            self.checkpoint.keep(fitted)
+        return True
 
-    def _note_late(self, names: Sequence[str]) -> None:
+    def _has_time(self, needed: float = 0.0) -> bool:
+        """Return whether there is time for a step, for combining and for refitting."""
+        if not self.fitted:
+            return True
+        n_logits = self.held_out.folds.size * (len(self.fitted) + 1)
+        share = _TIME_TO_COMBINE * (self.clock.time_limit or 0.0)
+        needed += max(share, _SECONDS_PER_LOGIT * n_logits)
+        if self.setting.refits:
+            needed += _seconds_to_refit(self.fitted, self.folded)
+        return self.clock.has(needed)
+
+    def _check_time(self, *_: Any, needed: float = 0.0) -> None:
+        if not self._has_time(needed):
+            raise TimeUpError
+
+    def _send_progress(self, name: str, n_candidates: int) -> bool:
+        """Report the progress; return whether the search should stop."""
+        clock, n_done = self.clock, len(self.fitted)
+        times = clock.seconds, clock.time_limit
+        progress = AutoProgress(name, n_done, n_candidates, *self.best, *times)
+        return self.report is not None and bool(self.report(progress))
+
+    def _note_skipped(self, names: Sequence[str]) -> None:
         # "time limit" without the syntax of an option: Python and the shell print it
-        limit = f"the time limit of {self._clock.time_limit:g} s"
+        limit = f"the time limit of {self.clock.time_limit:g} s"
         self.notices.append(
             f"{limit} left no time for {', '.join(names)}; raise it to try them"
         )
         if len(self.fitted) == 1:
             warnings.warn(
-                f"{limit} was enough for one model only, {self._best!r}; raise it to "
+                f"{limit} was enough for one model only, {self.best[0]!r}; raise it to "
                 "get a better one.",
                 UserWarning,
                 stacklevel=4,
             )
 
-    def _send_progress(self, candidate: str, n_candidates: int) -> bool:
-        """Report the progress; return whether the search should stop."""
-        if self._report is None:
-            return False
-        progress = AutoProgress(
-            candidate,
-            len(self.fitted),
-            n_candidates,
-            self._best,
-            self._score,
-            self._clock.seconds,
-            self._clock.time_limit,
+
+def _note_failure(notices: list[str], outcome: str, error: Exception) -> None:
+    """Note why a candidate failed, and warn unless the error explains it."""
+    reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+    notices.append(f"{outcome}: {reason}")
+    if not isinstance(error, _NOT_APPLICABLE):
+        warnings.warn(f"{outcome}: {reason}", RuntimeWarning, stacklevel=4)
+
+
+def fit_out_of_fold(
+    name: str,
+    model: TableCandidate,
+    folded: FoldedTable,
+    setting: SearchSetting,
+    check_time: CheckTime,
+) -> FittedCandidate:
+    """Fit a candidate to each fold, and score the held-out rows.
+
+    `check_time` receives the expected seconds before each step, those of the previous
+    fold, and is also called within fits that allow it; it raises to end them.
+    """
+    models: list[Any] = []
+    parts, seconds = [], [0.0]
+    is_blind = setting.is_limited and not _can_be_stopped(model)
+    for fold, (train, _) in enumerate(folded.folds):
+        to_encode = folded.seconds_to_encode(model.view, fold)
+        check_time(needed=seconds[-1] + to_encode)
+        _, new = folded.matrices(model.view, fold)
+        n_rows = min(train.size, model.max_rows)
+        options = _fit_options(model, setting, check_time)
+        start = time.perf_counter()
+        with warnings.catch_warnings(action="ignore"):
+            # candidates may fail to converge, or learn nothing: the metric shows it
+            if is_blind and not models and n_rows > _MANY_ROWS:
+                # nothing can stop this fit, so a sixteenth of the rows shows its speed
+                some = model._replace(max_rows=n_rows // 16)
+                folded.fit(some, fold, **options)
+                check_time(needed=16.0 * (time.perf_counter() - start))
+            models.append(folded.fit(model, fold, **options))
+        parts.append(score_rows(models[-1], new))
+        seconds.append(time.perf_counter() - start)
+    return FittedCandidate(name, model, models, parts, sum(seconds))
+
+
+def _can_be_stopped(model: TableCandidate) -> bool:
+    return "callback" in model.estimator.get_params(deep=False)
+
+
+def _fit_options(
+    model: TableCandidate, setting: SearchSetting, check_time: CheckTime
+) -> dict[str, Any]:
+    return {
+        "random_state": setting.random_state,
+        "callback": check_time if _can_be_stopped(model) else None,
+    }
+
+
+def _seconds_to_refit(fitted: Sequence[FittedCandidate], folded: FoldedTable) -> float:
+    """Estimate the seconds of fits to all rows."""
+    n_trained = sum(train.size for train, _ in folded.folds)
+    n_rows, seconds = folded.target.labels.size, sum(one.seconds for one in fitted)
+    return _LONGER_WITH_MORE_ROWS * n_rows / n_trained * (folded.seconds + seconds)
+
+
+def fit_members(
+    fitted: Sequence[FittedCandidate],
+    weights: FloatArray,
+    folded: FoldedTable,
+    plan: FoldPlan,
+    setting: SearchSetting,
+    clock: SearchClock,
+    notices: list[str],
+) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
+    """Refit the candidates that have a weight to all rows, or keep their folds.
+
+    Return encoders, of all rows or of each fold, and a record per model. A model of all
+    rows ranks better than the mean of models that lack a fold each.
+    """
+    order = np.argsort(-weights, kind="stable")
+    chosen = [(fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]
+    try:
+        if setting.refits:
+            clock.check(_seconds_to_refit([one for one, _ in chosen], folded))
+            return _refit(chosen, folded, plan, setting, lambda *_, **__: clock.check())
+    except TimeUpError:
+        notices.append(
+            "there was no time to fit the models to all rows; those of the folds are "
+            "averaged"
         )
-        try:
-            return bool(self._report(progress))
-        except Exception as error:
-            self._callback_error = error  # not one of the candidate
-            raise
-
-    def _check_time(self, *_: Any, needed: float = 0.0) -> None:
-        """Raise unless there is time for a step, for combining and for refitting."""
-        if self.fitted:
-            n_logits = self._rows.plan.rows.size * (len(self.fitted) + 1)
-            share = _TIME_TO_COMBINE * (self._clock.time_limit or 0.0)
-            needed += max(share, _SECONDS_PER_LOGIT * n_logits)
-            self._clock.check(needed + self._rows.seconds_to_refit(self.fitted))
-
-    def _keep(self, found: FittedCandidate) -> None:
-        self.fitted.append(found)
-        ranked = self._rows.ranked(found.logits[:, None], self._setting)
-        value = ranked.measure(found.logits)
-        if not value <= self._score:
-            self._best, self._score = found.candidate.name, value
+    except KeyboardInterrupt:
+        notices.append("interrupted before the models were fitted to all rows")
+    except Exception as error:
+        _note_failure(notices, "not fitted to all rows", error)
+    records = [
+        _member(
+            one,
+            weight,
+            [one.models[k] for k in plan.scoring],
+            [learn_scale(one.parts[k], one.spread) for k in plan.scoring],
+        )
+        for one, weight in chosen
+    ]
+    return [folded.encoder(k) for k in plan.scoring], records
 
 
-def _reason(error: Exception) -> str:
-    """Return why a candidate failed, for a notice."""
-    if RAISES and not isinstance(error, _NOT_APPLICABLE):
-        raise error
-    return f"{type(error).__name__}: {error}".partition("\n")[0]
+def _refit(
+    chosen: Sequence[tuple[FittedCandidate, float]],
+    folded: FoldedTable,
+    plan: FoldPlan,
+    setting: SearchSetting,
+    check_time: CheckTime,
+) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
+    """Fit to all rows, each model on the scale of its held-out rows."""
+    everything = np.arange(folded.table.shape[0]), np.empty(0, dtype=np.intp)
+    whole = FoldedTable(
+        folded.table, folded.target, [everything], template=folded.template
+    )
+    is_scoring = np.isin(plan.fold_of_row, plan.scoring)
+    records = []
+    for one, weight in chosen:
+        with warnings.catch_warnings(action="ignore"):
+            options = _fit_options(one.model, setting, check_time)
+            model = whole.fit(one.model, 0, **options)
+        scale = learn_scale(one.scores[is_scoring], one.spread)
+        records.append(_member(one, weight, [model], [scale]))
+    return [whole.encoder(0)], records
+
+
+def _member(
+    one: FittedCandidate, weight: float, models: list[Any], scales: list[FloatArray]
+) -> dict[str, Any]:
+    view = one.model.view
+    parts = {"models": models, "scales": scales}
+    return {"name": one.name, "weight": weight, "view": view, **parts}

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_relevance_levels,
     check_row_count,
@@ -53,7 +52,6 @@ def check_fitted_columns(estimator: Any, X: Any) -> None:
         )
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class LightGBMTrees(BaseEstimator):
     """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns.
@@ -86,14 +84,34 @@ class LightGBMTrees(BaseEstimator):
     _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return scores; higher ranks first."""
+        """Return scores; higher ranks first.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray
+        """
         check_fitted_columns(self, X)
         if X.shape[0] == 0:
             return np.empty(0)
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
     def contributions(self, X: Any) -> FloatArray:
-        """Split scores into contributions of columns (SHAP values of the trees)."""
+        """Split scores into contributions of columns (SHAP values of the trees).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray
+        """
         check_is_fitted(self)
         return contributions(self, X)
 
@@ -131,17 +149,38 @@ class LightGBMTrees(BaseEstimator):
             n_threads(self.n_jobs, n_rows=1)
 
 
-@documented
 class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     """LightGBM's trees with the log loss and its own defaults, a baseline.
 
     Missing values and categories need no imputation and no one-hot columns.
     ``params={"boosting": "rf"}`` with a bagging fraction is a forest.
 
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    params : dict, default=None
+        Further parameters of the library, by its own names.
+    callback : callable, default=None
+        Called with the number of trees after each; an exception ends the fit. Not
+        stored by :func:`aucmax.save`.
+
     Attributes
     ----------
     model_text_ : str
         The trees in LightGBM's text format.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
     """
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -151,6 +190,15 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             The features; NaN is a missing value.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         self._grow({"objective": "binary"}, X, labels, weight)
@@ -158,9 +206,25 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         return self
 
 
-@documented
 class QueryTrees(LightGBMTrees):
-    """Trees that learn levels of relevance within queries."""
+    """Trees that learn levels of relevance within queries.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    params : dict, default=None
+        Further parameters of the library, by its own names.
+    callback : callable, default=None
+        Called with the number of trees after each; an exception ends the fit. Not
+        stored by :func:`aucmax.save`.
+    """
 
     def fit(
         self,
@@ -178,6 +242,15 @@ class QueryTrees(LightGBMTrees):
             The features; NaN is a missing value.
         y : array-like of shape (n_rows,)
             Levels of relevance: whole numbers, 0 or above, at most 31.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; the value is then a mean over queries.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         levels = check_relevance_levels(self, y)
         check_row_count(levels, X.shape[0])
@@ -204,13 +277,28 @@ class QueryTrees(LightGBMTrees):
         """Train on rows that are sorted by query, and store the trees."""
 
 
-@documented
 class LambdaRankBaseline(QueryTrees):
     """LightGBM's lambdarank with its own defaults, a baseline.
 
     It learns the order of rows within queries, by levels of relevance, for the NDCG.
     Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
     other loss of queries, and ``"regression"`` predicts the level of each row.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    params : dict, default=None
+        Further parameters of the library, by its own names.
+    callback : callable, default=None
+        Called with the number of trees after each; an exception ends the fit. Not
+        stored by :func:`aucmax.save`.
 
     Attributes
     ----------
@@ -231,13 +319,28 @@ class LambdaRankBaseline(QueryTrees):
         self._grow(parameters, X, levels, weight, sizes)
 
 
-@documented
 class XGBoostRanker(QueryTrees):
     """XGBoost's trees for the NDCG (``rank:ndcg``), if it is installed.
 
     It learns the order of rows within queries, by levels of relevance; a query has the
     mean weight of its rows. Category codes are read as numbers, and 0 in a sparse
     matrix is a missing value. The trees are stored in LightGBM's format.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    params : dict, default=None
+        Further parameters of the library, by its own names.
+    callback : callable, default=None
+        Called with the number of trees after each; an exception ends the fit. Not
+        stored by :func:`aucmax.save`.
 
     Attributes
     ----------

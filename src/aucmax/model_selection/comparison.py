@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.docstrings import documented
 from aucmax.inference.estimates import holm
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableEncoder, TableNotice, Target
@@ -152,7 +151,6 @@ _SCHEMES = {
 }
 
 
-@documented
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """The results of all models on the same folds; it prints as a table.
@@ -244,7 +242,12 @@ class Comparison:
         return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the rows, as plain values for JSON."""
+        """Return everything but the rows, as plain values for JSON.
+
+        Returns
+        -------
+        dict
+        """
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
@@ -285,7 +288,12 @@ class Comparison:
         return [*_aligned(rows), "", *_aligned(tests)]
 
     def explain(self) -> list[str]:
-        """Return sentences that explain the numbers of the table."""
+        """Return sentences that explain the numbers of the table.
+
+        Returns
+        -------
+        list of str
+        """
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"

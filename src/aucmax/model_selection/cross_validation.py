@@ -49,7 +49,6 @@ import polars as pl
 from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
-from aucmax._core.docstrings import documented
 from aucmax._core.row_splits import Folds
 from aucmax._core.validation import positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
@@ -84,8 +83,8 @@ from aucmax.tables import (
 )
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import (
-    Candidate,
     FoldedTable,
+    TableCandidate,
     check_rows,
     fitted_model,
 )
@@ -94,10 +93,9 @@ from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.target_encoding import match_target
 
-Models = Mapping[str, Candidate]
+Models = Mapping[str, TableCandidate]
 
 
-@documented
 def compare_models(
     X: Any,
     y: Any,
@@ -143,8 +141,10 @@ def compare_models(
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from missing values and category codes if it has a parameter
-        ``categorical_features``; a :class:`~aucmax.tables.TableModel` has its own view.
-        The default name is that of the class. By default linear, logistic, lightgbm and
+        ``categorical_features``; a pipeline with a ColumnTransformer or a
+        :class:`~aucmax.tables.TableEncoder` gets the table itself. A pair
+        ``("lambdamart", {"n_estimators": 500})`` sets parameters of a named model. The
+        default name is that of the class. By default linear, logistic, lightgbm and
         lambdamart are compared; with a range also lambdamart-pauc, with queries also
         lambdarank; with censored times the models that learn them, and estimators of
         other packages that score risks by ``predict``. "auto" is
@@ -153,6 +153,8 @@ def compare_models(
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
         Row weights, in training and in all measures.
+    groups : array-like of shape (n_rows,), default=None
+        Rows of one group are in one fold.
     times : array-like of shape (rows,), optional
         Numbers or dates: each fold is later than the training rows of its models.
     test : pair (table, target), optional
@@ -183,6 +185,10 @@ def compare_models(
         Total seconds for "auto" over all folds; None sets no limit.
     progress : callable, optional
         Called with a line of text after each fit.
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.mapped import row_blocks
 from aucmax._core.parameters import check_choice, check_integer
@@ -25,7 +24,6 @@ _TREES_AT_ONCE = 20
 _LARGEST = np.finfo(np.float32).max
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class Forest(BinaryRanker):
     """A forest of scikit-learn: the mean share of positives in the leaves of a row.
@@ -72,6 +70,12 @@ class Forest(BinaryRanker):
         The first split of each tree, or its only leaf.
     shares_ : ndarray
         The distinct shares of positives of all leaves.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
     """
 
     _unsaved_params = ("callback",)
@@ -103,6 +107,15 @@ class Forest(BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             The features; NaN in an ndarray is a missing value.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         grown = self._forest(X.shape[0])
@@ -120,11 +133,27 @@ class Forest(BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the mean share of positives, less one half."""
+        """Return the mean share of positives, less one half.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN in an ndarray is a missing value.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         return self._shares(X) - 0.5
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the mean shares of both classes in the leaves.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN in an ndarray is a missing value.
 
         Returns
         -------

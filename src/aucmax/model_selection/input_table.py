@@ -1,7 +1,5 @@
 """Check the input of AutoRanker: tables with names, arrays, and sparse matrices."""
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from aucmax._core.features import (
     levels_with_weight,
 )
 from aucmax._core.validation import (
-    BoolArray,
     TooManyClassesError,
     check_qid,
     check_sample_weight,
@@ -33,30 +30,6 @@ from aucmax.tables.target import Grading
 from aucmax.tables.target_encoding import read_moments, reject_negligible_weights
 
 
-@dataclass(frozen=True)
-class GivenRows:
-    """The checked rows of a fit, without those of weight 0."""
-
-    table: Any
-    classes: NDArray[Any]  # negative and positive label, or the levels
-    target: Target
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """The values of the target, the positive one last."""
-        return np.array(self.target.grading.values)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.target.labels.size
-
-    @cached_property
-    def labels(self) -> BoolArray:
-        """Which rows are positive."""
-        return np.asarray(self.target.relevant > 0)
-
-
 def read_rows(
     estimator: Any,
     X: Any,
@@ -67,14 +40,17 @@ def read_rows(
     groups: Any = None,
     times: Any = None,
     may_be_levels: bool = False,
-) -> GivenRows:
-    """Check the arguments of a fit; levels are allowed with queries, or on request."""
+) -> tuple[Any, Target, NDArray[Any]]:
+    """Check the arguments of a fit, and drop rows of weight 0.
+
+    Return the table, the target, and the negative and positive label or the levels,
+    which are allowed with queries, or on request.
+    """
     table = read_table(estimator, X, fitting=True)
     if isinstance(y, Target):
         check_rows(table, y)
-        grading = y.grading
-        classes = np.unique(y.labels) if y.is_graded else np.array(grading.classes)
-        return GivenRows(table, classes, y)
+        classes = np.unique(y.labels) if y.is_graded else np.array(y.grading.classes)
+        return table, y, classes
     n_rows = table.shape[0]
     labels: NDArray[Any]
     durations = None
@@ -119,7 +95,7 @@ def read_rows(
         if not weight.all():
             kept = np.flatnonzero(weight)
             table, target = table[kept], target.take(kept)
-    return GivenRows(table, classes, target)
+    return table, target, classes
 
 
 def read_target(estimator: Any, y: Any, sample_weight: Any, qid: Any) -> Target:

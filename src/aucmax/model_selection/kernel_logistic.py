@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
@@ -20,7 +19,6 @@ from aucmax.binary_ranker import BinaryRanker
 _ROWS_AT_A_TIME = 20_000
 
 
-@documented
 class KernelLogistic(BinaryRanker):
     r"""A smooth ranking: :math:`f(x) = \sum_k a_k \exp(-\gamma |x - x_k|^2)`.
 
@@ -49,7 +47,22 @@ class KernelLogistic(BinaryRanker):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Draw landmarks and learn their weights; features are to be on one scale."""
+        """Draw landmarks and learn their weights; features are to be on one scale.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         gamma = self.width / max(_total_variance(X), np.finfo(float).tiny)
         nystroem = Nystroem(
@@ -75,7 +88,18 @@ class KernelLogistic(BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows by their distances to the landmarks."""
+        """Score rows by their distances to the landmarks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
         for start in range(0, scores.size, _ROWS_AT_A_TIME):

@@ -7,7 +7,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.model_selection.fitted_candidates import FittedCandidate
+from aucmax.model_selection.auto_search import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     Estimate,
     compare_scores,
@@ -58,7 +58,7 @@ def board(
 ) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: the combination, then models by metric."""
     columns = [ensemble.honest_scores, *ranked.logits.T]
-    names = [COMBINATION, *(one.candidate.name for one in fitted)]
+    names = [COMBINATION, *(one.name for one in fitted)]
     shares = [1.0, *ensemble.weights.tolist()]
     seconds = [float(sum(one.seconds for one in fitted)), *(o.seconds for o in fitted)]
     estimates = [estimate(ranked, scores) for scores in columns[1:]]

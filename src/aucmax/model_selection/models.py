@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # this list must load fast
-    from aucmax.tables.cross_fit import Candidate
+    from aucmax.tables.cross_fit import TableCandidate
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -33,6 +33,7 @@ class SearchSetting(NamedTuple):
     n_jobs: int
     random_state: int
     is_limited: bool = False  # whether there is a time limit
+    refits: bool = True  # whether the chosen models are fitted to all rows in the end
     stores_rows: bool = True  # whether a model may hold training rows
     metric: str = "partial_auc"  # the metric that counts, by its name
     is_ranking: bool = False  # whether it is one of levels, or of the top of queries
@@ -387,9 +388,9 @@ def named_candidate(
     ranges: Ranges | None = None,
     metric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
-) -> "Candidate":
+) -> "TableCandidate":
     """Make a candidate of the list, for the goal as far as it can be trained for it."""
-    from aucmax.tables.cross_fit import Candidate
+    from aucmax.tables.cross_fit import TableCandidate
 
     choice = find_model(name)
     module, class_name = choice.home.split(":")
@@ -398,7 +399,7 @@ def named_candidate(
     if metric is not None and choice.takes_metric:
         chosen.setdefault("metric", metric)
     estimator = getattr(import_module(module), class_name)
-    return Candidate(
+    return TableCandidate(
         name,
         estimator(**{**choice.settings, **part, **chosen}),
         choice.view,
@@ -444,7 +445,7 @@ def require_survival(models: Sequence[Any]) -> None:
         )
 
 
-def aim_auto(candidate: "Candidate", metric: str, target: Any) -> "Candidate":
+def aim_auto(candidate: "TableCandidate", metric: str, target: Any) -> "TableCandidate":
     """Have an unfitted AutoRanker maximise the metric that decides."""
     if target.is_graded and target.queries is None and metric == "auc":
         return candidate._replace(learns_levels=False)
@@ -454,12 +455,12 @@ def aim_auto(candidate: "Candidate", metric: str, target: Any) -> "Candidate":
 
 
 def name_candidates(
-    models: Any, make: "Callable[..., Candidate]" = named_candidate
-) -> "dict[str, Candidate]":
+    models: Any, make: "Callable[..., TableCandidate]" = named_candidate
+) -> "dict[str, TableCandidate]":
     """Return a candidate for each name, estimator or pair, by its name."""
     if isinstance(models, str) or not isinstance(models, Sequence) or len(models) == 0:
         raise ValueError(f"give a list of at least one model, got {models!r}.")
-    candidates: dict[str, Candidate] = {}
+    candidates: dict[str, TableCandidate] = {}
     for model in models:
         is_pair = isinstance(model, tuple) and len(model) == 2
         name, choice = model if is_pair else (None, model)
@@ -479,11 +480,11 @@ def name_candidates(
     return candidates
 
 
-def _as_candidate(model: Any) -> "Candidate":
+def _as_candidate(model: Any) -> "TableCandidate":
     from sklearn.compose import ColumnTransformer
 
     from aucmax.tables import TableEncoder
-    from aucmax.tables.cross_fit import Candidate
+    from aucmax.tables.cross_fit import TableCandidate
 
     if isinstance(model, type) or not hasattr(model, "get_params"):
         raise TypeError(
@@ -497,7 +498,7 @@ def _as_candidate(model: Any) -> "Candidate":
         for part in (model, *parameters.values())
     ):
         view = "frame"  # it encodes the columns itself
-    return Candidate(_class_name(model), model, view)
+    return TableCandidate(_class_name(model), model, view)
 
 
 def _class_name(estimator: Any) -> str:
@@ -506,7 +507,9 @@ def _class_name(estimator: Any) -> str:
     return type(steps[-1][1] if steps else estimator).__name__
 
 
-def choose_candidates(models: Any, setting: SearchSetting) -> "list[Candidate]":
+def choose_candidates(
+    models: Any, setting: SearchSetting
+) -> "dict[str, TableCandidate]":
     """Return the candidates for a setting: the default ones, or those given."""
     if isinstance(models, str):
         if models != "default":
@@ -528,7 +531,7 @@ def choose_candidates(models: Any, setting: SearchSetting) -> "list[Candidate]":
     elif setting.is_survival:
         require_survival(models)
     make = partial(_search_candidate, setting, is_alone=len(models) == 1)
-    return [*name_candidates(models, make).values()]
+    return name_candidates(models, make)
 
 
 def _search_candidate(
@@ -537,7 +540,7 @@ def _search_candidate(
     *,
     is_alone: bool,
     parameters: Mapping[str, Any] | None = None,
-) -> "Candidate":
+) -> "TableCandidate":
     """Make a candidate of the list as AutoRanker tries it."""
     one_model = [name for name, choice in MODELS.items() if name != "auto"]
     choice = find_model(name, one_model)

@@ -51,7 +51,7 @@ class Spread(NamedTuple):
     width: float
 
     @classmethod
-    def of(cls, scores: FloatArray) -> Self:
+    def from_scores(cls, scores: FloatArray) -> Self:
         """Return the spread of some scores."""
         return cls(float(scores.mean()), float(scores.std()))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.threads import import_package
 
 if TYPE_CHECKING:
@@ -86,7 +85,6 @@ class Drawing:
         return figure
 
 
-@documented
 class Display(Drawing):
     """A picture that can be drawn again on other axes."""
 
@@ -98,6 +96,11 @@ class Display(Drawing):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it.
 
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
         Returns
         -------
         display
@@ -108,7 +111,6 @@ class Display(Drawing):
         return self
 
 
-@documented
 class ScoredDisplay(Display):
     """A picture of the scores of one model, or of several."""
 
@@ -140,8 +142,16 @@ class ScoredDisplay(Display):
 
         Parameters
         ----------
+        estimator : object
+            A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
         name : str, default=None
             Name of the model in the legend; its class by default.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
         **options
             Further options of ``from_predictions``.
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import average_precision_score
@@ -50,7 +49,6 @@ class PrecisionRecallCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class PrecisionRecallDisplay(ScoredDisplay):
     """Precision-recall curves, drawn by scikit-learn's display of the same name.
@@ -89,6 +87,26 @@ class PrecisionRecallDisplay(ScoredDisplay):
 
         Rows that tie at the end of the list count in equal parts, as in
         :func:`aucmax.metrics.precision_at_k`.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
+        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+            Scores of one model, or of several by name, for the same rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------
@@ -163,7 +181,6 @@ class GainsCurve:
         return float(self.ranked.found_among(opened))
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class GainsDisplay(ScoredDisplay):
     """Cumulative gains or lift, with the interface of scikit-learn's displays.
@@ -216,6 +233,30 @@ class GainsDisplay(ScoredDisplay):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the curves of scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
+        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+            Scores of one model, or of several by name, for the same rows.
+        opened : int, optional
+            Number of cases to review: marked on every curve and stated in the legend.
+        kind : {"gains", "lift"}
+            Positives found, or their number relative to a random order.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------

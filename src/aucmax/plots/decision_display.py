@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax.plots._display import (
     GREY,
     REFERENCE,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from aucmax.decisions import NetBenefit
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class DecisionCurveDisplay(ScoredDisplay):
     """Net benefit by threshold, compared with acting on all rows and on none.
@@ -72,11 +70,28 @@ class DecisionCurveDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
         y_scores : array-like of shape (n_rows,), or a mapping from names to such
             Probabilities of the positive class, of one model or of several by name.
         thresholds : array-like of shape (n_thresholds,), optional
             Thresholds from 0 to below 1; by default 0.01, 0.02, ... up to the last one
             that a row exceeds.
+        standardised : bool, default=False
+            Whether to draw the net benefit as a share of the largest possible.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax.plots._display import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress, plain
 
@@ -31,7 +30,6 @@ class ScorecardDisplay(Drawing):
     bars_: list[Patch]  # from top to bottom
 
 
-@documented
 def scorecard(
     card: Scorecard, *, max_rows: int = 20, ax: Axes | None = None
 ) -> ScorecardDisplay:
@@ -43,6 +41,12 @@ def scorecard(
         The card, as ``MarginRanker.scorecard()`` returns it.
     max_rows : int
         Draw at most this many rules. The label of the axis states what is left out.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ScorecardDisplay
 
     Examples
     --------
@@ -93,7 +97,6 @@ class MarginCurveDisplay(Drawing):
     envelope_: FillBetweenPolyCollection  # the curve is proven not to be there
 
 
-@documented
 def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDisplay:
     r"""Draw :math:`\hat\gamma(\nu^+)`, its lowest point, and the region proven empty.
 
@@ -105,6 +108,12 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
     ----------
     curve : MarginCurve
         The curve, as a model with ``formulation="global"`` has it.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    MarginCurveDisplay
 
     References
     ----------

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import check_binary_labels, reject_unreadable
 from aucmax.inference import MetricInterval, auc_interval, compare_auc
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 _MIN_ROWS = 2  # per class in a training sample
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class ImportanceDisplay(ScoredDisplay):
     """Drops of the AUC by column, with intervals, the largest on top.
@@ -69,8 +67,25 @@ class ImportanceDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        estimator : object
+            A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
+        max_columns : int
+            Draw at most this many columns. A line below states how many are left out.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
         **options
             Options of :func:`aucmax.inspection.permutation_importance`.
+
+        Returns
+        -------
+        display
+            The drawing.
         """
         # loads tables and models, which other pictures do without
         from aucmax.inspection import permutation_importance
@@ -98,9 +113,33 @@ class ImportanceDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
+        y_score : array-like of shape (n_rows,)
+            Finite scores, high for positive or relevant rows; compared as float64.
         shuffled : mapping from str to array-like of shape (n_rows,)
             For each column the scores of the same rows with its cells shuffled, or
             those of a model that was fitted without it.
+        fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+            The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+            negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
+        confidence : float, default=0.95
+            Probability that the interval is meant to cover.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        max_columns : int
+            Draw at most this many columns. A line below states how many are left out.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------
@@ -171,7 +210,6 @@ class ImportanceDisplay(ScoredDisplay):
         ax.set_title(f"Column importance of {name}, {measure} {found.value:.3f}")
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class LearningCurveDisplay(ScoredDisplay):
     """AUC on the same test rows by the number of training rows.
@@ -217,6 +255,22 @@ class LearningCurveDisplay(ScoredDisplay):
             Labels of the test rows.
         y_scores : mapping from int to array-like of shape (n_rows,)
             Their scores, by the number of training rows of the model.
+        fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+            The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+            negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
+        confidence : float, default=0.95
+            Probability that the interval is meant to cover.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
         """
         if not y_scores:
             raise ValueError("There is nothing to draw: y_scores is an empty mapping.")
@@ -253,6 +307,12 @@ class LearningCurveDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        estimator : object
+            A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second in sorted order is the positive class.
         n_rows : sequence of int, optional
             Numbers of training rows; by default about an eighth, a quarter, a half and
             all of those that are not tested.
@@ -260,8 +320,17 @@ class LearningCurveDisplay(ScoredDisplay):
             Share of the rows to test on.
         random_state : int
             Seed of the split.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
         **options
             Further options of :meth:`from_predictions`.
+
+        Returns
+        -------
+        display
+            The drawing.
         """
         from sklearn.base import clone
         from sklearn.model_selection import train_test_split

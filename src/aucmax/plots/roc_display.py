@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.inference import MetricInterval, ROCBand, auc_interval, roc_band
 from aucmax.metrics import ROCPoints, partial_auc_score, roc_auc_score, roc_points
@@ -37,7 +36,6 @@ _ZOOM_GRID = np.linspace(0.0, 1.0, 501)
 _INSET = (0.46, 0.1, 0.5, 0.46)
 
 
-@documented
 def roc_curve(
     y_true: ArrayLike, y_scores: ArrayLike | Mapping[str, ArrayLike], **options: Any
 ) -> ROCCurveDisplay:
@@ -51,6 +49,10 @@ def roc_curve(
 
     Parameters
     ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes: booleans, numbers or strings.
+    y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        Scores of one model, or of several by name, for the same rows.
     **options
         Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`, `confidence`,
         `sample_weight`, `pos_label`, `zoom`, `ax` and others.
@@ -99,7 +101,6 @@ class ROCCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class ROCCurveDisplay(ScoredDisplay):
     """ROC curves, with the interface of scikit-learn's displays.
@@ -158,10 +159,31 @@ class ROCCurveDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
+        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+            Scores of one model, or of several by name, for the same rows.
         fpr_range : pair of float, optional
             Range of false positive rates to shade and to take the partial AUC over.
         confidence : float or None
             Coverage of interval and band; None draws neither.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        zoom : bool, optional
+            Whether to draw the inset; by default only where curves hide each other.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+        curve_kwargs : mapping, optional
+            Passed on to matplotlib's ``plot``; replaces our colours and styles.
+
+        Returns
+        -------
+        display
+            The drawing.
         """
         rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
 

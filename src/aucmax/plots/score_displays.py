@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, check_number
 from aucmax._core.validation import (
     BoolArray,
@@ -47,7 +46,6 @@ _MIN_BARS, _MAX_BARS = 10, 40
 _MAX_BINS = 100_000  # more cannot be drawn
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay(ScoredDisplay):
     """Reliability diagrams of scikit-learn, with intervals.
@@ -89,10 +87,25 @@ class CalibrationDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
         y_scores : array-like of shape (n_rows,), or a mapping from names to such
             Probabilities of the positive class, of one model or of several by name.
         n_groups : int, default=10
             Maximum number of groups.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------
@@ -164,7 +177,6 @@ def _label(name: str | None, found: Reliability) -> str:
     return errors if name is None else f"{name}\n{errors}"
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class ScoreDensityDisplay(ScoredDisplay):
     """Densities of the scores of positives and of negatives, each of area 1.
@@ -227,8 +239,27 @@ class ScoreDensityDisplay(ScoredDisplay):
 
         Parameters
         ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes: booleans, numbers or strings.
         y_scores : array-like of shape (n_rows,)
             Scores of one model.
+        bins : int, optional
+            Number of bars; by default 10 to 40, growing with the smaller class.
+        threshold : float, optional
+            Where to draw a line; the legend counts positives and false alarms above.
+        sample_weight : ndarray of shape (n_rows,), optional
+            Weights of the rows.
+        pos_label : label, default=None
+            The positive class; by default, the second label in sorted order.
+        name : str, default=None
+            Name of the model in the legend.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display
+            The drawing.
 
         Examples
         --------

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.docstrings import documented
 from aucmax._core.threads import import_package
 from aucmax.inference.results import p_value_text
 from aucmax.report.contents import ReportContents
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 _ENDINGS = (".html", ".htm", ".md")
 
 
-@documented
 class Report:
     """A page about a comparison or a model, to share.
 
@@ -45,12 +43,22 @@ class Report:
         return table_as_html(self.contents)
 
     def html(self) -> str:
-        """Return the page as HTML, without external resources."""
+        """Return the page as HTML, without external resources.
+
+        Returns
+        -------
+        str
+        """
         template = _environment().get_template("page.html.j2")
         return template.render(view=page_view(self.contents))
 
     def markdown(self) -> str:
-        """Return the page as Markdown, with tables in place of pictures."""
+        """Return the page as Markdown, with tables in place of pictures.
+
+        Returns
+        -------
+        str
+        """
         template = _environment().get_template("page.md.j2")
         text = template.render(view=page_view(self.contents))
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -64,6 +72,10 @@ class Report:
             A name that ends in ``.html`` or ``.md``, which selects the format.
         overwrite : bool, default=False
             Whether to replace an existing file.
+
+        Returns
+        -------
+        Path
         """
         target = check_report_path(path)
         is_markdown = target.suffix.lower() == ".md"

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from aucmax._core.censored_times import is_survival_target
-from aucmax._core.docstrings import documented
 from aucmax.decisions import compare_groups
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
@@ -19,7 +18,6 @@ from aucmax.tables.frames import as_table
 from aucmax.tables.target_encoding import match_target
 
 
-@documented
 def report_model(
     model: Any,
     X: Any,

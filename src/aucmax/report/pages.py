@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.docstrings import documented
 from aucmax._version import __version__
 from aucmax.inference.results import p_value_text
 from aucmax.model_selection.comparison import Comparison, ModelResult
@@ -41,7 +40,6 @@ _MAX_NAMES = 4  # in one sentence
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
 
-@documented
 def report_comparison(
     comparison: Comparison,
     *,

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.docstrings import documented
 from aucmax.datasets.column_names import list_names
 from aucmax.metrics import roc_auc_score
 from aucmax.tables._cell_values import (
@@ -52,7 +51,6 @@ _SUMMARIES = {
 }
 
 
-@documented
 @dataclass(frozen=True)
 class TableNotice:
     """A problem of a table to look at before trusting a result.
@@ -79,11 +77,15 @@ class TableNotice:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the notice in simple values for JSON."""
+        """Return the notice in simple values for JSON.
+
+        Returns
+        -------
+        dict
+        """
         return {**asdict(self), "columns": [*self.columns], "details": [*self.details]}
 
 
-@documented
 def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     """Find problems that make a cross-validation too optimistic; one notice per kind.
 
@@ -106,6 +108,10 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
         True where a row is positive. Of censored times, early events count.
     folds : sequence of (ndarray, ndarray)
         Training and test rows of each fold, by their numbers.
+
+    Returns
+    -------
+    list of TableNotice
 
     Examples
     --------

@@ -31,7 +31,7 @@ from aucmax.tables.target import Target
 _ALL_ROWS = 10**9
 
 
-class Candidate(NamedTuple):
+class TableCandidate(NamedTuple):
     """An unfitted estimator, and how it learns from a table."""
 
     name: str
@@ -113,7 +113,7 @@ def view_training_rows(
 
 
 def fit_estimator(
-    candidate: Candidate,
+    candidate: TableCandidate,
     encoder: TableEncoder,
     matrix: Any,
     target: Target,
@@ -254,7 +254,7 @@ class FoldedTable:
 
     def fit(
         self,
-        candidate: Candidate,
+        candidate: TableCandidate,
         fold: int,
         *,
         random_state: int = 0,
@@ -270,7 +270,7 @@ class FoldedTable:
         encoder, target = self.encoder(fold), self.target.take(rows)
         return fit_estimator(candidate, encoder, matrix, target, callback)
 
-    def fit_and_score(self, candidate: Candidate, fold: int) -> ScoredFold:
+    def fit_and_score(self, candidate: TableCandidate, fold: int) -> ScoredFold:
         """Fit to the training rows of a fold and score its test rows."""
         _, new = self.matrices(candidate.view, fold)
         start = time.perf_counter()

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from aucmax._core import saved_state as saved
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import require_fitted, unchanged_on_failure
 from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.row_splits import Folds
@@ -49,7 +48,6 @@ _SPARSE_BELOW = 0.25
 LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learn the type of each column of a table and turn rows into numbers.
@@ -155,13 +153,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : array-like of shape (rows,), optional
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         self.learn(X, y)
         self.warn_of_dropped()
         return self
 
     def learn(self, X: Any, y: Any = None) -> Self:
-        """Call :meth:`fit` without warnings of columns that are left out."""
+        """Call :meth:`fit` without warnings of columns that are left out.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
+
+        Returns
+        -------
+        Self
+        """
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
         check_choice("view", self.view, ("linear", "trees"))
@@ -247,6 +263,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Columns are found by name, in any order; further columns are ignored.
 
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
         Returns
         -------
         matrix : ndarray or csr_array of shape (rows, n_features_out)
@@ -257,7 +278,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.matrix(X, self.view)
 
     def select(self, X: Any) -> Any:
-        """Return the columns in use, in the order of training, text numbers parsed."""
+        """Return the columns in use, in the order of training, text numbers parsed.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
+        Returns
+        -------
+        Any
+        """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
@@ -269,7 +300,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
 
     def frame(self, X: Any) -> Any:
-        """Return all columns of training unchanged, in the order of training."""
+        """Return all columns of training unchanged, in the order of training.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+
+        Returns
+        -------
+        Any
+        """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
@@ -280,10 +321,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
         view : {"linear", "trees"}
             The matrix.
         known : pair (labels, folds), optional
             Of training rows, for the shares of positives per string.
+
+        Returns
+        -------
+        ndarray or csr_array
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -331,6 +378,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         input_features : None
             Ignored.
+
+        Returns
+        -------
+        ndarray
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -345,6 +396,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         view : {"linear", "trees"}
             The matrix.
+
+        Returns
+        -------
+        list of str
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -367,6 +422,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Place of the column in the matrix.
         value : float
             A number in that column.
+
+        Returns
+        -------
+        float
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -417,7 +476,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return fit_width(table, self.n_features_in_)
 
     def sample_row(self) -> Any:
-        """Return one raw row of missing values, to check a loaded encoder."""
+        """Return one raw row of missing values, to check a loaded encoder.
+
+        Returns
+        -------
+        Any
+        """
         if self.scales_ is None:
             names = [column["name"] for column in self.columns_]
             return pl.DataFrame({name: [None] for name in names})
@@ -457,12 +521,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
         view : {"linear", "trees"}
             The matrix.
         groups : ndarray of int of shape (rows,), optional
             The group or query of each row.
         times : ndarray of float of shape (rows,), optional
             The time of each row.
+
+        Returns
+        -------
+        Any
         """
         labels = _two_labels(y)
         if labels is None or not any(
@@ -477,8 +550,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
         **fit_params
             None.
+
+        Returns
+        -------
+        X_new : ndarray array of shape (n_samples, n_features_new)
+            Transformed array.
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, self.view)
 

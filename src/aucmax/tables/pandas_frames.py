@@ -5,10 +5,10 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from aucmax.tables.cross_fit import Candidate, score_rows
+from aucmax.tables.cross_fit import TableCandidate, score_rows
 
 
-def for_frame(candidate: Candidate, X: Any) -> Candidate:
+def for_frame(candidate: TableCandidate, X: Any) -> TableCandidate:
     """Return a candidate whose estimator gets frames of pandas if X is one."""
     takes_polars = hasattr(candidate.estimator, "leaderboard")  # AutoRanker
     if candidate.view != "frame" or not hasattr(X, "iloc") or takes_polars:

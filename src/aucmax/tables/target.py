@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.censored_times import join_target
-from aucmax._core.docstrings import documented
 from aucmax.tables.folds import unit_of_rows
 
 # further values per row
@@ -73,7 +72,6 @@ class Grading:
         return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-@documented
 @dataclass(frozen=True)
 class Target:
     """The level of each row with the values it stands for, and the queries.
@@ -201,6 +199,10 @@ class Target:
         ----------
         rows : ndarray of int
             Numbers of rows.
+
+        Returns
+        -------
+        Target
         """
         values = {name: getattr(self, name) for name in _OF_ROWS}
         kept: dict[str, Any] = {
@@ -216,6 +218,10 @@ class Target:
         ----------
         other : Target
             The others, with queries and weights if these have them.
+
+        Returns
+        -------
+        Target
         """
         joined: dict[str, Any] = {}
         for name in _OF_ROWS:
@@ -232,7 +238,17 @@ class Target:
         return replace(self, labels=labels, **joined)
 
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Return the weights of some of the rows; None if all count alike."""
+        """Return the weights of some of the rows; None if all count alike.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Numbers of rows.
+
+        Returns
+        -------
+        ndarray, or None
+        """
         return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -245,6 +261,10 @@ class Target:
         ----------
         scores : ndarray of shape (rows,)
             Higher scores rank higher.
+
+        Returns
+        -------
+        ndarray
         """
         shares = np.full(scores.size, 0.5)
         relevant = self.relevant
@@ -279,7 +299,12 @@ class Target:
         return weights
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary in simple values for JSON, without the rows."""
+        """Return a summary in simple values for JSON, without the rows.
+
+        Returns
+        -------
+        dict
+        """
         record: dict[str, Any] = {
             "rows": int(self.labels.size),
             "positive_rows": self.n_positive,

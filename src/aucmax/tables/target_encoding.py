@@ -14,7 +14,6 @@ from aucmax._core.censored_times import (
     is_survival_target,
     split_target,
 )
-from aucmax._core.docstrings import documented
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import warn_of_positive_class
 from aucmax.datasets.typed_files import usual_integers
@@ -25,7 +24,6 @@ from aucmax.tables.frames import series_of_cells
 from aucmax.tables.target import Grading, Target, as_text
 
 
-@documented
 def encode_target(
     values: Any,
     pos_label: Any = None,
@@ -54,6 +52,10 @@ def encode_target(
         The query of each row: numbers or strings.
     qid_name : str, default="qid"
         Name of the queries in messages.
+
+    Returns
+    -------
+    Target
 
     Raises
     ------
@@ -199,7 +201,6 @@ def match_target(
     return _target(series, grading, name, qid, qid_name)
 
 
-@documented
 def describe_rows(
     target: Target,
     *,
@@ -223,6 +224,10 @@ def describe_rows(
         The time of each row: numbers or dates.
     names : mapping of str to str, optional
         Names in messages, by the names of the parameters.
+
+    Returns
+    -------
+    Target
 
     Raises
     ------

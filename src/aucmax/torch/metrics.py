@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
@@ -69,7 +68,6 @@ class _RowMetric:
         return self._labels[0], self._scores[0]
 
 
-@documented
 class AveragePrecision(_RowMetric):
     """The average precision of all rows since the last reset, exact.
 
@@ -104,6 +102,11 @@ class AveragePrecision(_RowMetric):
     def interval(self, confidence: float = 0.95) -> MetricInterval:
         """Return average precision with its interval.
 
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the interval is meant to cover.
+
         Returns
         -------
         MetricInterval
@@ -112,12 +115,17 @@ class AveragePrecision(_RowMetric):
         return metric_interval(*self._rows(), confidence=confidence)
 
 
-@documented
 class PartialAUROC(_RowMetric):
     """The partial AUC of all rows since the last reset, exact.
 
     Has the methods of a torchmetrics metric, without that dependency. The value is the
     mean over the part of the ROC curve.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
 
     See Also
     --------
@@ -158,6 +166,11 @@ class PartialAUROC(_RowMetric):
     def interval(self, confidence: float = 0.95) -> MetricInterval:
         """Return the area with DeLong's interval.
 
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the interval is meant to cover.
+
         Returns
         -------
         MetricInterval
@@ -169,7 +182,6 @@ class PartialAUROC(_RowMetric):
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
 
-@documented
 class AUROC(PartialAUROC):
     r"""The AUC of all rows since the last reset, exact or in bounded memory.
 
@@ -221,14 +233,31 @@ class AUROC(PartialAUROC):
             self._counts = np.zeros((2, 2**self.cell_bits), dtype=np.int64)
 
     def compute(self) -> torch.Tensor:
-        """Return the area."""
+        """Return the area.
+
+        Returns
+        -------
+        tensor
+            A float64 scalar.
+        """
         if self.cell_bits is None:
             return super().compute()
         area = _CountedRows(self._counts).area
         return torch.tensor(area, dtype=torch.float64)
 
     def interval(self, confidence: float = 0.95) -> MetricInterval:
-        """Return the area with DeLong's interval, which ignores :attr:`error`."""
+        """Return the area with DeLong's interval, which ignores :attr:`error`.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the interval is meant to cover.
+
+        Returns
+        -------
+        MetricInterval
+            See :func:`aucmax.inference.auc_interval`.
+        """
         if self.cell_bits is None:
             return super().interval(confidence)
         return _CountedRows(self._counts).interval(confidence)

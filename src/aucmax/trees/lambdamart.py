@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
-from aucmax._core.docstrings import documented
 from aucmax._core.fitting import (
     RoundMonitor,
     print_progress,
@@ -73,7 +72,6 @@ def _has_two_classes(estimator: "LambdaMART") -> bool:
     return True
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class LambdaMART(BinaryRanker):
     r"""Boosted trees that maximise the AUC, a part of it, or that of several levels.
@@ -172,6 +170,8 @@ class LambdaMART(BinaryRanker):
         queries, the mean over queries. With levels, all but the lowest are positive for
         metrics of two classes. Held-out training rows are a share of all rows, and
         their k is that share of k.
+    max_time : float, default=None
+        Stop after this many seconds, with the best solution so far.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They override the parameters above.
@@ -215,6 +215,12 @@ class LambdaMART(BinaryRanker):
     categories_ : dict of int to list
         The category of each code in these columns, the most frequent first (only if
         "from_dtype" has found any).
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -328,6 +334,8 @@ class LambdaMART(BinaryRanker):
         y : array-like of shape (n_rows,)
             Two distinct labels; or levels: whole numbers from 0; or events and censored
             times: a structured array or a frame with ``event`` and ``time``.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
         qid : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable type; rows of one query need not be
             adjacent. Without it all rows are one query.
@@ -335,6 +343,11 @@ class LambdaMART(BinaryRanker):
             Validation rows. The model keeps the rounds up to the first one of the best
             `eval_metric` on them. A dict has the keys "X", "y", and optionally
             "sample_weight" and "qid".
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         with unchanged_on_failure(self):
             if is_dask(X):
@@ -377,6 +390,12 @@ class LambdaMART(BinaryRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features; NaN is a missing value. float32 and float64 arrays in row or
+            column order, memory maps, CSR and CSC matrices are read in place.
+
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -387,6 +406,12 @@ class LambdaMART(BinaryRanker):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first tree, the first two trees, and so on.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features; NaN is a missing value. float32 and float64 arrays in row or
+            column order, memory maps, CSR and CSC matrices are read in place.
 
         Yields
         ------
@@ -413,6 +438,20 @@ class LambdaMART(BinaryRanker):
     ) -> float:
         """Return the metric of the objective.
 
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features; NaN is a missing value. float32 and float64 arrays in row or
+            column order, memory maps, CSR and CSC matrices are read in place.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; or levels: whole numbers from 0; or events and censored
+            times: a structured array or a frame with ``event`` and ``time``.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights; the weight of a pair is the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row, of any hashable type; rows of one query need not be
+            adjacent. Without it all rows are one query.
+
         Returns
         -------
         float
@@ -428,6 +467,12 @@ class LambdaMART(BinaryRanker):
 
     def contributions(self, X: Any) -> Any:
         """Split scores into contributions of columns (SHAP values of the trees).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features; NaN is a missing value. float32 and float64 arrays in row or
+            column order, memory maps, CSR and CSC matrices are read in place.
 
         Returns
         -------
