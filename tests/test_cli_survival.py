@@ -49,7 +49,8 @@ def folder(tmp_path_factory):
     fit = ["fit", folder / "known.csv", *TIMES, "-q"]
     run(*fit, "--model", "cox", "-o", folder / "cox.aucmax")
     model = aucmax.load(folder / "cox.aucmax")
-    assert (model.target, model.duration_column) == ("died", "days")
+    roles = model.file_roles_
+    assert (roles["target"], roles["duration"]) == ("died", "days")
     settings = ["--model", "auto", "--set", "max_fits=4", "--set", "folds=2"]
     run(*fit, *settings, "-o", folder / "auto.aucmax")
     return folder
