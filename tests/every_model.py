@@ -9,6 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
+from aucmax.linear.additive_logistic import AdditiveCox, AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.metrics import survival_target
 from aucmax.model_selection import (
     Forest,
@@ -16,8 +18,6 @@ from aucmax.model_selection import (
     LightGBMBaseline,
     XGBoostRanker,
 )
-from aucmax.model_selection.additive_logistic import AdditiveCox, AdditiveLogistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of

@@ -20,9 +20,9 @@ import pytest
 import aucmax
 from aucmax import datasets, decisions, inference, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
+from aucmax.linear.additive_logistic import AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 from graphs.ranker_samples import graphs_of

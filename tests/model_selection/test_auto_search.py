@@ -20,7 +20,7 @@ from aucmax.model_selection.auto_search import (
 )
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
+from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
 from aucmax.tables import TableEncoder, Target
 from aucmax.tables.cross_fit import FoldedTable, TableCandidate
 from aucmax.tables.folds import plan_folds
@@ -107,8 +107,7 @@ def test_rows_are_scored_by_the_model_that_has_not_seen_them():
         scores = alone.decision_function(encoder.transform(folded.table[test]))
         here = plan.fold_of_row == fold
         np.testing.assert_allclose(found.scores[here], scores)
-        spread = Spread.from_scores(found.scores)
-        np.testing.assert_allclose(found.logits[here], scaled(scores, spread))
+        np.testing.assert_allclose(found.logits[here], scaled(scores, found.scores))
 
 
 def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
@@ -281,7 +280,7 @@ def test_models_with_a_weight_are_fitted_to_all_rows(times):
         np.testing.assert_array_equal(weight, folded.target.weights)
         np.testing.assert_array_equal(X, encoder.transform(folded.table))
         one = search.fitted[k]
-        expected = learn_scale(one.scores[is_last], one.spread)
+        expected = learn_scale(one.scores[is_last], one.scores)
         np.testing.assert_array_equal(scale, expected)
     assert search.notices == []
 

@@ -12,17 +12,19 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
 from aucmax.model_selection import compare_models
-from aucmax.model_selection.concordance_estimates import (
+from aucmax.model_selection.fold_estimates import (
+    compare_scores,
     concordance,
-    concordance_test,
-    estimate_concordance,
-    likelihood_weights,
+    estimate_scores,
 )
+from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
+from aucmax.model_selection.stacking import LogitRows, by_likelihood
 from aucmax.report import report_comparison, report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from aucmax.tables.folds import plan_folds, split_rows
+from model_selection.ranked_samples import WHOLE
 from survival_samples import censored_rows, literal_concordance
 
 FAST = ["cox", "additive-cox"]
@@ -194,16 +196,18 @@ def test_estimates_of_folds_count_pairs_within_folds_and_strata():
         target = encode_target(y, qid=qid)
         expected = literal_concordance(y, scores, codes)
         assert concordance(target, folds, scores) == pytest.approx(expected)
-        value, low, high = estimate_concordance(target, folds, scores)
-        assert value == pytest.approx(expected)
-        assert low < value < high
+        estimate = estimate_scores(target, folds, scores, choose_goal(target))
+        assert estimate.value == pytest.approx(expected)
+        assert estimate.low < estimate.value < estimate.high
     one = np.zeros(120, dtype=int)
     target = encode_target(y)
     found = concordance_interval(y["event"], y["time"], scores)
     ends = found.value, found.low, found.high
-    assert estimate_concordance(target, one, scores) == pytest.approx(ends)
+    goal = choose_goal(target)
+    estimate = estimate_scores(target, one, scores, goal)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx(ends)
     better = -y["time"] + scores / 10.0
-    test = concordance_test(target, folds, better, scores)
+    test = compare_scores(target, folds, better, scores, goal)
     assert test.difference == pytest.approx(
         concordance(target, folds, better) - concordance(target, folds, scores)
     )
@@ -215,10 +219,11 @@ def test_intervals_of_groups_are_wider_if_their_rows_are_copies():
     scores, folds = np.sin(np.arange(240.0) // 4), np.zeros(240, dtype=int)
     target = encode_target(np.repeat(y, 4))
     grouped = describe_rows(target, groups=np.arange(240) // 4)
-    (_, *narrow), (_, *wide) = (
-        estimate_concordance(one, folds, scores) for one in (target, grouped)
+    narrow, wide = (
+        estimate_scores(one, folds, scores, choose_goal(target))
+        for one in (target, grouped)
     )
-    assert np.diff(wide) > 1.5 * np.diff(narrow)
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
 
 
 def test_weights_minimise_the_shrunken_likelihood():
@@ -227,7 +232,7 @@ def test_weights_minimise_the_shrunken_likelihood():
     signal = -np.log(y["time"])
     logits = signal[:, None] * [1.0, 0.5, 0.0] + rng.normal(size=(200, 3))
     folds, target = rng.integers(3, size=200), encode_target(y)
-    weights = likelihood_weights(logits, target, folds)
+    weights = by_likelihood(LogitRows(logits, target, folds, WHOLE))
     assert weights.sum() == pytest.approx(1.0)
     assert weights[0] > weights[1] > weights[2] >= 0.0
     risk = CoxLikelihood().bind(y, None, folds)

@@ -16,9 +16,9 @@ from sklearn.base import clone
 
 import aucmax
 from aucmax.graphs import grid_edges
+from aucmax.linear.additive_logistic import AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 from torture.amount import times
 
 pytestmark = [

@@ -131,10 +131,7 @@ def test_queries_may_come_in_any_order_of_rows(name):
 
 @pytest.mark.parametrize("name", ["logistic", "ordinal"])
 @pytest.mark.parametrize("with_queries", [False, True])
-@pytest.mark.parametrize("most_pairs", [-1, 10**9])
-def test_a_row_of_weight_two_is_two_rows(name, with_queries, most_pairs, monkeypatch):
-    # in two rows' place there are more pairs, but they shall be summed in one way
-    monkeypatch.setattr("aucmax.risks._pairs.few_pairs._MAX_PAIRS", most_pairs)
+def test_a_row_of_weight_two_is_two_rows(name, with_queries):
     X, y, _ = sample(4, name)
     # LightGBM estimates the rows of a bin from their hessians, which bins of many rows
     # make exact enough; and it rounds all derivatives to seven digits

@@ -34,6 +34,8 @@ def sort_in_groups(
     values: FloatArray, groups: RowNumbers, starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the rows group by group, sorted by value within each; O(m)."""
+    if starts.size == 2:
+        return sort_with_order(values)[0].astype(np.int64)
     # groups whose rows are side by side are sorted in their place, in half the time
     if values.size >= _MANY and bool((groups[1:] >= groups[:-1]).all()):
         order = np.empty(values.size, dtype=np.int64)
@@ -72,6 +74,11 @@ def sort_side_by_side(values, starts, order, ordered):  # type: ignore[no-untype
     """Sort each group by buckets; return False if the values of one crowd too much."""
     for group in range(starts.size - 1):
         first, end = starts[group], starts[group + 1]
+        if end - first <= 64:  # measured: below, buckets cost more than moves
+            for i in range(first, end):
+                order[i], ordered[i] = i, values[i]
+            insertion_sort(order[first:end], ordered[first:end], end * end)
+            continue
         low = high = values[first]
         for i in range(first, end):
             low, high = min(low, values[i]), max(high, values[i])

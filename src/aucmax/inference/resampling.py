@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,9 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference.influence import check_groups
+from aucmax.inference.influence import Influence, check_groups, class_sizes
 from aucmax.inference.results import MetricInterval, check_confidence
-from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics._steps import BinaryRows, RankingTask, check_task
 
 _MAX_CHORDS = 1000  # of the curve of each sample
 _LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
@@ -377,6 +377,30 @@ def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> Flo
     # np.interp takes the last of equal abscissae: the upper end of a vertical line
     curve: FloatArray = np.interp(grid, fpr / fpr[-1], tpr / tpr[-1])
     return curve
+
+
+def drawn_influence(
+    metric: Callable[..., float],
+    rows: BinaryRows,
+    scores: FloatArray,
+    groups: IntArray | None,
+    unit: float,
+    n_resamples: int,
+    seed: int,
+) -> Influence:
+    """Return a metric by its unit, with the deviations of draws of rows as effects."""
+    arrays = {"y_true": rows.is_positive, "y_score": scores}
+    if rows.sample_weight is not None:
+        arrays["sample_weight"] = rows.sample_weight
+    strata = np.zeros(scores.size, dtype=np.int64)
+    units = draw_units(strata, groups, np.random.default_rng(seed))
+    draws = evaluate_draws(metric, arrays, units, n_resamples) / unit
+    effects = (draws - draws.mean()) / sqrt(draws.size - 1.0)
+    _, sizes = class_sizes(rows, groups)
+    degrees = max(min(sizes) - 1.0, 1.0)
+    value = float(metric(**arrays)) / unit
+    part, scale = (effects, degrees), (unit, 0.0)
+    return Influence(value, [part], sizes, degrees, scale=scale, draws=draws)
 
 
 def percentiles(samples: Any, confidence: float) -> Any:

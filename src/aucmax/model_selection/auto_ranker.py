@@ -688,8 +688,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             is_goal = (goal.metric, goal.part) == (ranked.metric, ranked.part)
             with nullcontext() if is_goal else ignore_few_rows():  # a side figure
                 found = estimate_combination(goal, ensemble)
-            ends = (name, f"{name}_low", f"{name}_high")
-            record |= dict(zip(ends, map(float, found), strict=True))
+            ends = {"": found.value, "_low": found.low, "_high": found.high}
+            record |= {name + end: float(value) for end, value in ends.items()}
         return record
 
     def _learn_cut(

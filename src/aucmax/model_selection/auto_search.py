@@ -16,7 +16,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.model_selection.models import SearchSetting
-from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
+from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable, TableCandidate, score_rows
 from aucmax.tables.folds import FoldPlan
@@ -137,14 +137,9 @@ class FittedCandidate:
         return np.concatenate(self.parts)
 
     @cached_property
-    def spread(self) -> Spread:
-        """The spread of the scores of all folds."""
-        return Spread.from_scores(self.scores)
-
-    @cached_property
     def logits(self) -> FloatArray:
         """The scores on the scales of their folds."""
-        return np.concatenate([scaled(part, self.spread) for part in self.parts])
+        return np.concatenate([scaled(part, self.scores) for part in self.parts])
 
 
 @dataclass
@@ -359,7 +354,7 @@ def fit_members(
             one,
             weight,
             [one.models[k] for k in plan.scoring],
-            [learn_scale(one.parts[k], one.spread) for k in plan.scoring],
+            [learn_scale(one.parts[k], one.scores) for k in plan.scoring],
         )
         for one, weight in chosen
     ]
@@ -384,7 +379,7 @@ def _refit(
         with warnings.catch_warnings(action="ignore"):
             options = _fit_options(one.model, setting, check_time)
             model = whole.fit(one.model, 0, **options)
-        scale = learn_scale(one.scores[is_scoring], one.spread)
+        scale = learn_scale(one.scores[is_scoring], one.scores)
         records.append(_member(one, weight, [model], [scale]))
     return [whole.encoder(0)], records
 

@@ -178,7 +178,7 @@ def _survival_line(loss: str, C: float, is_baseline: bool = False) -> NamedModel
 
 def _kernel(C: float, width: float) -> NamedModel:
     return NamedModel(
-        "aucmax.model_selection.kernel_logistic:KernelLogistic",
+        "aucmax.linear.kernel_logistic:KernelLogistic",
         {"C": C, "width": width},
         search_rows=20_000,
         stores_rows=True,
@@ -302,14 +302,14 @@ MODELS: dict[str, NamedModel] = {
     "kernel-smooth": _kernel(10.0, 0.7),
     "kernel-narrow": _kernel(10.0, 2.0),
     "additive": NamedModel(
-        "aucmax.model_selection.additive_logistic:AdditiveLogistic",
+        "aucmax.linear.additive_logistic:AdditiveLogistic",
         search_rows=50_000,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
     "cox": _survival_line("cox", 0.02, is_baseline=True),
     "concordance": _survival_line("logistic", 0.1),
     "additive-cox": NamedModel(
-        "aucmax.model_selection.additive_logistic:AdditiveCox",
+        "aucmax.linear.additive_logistic:AdditiveCox",
         learns_survival=True,
         suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core.atomic import atomic_output
 from aucmax.hypotheses.hypothesis_ensembles import StumpEnsemble, fitted_ensemble
 from aucmax.linear import LevelSumRanker
+from aucmax.linear.additive_logistic import AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import AutoRanker
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.forest import Forest
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_forest, add_trees
 from aucmax.onnx.smooth_nodes import (

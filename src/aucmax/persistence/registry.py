@@ -11,13 +11,13 @@ from aucmax._core import saved_state as saved
 #: class name -> module, imported when needed
 REGISTRY: dict[str, str] = {
     "AUCSVC": "aucmax.linear",
-    "AdditiveCox": "aucmax.model_selection.additive_logistic",
-    "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
+    "AdditiveCox": "aucmax.linear.additive_logistic",
+    "AdditiveLogistic": "aucmax.linear.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",
     "Forest": "aucmax.model_selection",
     "GraphRanker": "aucmax.graphs",
-    "KernelLogistic": "aucmax.model_selection.kernel_logistic",
+    "KernelLogistic": "aucmax.linear.kernel_logistic",
     "LambdaMART": "aucmax.trees",
     "LambdaRankBaseline": "aucmax.model_selection",
     "LevelSumRanker": "aucmax.linear",

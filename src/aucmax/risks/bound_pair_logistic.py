@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.parameters import check_range
-from aucmax._core.sorting import sort_with_order
+from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -18,17 +17,14 @@ from aucmax._core.validation import (
     first_positive_level,
 )
 from aucmax.risks._pairs import logistic_sweeps as kernels
-from aucmax.risks._pairs.few_pairs import FewPairs
 from aucmax.risks._pairs.level_pairs import (
     LevelWeights,
-    Part,
     discounts_of_ranks,
     equal_weights,
-    mauc_numbers,
-    ndcg_numbers,
+    mauc_level_weights,
+    ndcg_level_weights,
     run_all,
     spans_of_groups,
-    split_levels,
 )
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 from aucmax.risks._pairs.logistic_table import coefficients
@@ -42,8 +38,7 @@ Share = TypeVar("Share", float, FloatArray)
 # learner still spin, waiting for their next tree, and occupy the cores.
 _MANY_ROWS = 2**17
 _BLOCK = 2**15  # rows per task of a thread
-_UNUSED = np.ones(1)  # in place of weights or steps
-_EVEN = np.empty(0)  # in place of widths or steps that are all 1
+_ALL_ONES = np.empty(0)  # in place of weights or steps
 
 
 class BoundPairLogistic(BoundTreeRisk):
@@ -66,7 +61,6 @@ class BoundPairLogistic(BoundTreeRisk):
         self.labels = codes > 0
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
-        self._of_thread = threading.local()
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self.relative_error = float(risk.accuracy)
@@ -80,61 +74,63 @@ class BoundPairLogistic(BoundTreeRisk):
         # the rows at an end of a range with the largest losses are a maximum
         self.is_convex = not self._is_ranked and (fpr_low, tpr_high) == (0.0, 1.0)
         self._outside = float(risk.outside_weight)
-        numbers = None if self.n_queries == 1 or queries is None else queries.codes
-        largest = _heaviest(numbers, weights)
+        query_codes = np.zeros(codes.size, dtype=np.int64)
+        if queries is not None:
+            query_codes = queries.codes
+        self._query_codes = query_codes
+        self._starts = np.concatenate(([0], np.cumsum(np.bincount(query_codes))))
+        self._classes = codes.astype(np.uint8 if levels.size <= 256 else np.int64)
+        largest = np.ones(self.n_queries)
         if weights is not None:  # so that no product of two overflows or vanishes
-            unit = np.where(largest > 0.0, largest, 1.0)
-            weights = weights / (unit[0] if numbers is None else unit[numbers])
+            largest = np.zeros(self.n_queries)
+            np.maximum.at(largest, query_codes, weights)
+            weights = weights / np.where(largest > 0.0, largest, 1.0)[query_codes]
         self._weights = weights
-        counted = LevelWeights.count(numbers, codes, weights)
+        counted = LevelWeights.count(query_codes, codes, weights)
         self._discounts = changes = None
         if risk.pair_weights == "ndcg":
             rows = counted
             if weights is not None:
-                rows = LevelWeights.count(numbers, codes, (weights > 0.0).astype(float))
+                is_used = (weights > 0.0).astype(float)
+                rows = LevelWeights.count(query_codes, codes, is_used)
             n_ranks = int(rows.own.sum(axis=1).max())
             self._discounts = discounts_of_ranks(n_ranks, risk.truncation)
-            found = ndcg_numbers(rows, counted, levels, self._discounts)
-            self._factors, self._numbers, changes = found
+            self._factors, self._level_weights, changes = ndcg_level_weights(
+                rows, counted, levels, self._discounts
+            )
+        elif risk.pair_weights == "mauc":
+            first = 0 if risk.classes == "all" else first_positive_level(levels)
+            self._factors, self._level_weights = mauc_level_weights(
+                counted, np.arange(levels.size) >= first
+            )
         else:
-            self._factors, self._numbers = _pair_weights(risk, levels, counted)
+            self._factors = equal_weights(counted)
+            self._level_weights = np.empty((self.n_queries, 0))
         n_used = int(np.count_nonzero(self._factors))
         self.n_skipped = self.n_queries - n_used
         self._limits = self._range_limits(counted)
+        self._is_partial = any(limits is not None for limits in self._limits)
         for low, high in self._ranges:
             self._factors /= self._with_outside(high - low)
         self._factors /= max(n_used, 1)
         if self._is_ranked and self._discounts is None:
             self._factors *= largest
-        by_digits = risk.pair_weights == "equal"
-        self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
         self._query_scale = self._scale(
             counted.own.sum(axis=1) * largest, n_used, changes
         )
         self._two_classes = None
-        if self.n_queries == 1 and not self._is_ranked and counted.own.shape[1] == 2:
+        if self.n_queries == 1 and not self._is_ranked and levels.size == 2:
             self._two_classes = GridClasses.of(
-                self._parts[0].classes, weights, self._ranges, self._outside
+                self._classes, weights, self._ranges, self._outside
             )
-        self._few = None
-        if all(limits is None for limits in self._limits):
-            self._few = FewPairs.of(
-                numbers,
-                codes,
-                weights,
-                self._numbers,
-                is_ranked=self._is_ranked,
-                discounts=self._discounts,
-            )
-        by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
-        self.row_scale = self._query_scale[by_row]
+        self.row_scale = self._query_scale[query_codes]
 
     def _derivatives(
         self, scores: FloatArray, with_value: bool = True
     ) -> tuple[float, FloatArray, FloatArray]:
-        found = np.empty(self.n_rows), np.empty(self.n_rows)
-        value, _ = self._sum_up(scores, self._factors, found, with_value=with_value)
-        return (value, *found)
+        out = np.empty(self.n_rows), np.empty(self.n_rows)
+        value, _ = self._evaluate(scores, self._factors, out, with_value=with_value)
+        return (value, *out)
 
     def gradient_hessian(
         self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
@@ -142,18 +138,18 @@ class BoundPairLogistic(BoundTreeRisk):
         """Return (or fill) both derivatives; `scaled` times `row_scale`."""
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        self._sum_up(self._checked(scores), factors, out)
+        self._evaluate(self._checked(scores), factors, out)
         return out
 
     def slope_and_hessian(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the mean slope of the pairs, above 0, and the second derivatives."""
-        found = np.empty(self.n_rows), np.empty(self.n_rows)
-        _, sums = self._sum_up(scores, self._factors, found)
+        gradient, hessian = np.empty(self.n_rows), np.empty(self.n_rows)
+        _, sums = self._evaluate(scores, self._factors, (gradient, hessian))
         if sums is not None:
-            return self._unit(self._factors) * sums.slope, found[1]
-        return 0.5 * float(np.abs(found[0]).sum()), found[1]
+            return self._unit(self._factors) * sums.slope, hessian
+        return 0.5 * float(np.abs(gradient).sum()), hessian
 
-    def _sum_up(
+    def _evaluate(
         self,
         scores: FloatArray,
         factors: FloatArray,
@@ -162,149 +158,116 @@ class BoundPairLogistic(BoundTreeRisk):
         with_value: bool = False,
     ) -> tuple[float, GridSums | None]:
         """Fill in both derivatives; return the value, if needed, and grid sums."""
-        # over a grid if that needs no sort, else pair by pair if there are few pairs,
-        # else by sweeps over the sorted rows
-        if (sums := self._over_a_grid(scores)) is not None:
-            unit = self._unit(factors)
-            sums.fill_in(unit, *out)
-            return unit * sums.loss, sums
-        settings = self._width, factors, self._n_jobs
-        is_done = self._few is not None and self._few.fill_in(scores, *settings, out)
-        if is_done and not with_value:
-            return 0.0, None
-        return self._sweep(scores, factors, None if is_done else out, with_value), None
+        # over a grid if that needs no sort, else by sweeps over the sorted rows
+        if self._two_classes is not None:
+            grid = LogisticGrid.cover(scores, self._width, self.relative_error)
+            if grid is not None:
+                sums = GridSums(self._two_classes.at(scores), grid, self._n_jobs)
+                unit = self._unit(factors)
+                sums.fill_in(unit, *out)
+                return unit * sums.loss, sums
+        return self._sweep(scores, factors, out, with_value), None
 
     def _sweep(
         self,
         scores: FloatArray,
         factors: FloatArray,
-        out: Derivatives | None,
+        out: Derivatives,
         with_value: bool,
     ) -> float:
-        """Fill in both derivatives, unless None, by sweeps; return the value, or 0."""
-        order, rising = sort_with_order(-scores)
-        by_query = self._parts[-1].arrange(order)  # the last part compares all levels
-        weights, widths = self._weigh(scores, by_query)
-        has_many = len(self._parts) > 1
-        ranks = _UNUSED
-        if has_many and self._is_ranked:
-            ranks = self._rank(by_query, widths)
-        if not hasattr(self._of_thread, "buffers"):
-            self._of_thread.buffers = _Buffers(self.n_rows)
-        buffers: _Buffers = self._of_thread.buffers
-        value = 0.0
-        found = out
-        if out and has_many:  # parts are added up before they are rounded
-            found = np.empty(self.n_rows), np.empty(self.n_rows)
-        for part in self._parts:
-            is_last = part is self._parts[-1]
-            rows = by_query if is_last else part.arrange(order)
-            steps = _UNUSED
-            if self._is_ranked:
-                steps = self._steps(rows, None if is_last else ranks, widths)
-            ordered = -rising if part.groups is None else scores[rows]
-            laid_out = kernels.SweepRows(
-                part.starts,
-                ordered,
-                buffers.find_decays(ordered, self._width),
-                steps,
-                part.classes[rows],
-                _UNUSED if weights is None else weights[rows],
-            )
-            settings = self._pairing(part, factors), self._table, self._n_jobs
-            wanted = {"with_value": with_value, "with_slopes": bool(out)}
-            value += buffers.sweep(part, laid_out, settings, **wanted)
-            if found:
-                is_first = part is self._parts[0]
-                buffers.give_to_rows(rows, self._n_jobs, is_first, *found)
-        if out and found and has_many:
-            for result, sums_of_parts in zip(out, found, strict=True):
-                result[:] = sums_of_parts
-        return value
+        """Fill in both derivatives by sweeps; return the value, or 0."""
+        order, rows = self._sorted_rows(scores)
+        pairing = kernels.Pairing(factors, self._level_weights, self._is_ranked)
+        n_jobs = self._n_jobs if self.n_rows >= _MANY_ROWS else 1
+        gradients, hessians = np.empty((2, 2, self.n_rows))
+        values = np.zeros(self.n_queries)
+        n_levels, n_powers = int(self._classes.max()) + 1, self._table.shape[1]
+        sweep = kernels.sweep_ranked if self._is_ranked else kernels.sweep_plain
+        tasks = []
+        for span in spans_of_groups(self._starts):
+            shared = rows, pairing, self._table, span
+            for k, down in enumerate((True, False)):
+                met = kernels.nothing_met(n_levels, n_powers)
+                results = gradients[k], hessians[k]
+                tasks.append(partial(sweep, *shared, down, met, *results))
+            if with_value:
+                met = kernels.nothing_met(n_levels, n_powers)
+                tasks.append(partial(kernels.add_values, *shared, met, values))
+        run_all(tasks, n_jobs)
+        blocks = [
+            (first, min(first + _BLOCK, self.n_rows))
+            for first in range(0, self.n_rows, _BLOCK)
+        ]
+        scatter = partial(kernels.scatter_add, order)
+        run_all(
+            [partial(scatter, b, gradients, hessians, *out) for b in blocks], n_jobs
+        )
+        return float(values.sum())
 
-    def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
-        """Return the sums over all pairs of weight 1, if they need no sort."""
-        if self._two_classes is None:
-            return None
-        grid = LogisticGrid.cover(scores, self._width, self.relative_error)
-        if grid is None:
-            return None
-        return GridSums(self._two_classes.at(scores), grid, self._n_jobs)
+    def _sorted_rows(self, scores: FloatArray) -> tuple[IntArray, kernels.SweepRows]:
+        """Return the rows by query and descending score, and what the sweeps need."""
+        order = sort_in_groups(-scores, self._query_codes, self._starts)
+        ordered = scores[order]
+        decays = np.zeros(ordered.size)
+        with np.errstate(over="ignore"):
+            np.subtract(ordered[1:], ordered[:-1], out=decays[:-1])
+            decays /= self._width
+        # the next score is higher between queries only, where it does not matter
+        np.minimum(decays, 0.0, out=decays)
+        np.exp(decays, out=decays)
+        weights, steps = _ALL_ONES, _ALL_ONES
+        if self._weights is not None:
+            weights = self._weights[order]
+        widths = weights  # of ranks
+        if self._is_partial:  # a range takes from weights, or from widths of ranks
+            widths = weights if weights.size else np.ones(order.size)
+            widths = widths * self._shares(ordered, order, widths)
+        if self._is_ranked:
+            steps = self._steps(order, widths)
+        else:
+            weights = widths
+        classes = self._classes[order]
+        return order, kernels.SweepRows(
+            self._starts, ordered, decays, steps, classes, weights
+        )
 
     def _unit(self, factors: FloatArray) -> float:
         """Return the weight of a pair of the two classes, without its rows' weights."""
-        if self._numbers.shape[1] == 0:
+        if self._level_weights.shape[1] == 0:
             return float(factors[0])
-        return float(factors[0] * abs(self._numbers[0, 1] - self._numbers[0, 0]))
+        return float(factors[0] * abs(np.diff(self._level_weights[0])[0]))
 
-    def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
-        factors, numbers = factors[part.owners], self._numbers[part.owners]
-        if part.n_classes == 2 and numbers.shape[1] > 0:
-            factors = factors * np.abs(numbers[:, 1] - numbers[:, 0])
-            numbers = numbers[:, :0]
-        return kernels.Pairing(part.n_classes, factors, numbers, self._is_ranked)
-
-    def _weigh(
-        self, scores: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray | None, FloatArray]:
-        """Return the weights of all rows, and the widths of the given ones in ranks."""
-        # a range takes from the weights of negatives, or from the widths of ranks
-        weights = self._weights
-        is_part = any(limits is not None for limits in self._limits)
-        if not is_part and weights is None and len(self._parts) == 1:
-            return weights, _EVEN
-        if not is_part and (self._discounts is not None or not self._is_ranked):
-            return weights, _UNUSED
-        widths = np.ones(rows.size) if weights is None else weights[rows]
-        if is_part:
-            widths *= self._shares(scores[rows], rows, widths)
-        if not self._is_ranked:
-            weights = np.empty(rows.size)
-            weights[rows] = widths
-        return weights, widths
-
-    def _rank(self, rows: IntArray, widths: FloatArray) -> FloatArray:
-        """Return the rank of each row in its query, in two parts, for exact sums."""
-        sorted_ranks, ranks = np.empty((2, rows.size)), np.empty((2, rows.size))
-        kernels.find_ranks(self._parts[-1].starts, widths, *sorted_ranks)
-        ranks[:, rows] = sorted_ranks
-        return ranks
-
-    def _steps(
-        self, rows: IntArray, ranks: FloatArray | None, widths: FloatArray
-    ) -> FloatArray:
+    def _steps(self, order: IntArray, widths: FloatArray) -> FloatArray:
         """Return distances from each row to the next, in ranks or in discounts.
 
         Discounts count rows, but those without weight have no rank.
         """
         if self._discounts is None:
-            if ranks is not None:
-                return np.asarray(np.diff(ranks[0, rows]) + np.diff(ranks[1, rows]))
-            return 0.5 * (widths[1:] + widths[:-1])
-        counts = np.ones(rows.size, dtype=np.int64)
+            return 0.5 * (widths[1:] + widths[:-1]) if widths.size else _ALL_ONES
+        counts = np.ones(order.size, dtype=np.int64)
         if self._weights is not None:
-            counts = (self._weights[rows] > 0.0).astype(np.int64)
-        places, starts = np.cumsum(counts) - counts, self._parts[-1].starts
-        places -= np.repeat(places[starts[:-1]], np.diff(starts))
-        discounts = self._discounts[np.minimum(places, self._discounts.size - 1)]
+            counts = (self._weights[order] > 0.0).astype(np.int64)
+        ranks = np.cumsum(counts) - counts
+        ranks -= np.repeat(ranks[self._starts[:-1]], np.diff(self._starts))
+        discounts = self._discounts[np.minimum(ranks, self._discounts.size - 1)]
         return np.asarray(discounts[:-1] - discounts[1:])
 
     def _shares(
-        self, ordered: FloatArray, rows: IntArray, weights: FloatArray
+        self, ordered: FloatArray, order: IntArray, weights: FloatArray
     ) -> FloatArray:
-        """Return the share of each row, in the order of `rows`, within its range."""
-        labels, starts = self._parts[-1].classes[rows], self._parts[-1].starts
-        shares = np.ones(rows.size)
-        for limits, own in zip(self._limits, (0, 1), strict=True):
+        """Return the share of each sorted row within its range."""
+        labels = self._classes[order]
+        shares = np.ones(order.size)
+        for limits, label in zip(self._limits, (0, 1), strict=True):
             if limits is None:
                 continue
-            found = np.empty(rows.size)
-            others = labels != own
+            inside = np.empty(order.size)
+            others = labels != label
             classes = others.view(np.uint8)
-            kernels.find_range(ordered, classes, weights, starts, limits, found)
+            kernels.find_range(ordered, classes, weights, self._starts, limits, inside)
             if not self._is_ranked:
-                found[others] = 1.0
-            shares *= self._with_outside(found)
+                inside[others] = 1.0
+            shares *= self._with_outside(inside)
         return shares
 
     def _with_outside(self, share: Share) -> Share:
@@ -313,15 +276,15 @@ class BoundPairLogistic(BoundTreeRisk):
 
     def _range_limits(self, counted: LevelWeights) -> list[FloatArray | None]:
         """Return the ends of partial ranges in the weights of their classes."""
-        found: list[FloatArray | None] = []
+        limits: list[FloatArray | None] = []
         for column, (low, high) in enumerate(self._ranges):
             if (low, high) == (0.0, 1.0):
-                found.append(None)
+                limits.append(None)
                 continue
             own = counted.own[:, column]
-            rest = np.full_like(own, float(high == 1.0))
-            found.append(np.column_stack((low * own, high * own, rest)))
-        return found
+            at_end = np.full_like(own, float(high == 1.0))
+            limits.append(np.column_stack((low * own, high * own, at_end)))
+        return limits
 
     def _scale(
         self, masses: FloatArray, n_used: int, changes: FloatArray | None
@@ -333,79 +296,3 @@ class BoundPairLogistic(BoundTreeRisk):
         elif self._is_ranked:  # by the mean distance of two ranks
             scale *= np.divide(3.0, masses, out=np.zeros_like(masses), where=masses > 0)
         return scale
-
-
-class _Buffers:
-    """Arrays of the sweeps, kept from call to call: new memory costs a third more."""
-
-    def __init__(self, n_rows: int) -> None:
-        self.decays = np.empty(n_rows)
-        self.gradients = np.empty((2, n_rows))
-        self.hessians = np.empty((2, n_rows))
-
-    def find_decays(self, ordered: FloatArray, width: float) -> FloatArray:
-        """Return exp(-distance / width) from each row to the next."""
-        self.decays[-1] = 0.0
-        with np.errstate(over="ignore"):
-            np.subtract(ordered[1:], ordered[:-1], out=self.decays[:-1])
-            if width != 1.0:
-                self.decays /= width
-        # the next score is higher between groups only, where it does not matter
-        np.minimum(self.decays, 0.0, out=self.decays)
-        return np.exp(self.decays, out=self.decays)
-
-    def sweep(
-        self,
-        part: Part,
-        rows: kernels.SweepRows,
-        settings: tuple[kernels.Pairing, FloatArray, int],
-        *,
-        with_value: bool,
-        with_slopes: bool,
-    ) -> float:
-        """Fill in the results; return the value, or 0 without `with_value`."""
-        pairing, table, n_jobs = settings
-        tasks = []
-        values = np.zeros(part.starts.size - 1)
-        sweep = kernels.sweep_ranked if pairing.is_ranked else kernels.sweep_plain
-        for span in spans_of_groups(part.starts):
-            shared = (rows, pairing, table, span)
-            for k, down in enumerate((True, False) if with_slopes else ()):
-                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
-                results = own, self.gradients[k], self.hessians[k]
-                tasks.append(partial(sweep, *shared, down, *results))
-            if with_value:
-                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
-                tasks.append(partial(kernels.add_values, *shared, own, values))
-        run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
-        return float(values.sum())
-
-    def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
-        """Set the results of the rows, or add to them."""
-        give = partial(kernels.give_to_rows, rows)
-        tasks = []
-        for first in range(0, rows.size, _BLOCK):
-            span = first, min(first + _BLOCK, rows.size)
-            tasks.append(partial(give, span, self.gradients, self.hessians, *results))
-        run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
-
-
-def _pair_weights(
-    risk: PairLogistic, levels: NDArray[Any], counted: LevelWeights
-) -> tuple[FloatArray, FloatArray]:
-    """Return a factor for each query, and numbers of its levels if they matter."""
-    if risk.pair_weights == "equal":
-        return equal_weights(counted), np.empty((counted.own.shape[0], 0))
-    first = 0 if risk.classes == "all" else first_positive_level(levels)
-    return mauc_numbers(counted, np.arange(levels.size) >= first)
-
-
-def _heaviest(queries: IntArray | None, weights: FloatArray | None) -> FloatArray:
-    n_queries = 1 if queries is None else int(queries.max()) + 1
-    if weights is None:
-        return np.ones(n_queries)
-    if queries is None:
-        return np.array([weights.max()])
-    largest = np.zeros(n_queries)
-    np.maximum.at(largest, queries, weights)
-    return largest

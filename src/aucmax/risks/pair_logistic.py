@@ -13,7 +13,7 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
-_MAX_LEVELS = 1000
+_MAX_LEVELS = 100  # each row takes part in a sum per level
 _MAX_GAIN = 1000  # its gain does not overflow
 
 
@@ -44,8 +44,8 @@ class PairLogistic(BaseEstimator):
     the change of the NDCG.
 
     The loss of a pair is a polynomial of :math:`e^{-|s_i - s_j|}`, up to `accuracy`, so
-    its sums over rows can be carried down the sorted scores, and up again: O(K m)
-    after an O(m) sort, for m rows and K = 4 to 20 powers.
+    its sums over rows can be carried down the sorted scores, and up again: O(K L m)
+    after an O(m) sort, for m rows, L levels and K = 4 to 20 powers.
 
     Ties have ranks in the order of the rows. A row of weight 2 counts as two equal
     neighbours: its rank is the weight of the rows above it and half its own.
@@ -57,8 +57,7 @@ class PairLogistic(BaseEstimator):
     rank_weighted : bool, default=False
         Whether a pair counts by the distance of its ranks.
     pair_weights : {"equal", "mauc", "ndcg"}, default="equal"
-        Weights of the pairs of two levels. "mauc" and "ndcg" cost O(K m) per level;
-        "equal" for any number of levels.
+        Weights of the pairs of two levels, of which there are at most 100.
     classes : {"positive", "all"}, default="positive"
         Levels over which p is taken, for "mauc": those above 0, or all.
     truncation : int, default=None
@@ -168,11 +167,10 @@ class PairLogistic(BaseEstimator):
                 )
             if self.pair_weights != "equal":
                 raise IncompatibleError(f"{name} needs pair_weights='equal'.")
-        if self.pair_weights != "equal" and levels.size > _MAX_LEVELS:
+        if levels.size > _MAX_LEVELS:
             raise ValueError(
-                f"pair_weights={self.pair_weights!r} supports at most {_MAX_LEVELS} "
-                f"levels, but labels have {levels.size}. Merge levels, or use "
-                "pair_weights='equal'."
+                f"labels have {levels.size} levels, but at most {_MAX_LEVELS} are "
+                "supported. Merge levels, for example into deciles."
             )
         if self.pair_weights == "ndcg" and (
             levels.dtype.kind not in "iufb" or levels[0] < 0 or levels[-1] > _MAX_GAIN

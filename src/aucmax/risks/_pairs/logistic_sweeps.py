@@ -25,13 +25,13 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-#: rows in groups: where groups start, and one value per row (one weight: all are 1; no
-#: steps: all are 1)
+#: rows in groups: where groups start, and one value per row (no
+#: weights or steps: all are 1)
 SweepRows = namedtuple("SweepRows", "starts scores decays steps levels weights")
 #: the weight of a pair without its rows' weights: a factor per group (0: leave it out),
-#: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
+#: times the distance of its levels' weights, of shape (n_groups, n_levels), if it has
 #: any columns
-Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
+Pairing = namedtuple("Pairing", "factors level_weights is_ranked")
 #: the weights of pairs of levels, and what each level has met in a sweep
 Met = namedtuple("Met", "u near far passed")
 
@@ -40,35 +40,11 @@ _LARGE = np.finfo(np.float64).max  # an infinite gap times weight 0 would be NaN
 
 
 @njit(cache=True, nogil=True)
-def give_to_rows(rows, span, gradients, hessians, is_first, gradient, hessian):
-    """Set the results of both sweeps for their rows, or add to them."""
+def scatter_add(rows, span, gradients, hessians, gradient, hessian):
+    """Add up both sweeps for their rows."""
     for i in range(span[0], span[1]):
-        row = rows[i]
-        g, h = gradients[0, i] + gradients[1, i], hessians[0, i] + hessians[1, i]
-        gradient[row] = g if is_first else gradient[row] + g
-        hessian[row] = h if is_first else hessian[row] + h
-
-
-@njit(cache=True, nogil=True)
-def find_ranks(starts, widths, ranks, rests):
-    """Fill in the width of the rows of the group before each, and half its own."""
-    # ranks + rests keeps digits of light rows next to heavy ones
-    for group in range(starts.size - 1):
-        before, rest = 0.0, 0.0
-        for i in range(starts[group], starts[group + 1]):
-            half = 0.5 * widths[i]
-            ranks[i], lost = add_exactly(before, half)
-            rests[i] = rest + lost
-            before, lost = add_exactly(before, widths[i])
-            rest += lost
-
-
-@njit(cache=True, nogil=True)
-def add_exactly(x, y):
-    """Return the rounded sum of two numbers and what rounding has taken from it."""
-    total = x + y
-    part = total - x
-    return total, (x - (total - part)) + (y - part)
+        gradient[rows[i]] = gradients[0, i] + gradients[1, i]
+        hessian[rows[i]] = hessians[0, i] + hessians[1, i]
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +62,7 @@ def find_range(scores, levels, weights, starts, limits, shares):
             stop, mass = start, 0.0
             while stop < end and scores[stop] == scores[start]:
                 if levels[stop] == 0:
-                    mass += weights[stop] if weights.size > 1 else 1.0
+                    mass += weights[stop]
                 stop += 1
             if mass > 0.0:
                 share = 1.0
@@ -113,20 +89,21 @@ def nothing_met(n_levels: int, n_powers: int) -> Met:
 @njit(cache=True, nogil=True)
 def start_group(met, pairing, group):
     """Forget all rows, and fill in the weight of a pair of levels in this group."""
-    numbers = pairing.numbers
-    for a in range(pairing.n_levels):
+    level_weights = pairing.level_weights
+    for a in range(met.u.shape[0]):
         for k in range(met.near.shape[1]):
             met.near[a, k] = met.far[a, k] = 0.0
         for k in range(met.passed.shape[1]):
             met.passed[a, k] = 0.0
-        for b in range(pairing.n_levels):
+        for b in range(met.u.shape[0]):
             met.u[a, b] = pairing.factors[group] if a != b else 0.0
-            if numbers.shape[1] > 0:
-                met.u[a, b] *= abs(numbers[group, a] - numbers[group, b])
+            if level_weights.shape[1] > 0:
+                distance = level_weights[group, a] - level_weights[group, b]
+                met.u[a, b] *= abs(distance)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def meet(near, a, z, table):
+def decay_and_read(near, a, z, table):
     """Carry `near` of one level over to a row of this level; return two sums of it."""
     slope = curvature = 0.0
     power = z
@@ -140,7 +117,7 @@ def meet(near, a, z, table):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def join(near, b, z, u):
+def decay_and_add(near, b, z, u):
     """Carry `near` of one level over to a row of another level, of weight u to it."""
     power = z
     for k in range(near.shape[1]):
@@ -149,7 +126,7 @@ def join(near, b, z, u):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def carry(near, far, b, z, step, u):
+def decay_and_add_far(near, far, b, z, step, u):
     """Carry `near` and `far` of one level on; then `near` meets a row of weight u."""
     power = z
     for k in range(near.shape[1]):
@@ -160,7 +137,7 @@ def carry(near, far, b, z, step, u):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def meet_far(near, far, a, z, step, table):
+def decay_and_read_far(near, far, a, z, step, table):
     """Carry `near` and `far` over to a row of their level; return sums of `far`."""
     slope = curvature = 0.0
     power = z
@@ -187,7 +164,7 @@ def sweep_plain(rows, pairing, table, groups, down, met, gradient, hessian):
     """Sweep over groups where all distances in ranks count alike."""
     u, near, passed = met.u, met.near, met.passed
     sign = 1.0 if down else -1.0
-    is_weighted = rows.weights.size > 1
+    is_weighted = rows.weights.size > 0
     for group in range(groups[0], groups[1]):
         first, end = rows.starts[group], rows.starts[group + 1]
         if pairing.factors[group] == 0.0:
@@ -202,12 +179,12 @@ def sweep_plain(rows, pairing, table, groups, down, met, gradient, hessian):
                 z = rows.decays[i - 1 if down else i]
             if is_weighted:
                 w = rows.weights[i]
-            slope, curvature = meet(near, a, z, table)
+            slope, curvature = decay_and_read(near, a, z, table)
             gradient[i] = sign * w * (slope - passed[a, 0])
             hessian[i] = w * curvature
             for b in range(u.shape[0]):
                 if b != a:
-                    join(near, b, z, u[b, a] * w)
+                    decay_and_add(near, b, z, u[b, a] * w)
                     if (b > a) == down:
                         passed[b, 0] += u[b, a] * w
 
@@ -217,7 +194,7 @@ def sweep_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
     """Sweep over groups where distances in ranks count."""
     u, near, far, passed = met.u, met.near, met.far, met.passed
     sign = 1.0 if down else -1.0
-    is_weighted, has_steps = rows.weights.size > 1, rows.steps.size > 0
+    is_weighted, has_steps = rows.weights.size > 0, rows.steps.size > 0
     for group in range(groups[0], groups[1]):
         first, end = rows.starts[group], rows.starts[group + 1]
         if pairing.factors[group] == 0.0:
@@ -233,11 +210,11 @@ def sweep_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
                 step = rows.steps[i - 1 if down else i] if has_steps else 1.0
             if is_weighted:
                 w = rows.weights[i]
-            slope, curvature = meet_far(near, far, a, z, step, table)
+            slope, curvature = decay_and_read_far(near, far, a, z, step, table)
             for b in range(u.shape[0]):
                 passed[b, 1] += step * passed[b, 0]
                 if b != a:
-                    carry(near, far, b, z, step, u[b, a] * w)
+                    decay_and_add_far(near, far, b, z, step, u[b, a] * w)
                     if (b > a) == down:
                         passed[b, 0] += u[b, a] * w
             gradient[i] = sign * w * (slope - passed[a, 1])
@@ -259,7 +236,7 @@ def add_values(rows, pairing, table, groups, met, values):
 def group_value(rows, span, met, is_ranked, table):
     """Return the losses of the pairs of one group; the table ends with the heights."""
     u, near, far, passed = met.u, met.near, met.far, met.passed
-    is_weighted = rows.weights.size > 1
+    is_weighted = rows.weights.size > 0
     w, z, step, gap = 1.0, 1.0, 0.0, 0.0
     value = 0.0
     for i in range(span[0], span[1]):
@@ -277,14 +254,14 @@ def group_value(rows, span, met, is_ranked, table):
             passed[b, 3] += step * x + gap * (r + step * n)
             passed[b, 2] += gap * n
             passed[b, 1] += step * n
-        _, height = meet_far(near, far, a, z, step, table)
+        _, height = decay_and_read_far(near, far, a, z, step, table)
         value += w * (height + passed[a, 3])
         for b in range(u.shape[0]):
             if b != a:
                 if is_ranked:
-                    carry(near, far, b, z, step, u[b, a] * w)
+                    decay_and_add_far(near, far, b, z, step, u[b, a] * w)
                 else:
-                    join(far, b, z, u[b, a] * w)
+                    decay_and_add(far, b, z, u[b, a] * w)
                 if b > a:
                     passed[b, 0 if is_ranked else 1] += u[b, a] * w
     return value
