@@ -278,7 +278,7 @@ def _draw_masses(
     chords: IntArray,
     groups: IntArray | None,
     rng: np.random.Generator,
-) -> Iterator[tuple[FloatArray, FloatArray]]:
+) -> Iterator[tuple[Any, Any]]:
     """Yield the mass of negatives and positives on each chord for drawn rows."""
     is_positive, n_chords = task.is_positive, int(chords.max()) + 1
     if groups is None and task.sample_weight is None:
@@ -337,7 +337,7 @@ def _chords(steps: Steps) -> IntArray:
     return chords
 
 
-def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> FloatArray:
+def _tpr_on(grid: FloatArray, negative: Any, positive: Any) -> FloatArray:
     fpr = np.concatenate(([0.0], np.cumsum(negative)))
     tpr = np.concatenate(([0.0], np.cumsum(positive)))
     # np.interp takes the last of equal abscissae: the upper end of a vertical line

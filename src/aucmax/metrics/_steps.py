@@ -148,7 +148,7 @@ class RankedSteps(Steps):
     starts: IntArray  # where each step begins in this order
     scores: FloatArray  # of each step
 
-    def number_of_rows(self) -> IntArray:
+    def number_of_rows(self) -> RowNumbers:
         """Return the number of each row's step."""
         numbers = np.empty(self.order.size, dtype=self.order.dtype)
         sizes = np.diff(self.starts, append=self.order.size)
