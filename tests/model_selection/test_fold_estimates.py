@@ -12,7 +12,7 @@ from aucmax.inference.metric_intervals import mean_interval
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.comparison import VersusBaseline, adjusted_tests
 from aucmax.model_selection.leaderboard import estimate, estimate_combination
-from aucmax.model_selection.stacking import LogitRows, Spread, combine, scaled
+from aucmax.model_selection.stacking import LogitRows, combine, scaled
 from aucmax.tables import encode_target
 from model_selection.ranked_samples import WHOLE
 
@@ -152,9 +152,7 @@ def held_out(rng, n_positive, n_models):
     logits = np.empty_like(X)
     for k in range(5):
         for j, column in enumerate(scores.T):
-            logits[folds == k, j] = scaled(
-                column[folds == k], Spread.from_scores(column)
-            )
+            logits[folds == k, j] = scaled(column[folds == k], column)
     return LogitRows(logits, encode_target(y), folds, WHOLE)
 
 

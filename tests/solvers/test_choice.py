@@ -167,6 +167,7 @@ class Shape:
     ):
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
         self.n_rows, self.n_parameters = n_rows, n_columns
+        self.forms_columns = False
         self.least_value = least_value
         self.risk = SimpleNamespace(
             is_smooth=is_smooth,

@@ -106,19 +106,6 @@ def test_cuts_in_use_stay_until_the_store_is_full():
     assert len(cuts) == 200
 
 
-def test_appended_parameters_leave_the_cuts_and_what_they_bound():
-    cuts, X = with_sources(5)
-    more = np.random.default_rng(1).normal(size=(6, 3))
-    assert cuts.gram.shape == (5, 5)
-    cuts.widen(np.array(cuts.sources) @ more)
-    wide = np.hstack([X, more])
-    np.testing.assert_allclose(cuts.gradients, np.array(cuts.sources) @ wide)
-    np.testing.assert_allclose(cuts.gram, cuts.gradients @ cuts.gradients.T)
-    slope = np.random.default_rng(2).normal(size=6)
-    cuts.add(slope @ wide, line(0.5, slope))
-    np.testing.assert_allclose(cuts.gradients[-1], slope @ wide)
-
-
 def test_slopes_that_overflow_are_refused():
     with pytest.raises(FloatingPointError, match="overflows"):
         Cuts(2).add(np.array([1e200, 0.0]), line(0.0))

@@ -102,7 +102,7 @@ def _suits_columns(problem: Problem) -> bool:
     return (
         (penalty.l1 > 0.0 or (is_set and objective.least_value == -np.inf))
         and objective.risk.can_be_smoothed
-        and suits_column_steps(objective.X, tol)
+        and suits_column_steps(objective, tol)
     )
 
 

@@ -1,7 +1,7 @@
 """Newton steps over the few columns that matter, on a smoothed risk."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +31,7 @@ _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 _FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
 _WIDTH_AT_A_START = 0.05  # factor; a wider one would leave a good start
 _FIRST_DAMPING = 1e-3  # shares of the mean curvature
-_MIN_DAMPING, _MAX_DAMPING = 1e-7, 0.1
+_MAX_DAMPING = 0.1
 _MAX_MODEL_ERROR = 0.02  # of gradients, per L1 penalty, in a quadratic model
 _MODEL_ERROR_PER_GAP = 0.1  # the same, per relative gap
 _ACCURACY_OF_STEPS = 0.1  # share of the slope that may be left at the end of a step
@@ -43,12 +43,14 @@ _FAR_INSIDE = 0.5  # share of the radius; weights of such a norm need no penalty
 _FIRST_PENALTY = 0.3  # share of the largest gradient, before there are weights
 
 
-def suits_column_steps(X: Any, tol: float) -> bool:
-    """Return whether the solver is meant for data of this shape."""
-    if as_row_matrix(X).on_workers:  # the rows are too many
+def suits_column_steps(objective: RiskObjective, tol: float) -> bool:
+    """Return whether the solver is meant for an objective."""
+    if objective.forms_columns:  # cutting planes over all of them would be too long
+        return True
+    if as_row_matrix(objective.X).on_workers:  # the rows are too many
         return False
-    max_rows = _MAX_ROWS["sparse" if sparse.issparse(X) else "dense"]
-    return bool(X.shape[0] <= max_rows and tol >= _MIN_TOL)
+    max_rows = _MAX_ROWS["sparse" if sparse.issparse(objective.X) else "dense"]
+    return bool(objective.n_rows <= max_rows and tol >= _MIN_TOL)
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,8 @@ class _Model:
         diagonal = np.diag_indices(n)
         hessian[diagonal] += penalty.curvature + self._damping * mean
         # columns without curvature keep the L1 term only
-        hessian[diagonal] = np.maximum(hessian[diagonal], _MIN_DAMPING * mean or 1.0)
+        least = objective.min_damping * mean or 1.0
+        hessian[diagonal] = np.maximum(hessian[diagonal], least)
         linear = here - hessian @ weights
         try:
             minimizer = minimize_l1_quadratic(
@@ -300,7 +303,8 @@ class _Model:
         """Return the columns with weight, and others that are worth the penalty."""
         used = np.flatnonzero(weights)
         gain = -slope if self._penalty.is_nonnegative else np.abs(slope)
-        steep = np.flatnonzero((gain > l1) & (weights == 0.0))
+        is_new = (gain > l1) & (weights == 0.0) & self._objective.is_useful(slope)
+        steep = np.flatnonzero(is_new)
         most = max(_MIN_ENTERING, used.size)
         if steep.size > most:
             steep = steep[np.argpartition(-gain[steep], most - 1)[:most]]
@@ -334,4 +338,4 @@ class _Model:
         else:
             factor = 2.0 if length > 0.05 else 5.0
         damping = self._damping * factor
-        self._damping = min(max(damping, _MIN_DAMPING), _MAX_DAMPING)
+        self._damping = min(max(damping, self._objective.min_damping), _MAX_DAMPING)

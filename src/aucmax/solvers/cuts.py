@@ -92,11 +92,6 @@ class Cuts:
         if self.sources is not None:
             self.sources.append(support.subgradient)
 
-    def widen(self, columns: FloatArray) -> None:
-        """Append parameters, given the slopes of all cuts along them."""
-        self._rows = np.hstack([self.gradients, columns])
-        self._gram = np.empty((0, 0))
-
     def mixed_source(self) -> FloatArray:
         """Return the slope over scores that the cuts' shares mix."""
         assert self.sources is not None

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from aucmax._core.row_matrix import RowMatrix, as_row_matrix
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.risks.contract import BoundRisk, Support
@@ -30,6 +30,8 @@ class RiskObjective(ABC):
     """C times the risk of the scores; a subclass has the data that give them."""
 
     X: Any  # one row per score
+    forms_columns = False  # whether only those asked for exist in memory
+    min_damping = 1e-7  # of steps over columns, in shares of their mean curvature
     keeps_row_weights = False  # whether cuts keep their gradients over the scores
 
     def __init__(self, risk: BoundRisk, C: float = 1.0) -> None:
@@ -95,6 +97,10 @@ class RiskObjective(ABC):
         else:
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
+
+    def is_useful(self, gradient: FloatArray) -> BoolArray | bool:
+        """Return which parameters are worth a weight, if the L1 penalty allows it."""
+        return True
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:
