@@ -163,49 +163,39 @@ def check_against_scikit_learn(write, seed):
 
 
 @pytest.mark.parametrize(
-    ("line", "column", "message"),
+    "line",
     [
-        ("1 1:2 2:nan", 9, "'nan' is not finite"),
-        ("1 1:2 2:-Infinity", 9, "'-Infinity' is not finite"),
-        ("1 1:2 2:1e999", 9, "'1e999' is too large"),
-        ("nan 1:2", 1, "label 'nan' is not finite"),
-        ("1e999 1:2", 1, "label '1e999' is too large"),
-        ("yes 1:2", 1, "label 'yes' is not a number"),
-        ("1,2 1:2", 1, "label '1,2' is not a number; a row starts with one number"),
-        ("1:2 2:3", 1, "label '1:2' is not a number"),
-        ("1 1:2 x", 7, "expected index:value, found 'x'"),
-        ("1 1:2 3", 7, "expected index:value, found '3'"),
-        ("1 1:2 3:", 9, "'' is missing"),
-        ("1 1:2 3:4x", 9, "'4x' is not a number"),
-        ("1 1:2 3:1_0", 9, "'1_0' is not a number"),
-        ("1 1:2 3:1:4", 9, "'1:4' is not a number"),
-        ("1 1:2 -3:4", 7, "expected index:value, found '-3:4'"),
-        ("1 3:2 3:4", 7, "does not exceed the one before"),
-        ("1 3:2 2:4", 7, "does not exceed the one before"),
-        ("1 1:2 qid:3", 7, "expected index:value"),
-        ("1 qid:3 1:2", 3, "all rows or none"),
-        ("1 9999999999999999999:1", 3, "not within 0 to"),
-        ("1 1:2\x00", 5, "not a number"),
+        "1 1:2 2:nan",
+        "1 1:2 2:-Infinity",
+        "1 1:2 2:1e999",
+        "nan 1:2",
+        "yes 1:2",
+        "1,2 1:2",
+        "1:2 2:3",
+        "1 1:2 x",
+        "1 1:2 3:",
+        "1 1:2 3:1_0",
+        "1 1:2 3:1:4",
+        "1 1:2 -3:4",
+        "1 3:2 3:4",
+        "1 3:2 2:4",
+        "1 1:2 qid:3",
+        "1 qid:3 1:2",
+        "1 9999999999999999999:1",
+        "1 1:2\x00",
     ],
 )
-def test_errors_name_file_line_and_column(write, line, column, message):
+def test_a_line_that_is_not_a_row_is_named(write, line):
     path = write(f"# first\n\n1 1:2\n{line}\n1 1:2\n")
-    for size in (1 << 20, 5):
-        with (
-            patch.object(svmlight, "_BLOCK_BYTES", size),
-            pytest.raises(DataFileError) as info,
-        ):
-            load_svmlight(path)
-        assert str(info.value).startswith(f"{path}: line 4, column {column}: ")
-        assert message in str(info.value)
+    with pytest.raises(DataFileError) as info:
+        load_svmlight(path)
+    assert str(info.value).startswith(f"{path}: line 4: {line!r} is not a row")
 
 
-def test_a_query_that_some_rows_lack_is_an_error(write):
-    with pytest.raises(DataFileError, match="line 2, column 3: all rows or none"):
-        load_svmlight(write("1 qid:1 1:2\n0 1:2\n"))
-    for query in ("qid:x", "quid:4", "qid:99999999999999999999"):
-        with pytest.raises(DataFileError, match=r"line 2, column 3: .* is not a query"):
-            load_svmlight(write(f"1 qid:1 1:2\n0 {query} 1:2\n"))
+@pytest.mark.parametrize("query", ["", "qid:x", "quid:4", "qid:99999999999999999999"])
+def test_a_query_that_a_row_lacks_is_an_error(write, query):
+    with pytest.raises(DataFileError, match=r"line 2: .* a query after the label"):
+        load_svmlight(write(f"1 qid:1 1:2\n0 {query} 1:2\n"))
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
@@ -215,13 +205,13 @@ def test_a_file_without_rows_is_an_error(write, text):
 
 
 def test_index_zero_is_refused_where_indices_count_from_one(write):
-    with pytest.raises(DataFileError, match=r"line 1, column 3: .* not within 1 to"):
+    with pytest.raises(DataFileError, match=r"line 1: .* ascending indices from 1 to"):
         load_svmlight(write("1 0:2\n"), zero_based=False)
 
 
 def test_too_many_features_are_refused(write):
     path = write("1 1:2\n1 5:2\n")
-    with pytest.raises(DataFileError, match=r"line 2, column 3: .* not within 0 to 4"):
+    with pytest.raises(DataFileError, match=r"line 2: .* from 0 to 4"):
         load_svmlight(path, n_features=4)
     assert load_svmlight(path, n_features=9).X.shape == (2, 9)
     with pytest.raises(DataFileError, match="pass n_features=6"):

@@ -79,15 +79,6 @@ ZSTD_PIECE = 1 << 14
 # A text file takes 4 times its size in memory while it is read, and 40 bytes per cell.
 MEMORY_OF_TEXT, MEMORY_OF_A_CELL = 4, 40
 
-_ADVICE = {
-    **dict.fromkeys(
-        (".txt", ".dat"),
-        "if columns are separated by commas, semicolons or tabs, name the format csv",
-    ),
-    ".json": "write one object per line and end the name in .jsonl",
-    **dict.fromkeys((".7z", ".rar", ".tar", ".tgz"), "unpack it first"),
-}
-
 _LOOKS_LIKE = {
     b"\x1f\x8b": ("gzip data", ".gz"),
     b"BZh": ("bzip2 data", ".bz2"),
@@ -113,13 +104,11 @@ def file_format(path: PathLike) -> str:
         return FORMATS[suffixes[-1]]
     if not suffixes and not Path(path).is_dir():
         require_file(path)  # perhaps the name of a folder that does not exist
-    advice = _ADVICE.get(
-        suffixes[-1] if suffixes else "", "export the table as CSV or Parquet"
-    )
     raise DataFileError(
-        f"{path}: the name does not show the format; {advice}. Names may end in "
-        f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, pass format="csv" or another (--format csv on the command line).'
+        f"{path}: the name does not show the format. Names may end in "
+        f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For text "
+        'of any other name pass format="csv" or another (--format csv on the command '
+        "line); export other tables as CSV or Parquet."
     )
 
 

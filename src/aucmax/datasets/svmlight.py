@@ -1,6 +1,5 @@
 """Rows of SVM-light, LIBSVM and LETOR: ``label qid:id index:value ... # comment``."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -76,8 +75,7 @@ def load_svmlight(
     Raises
     ------
     DataFileError
-        If the file cannot be read. The message names file, line and column (the
-        character within the line).
+        If the file cannot be read. The message names file and line.
 
     Notes
     -----
@@ -186,9 +184,12 @@ def _parse(
     is_flawed = ~is_well_formed
     is_flawed[is_well_formed] = is_bad
     for k in np.flatnonzero(is_flawed)[:1].tolist():
-        column, why = _find_flaw(lines[k], low, high, with_queries)
-        where = f"line {n_lines + places[k] + 1}, column {column + 1}"
-        raise DataFileError(f"{path}: {where}: {why}")
+        raise DataFileError(
+            f"{path}: line {n_lines + places[k] + 1}: {lines[k][:60]!r} is not a row: "
+            "'label index:value ...' with finite numbers and ascending indices from "
+            f"{low} to {high}, and a query after the label, such as qid:7, in all rows "
+            "or none."
+        )
     if indices.max(initial=0) <= _MAX_INT32:
         indices = indices.astype(np.int32)
     return (
@@ -198,60 +199,6 @@ def _parse(
         values,
         queries.to_numpy() if with_queries else None,
     )
-
-
-def _find_flaw(line: str, low: int, high: int, with_queries: bool) -> tuple[int, str]:
-    """Return the column and the description of the first flaw of a row."""
-    label, *tokens = re.finditer("[^ ]+", line.partition("#")[0])
-    if (why := _why_no_number(label[0])) is not None:
-        return (
-            label.start(),
-            f"the label {label[0][:40]!r} {why}; a row starts with one number.",
-        )
-    has_query = bool(tokens) and tokens[0][0].startswith("q")
-    if has_query != with_queries:
-        start = tokens[0].start() if tokens else len(line)
-        return start, "all rows or none need a query, such as qid:7, after the label."
-    if has_query and (why := _why_no_query(tokens[0][0])) is not None:
-        return tokens[0].start(), why
-    previous = -1
-    for token in tokens[has_query:]:
-        name, _, value = token[0].partition(":")
-        if (why := _why_no_index(token[0], low, high, previous)) is not None:
-            return token.start(), why
-        if (why := _why_no_number(value)) is not None:
-            return token.start() + len(name) + 1, f"the value {value[:40]!r} {why}."
-        previous = int(name)
-    return 0, "this is not a row of an svmlight file."
-
-
-def _why_no_query(token: str) -> str | None:
-    digits = re.fullmatch(_QUERY, token)
-    if digits is None or abs(int(digits[1])) >= 2**63:
-        return f"{token[:40]!r} is not a query; write it like qid:7."
-    return None
-
-
-def _why_no_index(token: str, low: int, high: int, previous: int) -> str | None:
-    name, colon, _ = token.partition(":")
-    if not colon or not re.fullmatch(r"\+?[0-9]+", name):
-        return f"expected index:value, found {token[:40]!r}."
-    if not low <= int(name) <= high:
-        return f"the feature index of {token[:40]!r} is not within {low} to {high}."
-    if int(name) <= previous:
-        return (
-            f"the index of {token[:40]!r} does not exceed the one before it; sort the "
-            "features of a line and name each once."
-        )
-    return None
-
-
-def _why_no_number(token: str) -> str | None:
-    if token.lower().strip("+-") in ("nan", "inf", "infinity"):
-        return "is not finite; leave the feature out or replace it"
-    if not re.fullmatch(_NUMBER, token):
-        return "is not a number" if token else "is missing"
-    return None if np.isfinite(float(token)) else "is too large for a 64-bit float"
 
 
 def _whole_lines(text: bytes) -> Iterator[bytes]:
