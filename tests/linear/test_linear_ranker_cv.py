@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -111,27 +109,6 @@ def test_folds_of_small_data_are_drawn_several_times():
     model = few(cv=3, losses=("logistic regression",))
     assert model.fit(*rows(300)).n_splits_ == 15
     assert model.fit(*rows(3000)).n_splits_ == 3
-
-
-def test_candidates_share_passes():
-    X, y = rows(1000)
-    kinds = [
-        Candidate(loss, ends, WHOLE, C)
-        for loss in ("sigmoid",)
-        for ends in (WHOLE, (0.0, 0.3))
-        for C in (0.1, 1.0, 10.0)
-    ]
-    _, _, n_passes = fit_candidates(LabelledRows(X, y, None, None), kinds)
-    assert n_passes.sum() < 40
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
-def test_other_kinds_of_matrices_give_the_same_model(kind):
-    X, y = rows()
-    options = {"standardize": False}
-    expected = few(**options).fit(X, y)
-    found = few(**options).fit(kind(X), y)
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=1e-4)
 
 
 def test_weights_of_zero_leave_rows_out_of_the_fit():
@@ -280,19 +257,6 @@ def test_smooth_average_precision_lowers_its_risk(width):
     np.testing.assert_allclose(alone, last, rtol=1e-3, atol=1e-3)
 
 
-def test_weights_are_repeated_rows_for_smooth_average_precision():
-    X, y = squared_rows(3, 400)
-    weight = np.arange(400) % 3
-    again = np.repeat(np.arange(400), weight)
-    kind = [Candidate(AT_THE_TOP, WHOLE, WHOLE, 1.0, 0.3)]
-    weighted = LabelledRows(X, y, weight.astype(float), None)
-    repeated = LabelledRows(X[again], y[again], None, None)
-    (weights, expected) = (
-        fit_candidates(rows, kind)[0] for rows in (weighted, repeated)
-    )
-    np.testing.assert_allclose(weights, expected, rtol=0.02, atol=0.02)
-
-
 @pytest.mark.parametrize("name", [n for n in names() if n != "concordance"])
 def test_any_metric_of_two_classes_decides(name):
     kind = parse_metric(name).kind
@@ -338,19 +302,3 @@ def test_a_rate_of_false_positives_is_a_range_to_train_on():
 def test_bad_metrics_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         few(**options).fit(*rows())
-
-
-def test_a_model_for_a_metric_is_saved(tmp_path):
-    X, y = squared_rows(6, 300)
-    model = few(metric="average_precision", cv=2).fit(X, y)
-    aucmax.save(model, tmp_path / "model.aucmax")
-    loaded = aucmax.load(tmp_path / "model.aucmax")
-    assert loaded.score(X, y) == model.score(X, y)
-    assert loaded.best_params_ == model.best_params_
-    assert loaded.metric == "average_precision"
-
-
-def test_one_loss_may_be_given_by_its_name():
-    X, y = load_breast_cancer(return_X_y=True)
-    model = LinearRankerCV(losses="sigmoid", cv=2).fit(X[:200], y[:200])
-    assert {one["loss"] for one in model.cv_results_["params"]} == {"sigmoid"}

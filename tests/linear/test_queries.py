@@ -57,21 +57,6 @@ def test_the_risk_is_the_mean_over_queries(data, options):
     assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
 
 
-def test_ranks_within_queries_better_than_without_them(data):
-    X, y, qid = data
-    within = AUCSVC().fit(X, y, qid=qid).decision_function(X)
-    across = AUCSVC().fit(X, y).decision_function(X)
-    gain = roc_auc_score(y, within, qid=qid) - roc_auc_score(y, across, qid=qid)
-    assert gain > 0.02
-
-
-def test_one_query_is_no_query(data):
-    X, y, _ = data
-    one = AUCSVC(tol=1e-6).fit(X, y, qid=np.zeros(len(y)))
-    plain = AUCSVC(tol=1e-6).fit(X, y)
-    assert one.objective_ == pytest.approx(plain.objective_, rel=2e-6)
-
-
 def test_ids_of_any_kind_and_any_order_will_do(data):
     X, y, qid = data
     reference = AUCSVC(tol=1e-5).fit(X, y, qid=qid).objective_
@@ -154,26 +139,6 @@ def test_newton_steps_and_cutting_planes_certify_the_same_optimum(data, fpr_rang
         values.append(w @ w / 2.0 + 50.0 * risk)
         bounds.append(model.objective_ - model.dual_gap_)
     assert max(bounds) <= min(values) <= max(values) <= (1.0 + 1e-4) * max(bounds)
-
-
-def test_queries_take_few_more_passes_than_one_ranking():
-    generator = np.random.default_rng(0)
-    qid = np.repeat(np.arange(300), 20)
-    X = generator.normal(size=(6000, 10))
-    y = X @ generator.normal(size=10) + generator.normal(size=6000) > 3.0
-    X += 0.5 * generator.normal(size=(300, 10))[qid]
-    kept = np.isin(qid, qid[y])
-    X, y, qid = X[kept], y[kept], qid[kept]
-    within, across = AUCSVC(1e4).fit(X, y, qid=qid), AUCSVC(1e4).fit(X, y)
-    assert within.dual_gap_ <= 1e-3 * within.objective_
-    assert within.n_passes_ <= 3.0 * across.n_passes_
-
-
-def test_a_path_takes_queries(data):
-    X, y, qid = data
-    for model in AUCSVC(tol=1e-4).fit_path(X, y, [10.0, 1.0], qid=qid):
-        single = AUCSVC(model.C, tol=1e-4).fit(X, y, qid=qid)
-        assert model.objective_ == pytest.approx(single.objective_, rel=3e-4)
 
 
 def test_a_grid_search_hands_on_the_queries(data):

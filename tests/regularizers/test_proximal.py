@@ -165,7 +165,8 @@ def test_lower_bound_is_the_minimum_of_an_independent_solver(name, constant, sca
     slope = scale * np.random.default_rng(0).normal(size=N)
     bound = ALL[name].lower_bound(constant, slope)
     expected, _ = minimum(name, lambda w: cp.pos(constant + slope @ w))
-    assert bound == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    # over a set, the bound is that of the line itself
+    assert max(bound, 0.0) == pytest.approx(expected, rel=1e-6, abs=1e-7)
     assert isinstance(bound, float)
 
 
@@ -219,9 +220,9 @@ def test_lower_bounds_of_steep_lines_follow_their_distance(unit):
         (lambda: L2Ball(float("inf")), "radius must be positive and finite, got inf"),
         (lambda: L1Ball(-1.0), r"radius must be positive and finite, got -1\.0"),
         (lambda: GroupLassoBall(0, [0]), "radius must be positive"),
-        (lambda: GroupLasso([0, 2]), "is a group 2 and no weight is in group 1"),
-        (lambda: GroupLasso([0, 10**12]), "no weight is in group 1"),
-        (lambda: GroupLasso([0, -1]), "weight 1 is in -1"),
+        (lambda: GroupLasso([0, 2]), "from 0 without a gap"),
+        (lambda: GroupLasso([0, 10**12]), "from 0 without a gap"),
+        (lambda: GroupLasso([0, -1]), "from 0 without a gap"),
         (lambda: GroupLasso([0.0, 1.0]), "whole numbers"),
         (lambda: GroupLasso([[0, 1]]), r"shape \(1, 2\)"),
         (lambda: GroupLasso([]), "whole numbers"),

@@ -7,7 +7,7 @@ from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.risk_objective import LinearObjective
-from aucmax.solvers.solver import Start, StoppingRule
+from aucmax.solvers.solver import StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
 
@@ -28,17 +28,6 @@ def test_certified_interval_holds_the_optimum(name, risk, smoothing):
         assert solution.gap <= tol * solution.value
         assert solution.value - solution.gap <= truth * (1.0 + 1e-7)
         assert solution.value >= truth * (1.0 - 1e-7)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothing", [False, True])
-@pytest.mark.parametrize("name", REGULARIZERS)
-@pytest.mark.parametrize("C", [3.0, 30.0])
-def test_a_gap_of_one_hundred_millionth_is_within_reach(name, C, smoothing):
-    for risk in RISKS:
-        solution = solved(problem(risk, C, seed=1), name, smoothing, tol=1e-8)
-        assert solution.converged
-        assert solution.n_iter <= 120
 
 
 @pytest.mark.slow
@@ -88,32 +77,6 @@ def test_smoothing_saves_passes_on_wide_data():
         assert solver.minimize(objective, ElasticNet(0.1)).converged
         n_passes.append(objective.n_passes)
     assert n_passes[1] < n_passes[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothing", [False, True])
-@pytest.mark.parametrize("name", REGULARIZERS)
-def test_solution_is_described_by_its_point(name, smoothing):
-    objective = problem("partial")
-    solution = solved(objective, name, smoothing)
-    w = solution.point.parameters
-    np.testing.assert_allclose(solution.point.scores, objective.X @ w, atol=1e-12)
-    regularizer = REGULARIZERS[name]
-    risk = objective.risk.value(objective.X @ w)
-    assert solution.value == pytest.approx(regularizer.value(w) + 10.0 * risk)
-    if "ball" in name:
-        assert regularizer.norm(w) <= regularizer.radius * (1.0 + 1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothing", [False, True])
-@pytest.mark.parametrize("name", REGULARIZERS)
-def test_a_start_at_the_solution_ends_at_once(name, smoothing):
-    cold = solved(problem("partial"), name, smoothing)
-    start = Start(cold.point, cold.cuts)
-    warm = solved(problem("partial"), name, smoothing, start)
-    assert warm.n_iter <= 5 < cold.n_iter
-    assert warm.value <= cold.value * (1.0 + 1e-3)
 
 
 @pytest.mark.parametrize("name", ["l1", "group lasso"])

@@ -33,8 +33,7 @@ class ElasticNet:
     def gradient(self, parameters: FloatArray) -> FloatArray:
         """Return a subgradient, which is 0 in each weight that is 0."""
         rho = self.l1_ratio
-        slope: FloatArray = rho * np.sign(parameters) + (1.0 - rho) * parameters
-        return slope
+        return rho * np.sign(parameters) + (1.0 - rho) * parameters
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
         """Move each weight towards 0, then shrink it."""

@@ -95,8 +95,7 @@ class _Lengths:
         lengths = np.where(self.q > 0.0, self.q, 1.0)
         changed: FloatArray = self.vector / lengths[self.groups]
         changed *= np.broadcast_to(q, lengths.shape)[self.groups]
-        changed += 0.0  # no zero has a sign
-        return changed
+        return changed + 0.0  # no zero has a sign
 
 
 def _check_groups(groups: ArrayLike) -> None:
@@ -106,14 +105,8 @@ def _check_groups(groups: ArrayLike) -> None:
             "groups must be a list of whole numbers, the group of each weight, got "
             f"{numbers.dtype} of shape {numbers.shape}."
         )
-    if numbers.min() < 0:
-        column = int(numbers.argmin())
+    present = np.unique(numbers)
+    if not np.array_equal(present, np.arange(present.size)):
         raise ValueError(
-            f"groups are numbered from 0, but weight {column} is in {numbers[column]}."
-        )
-    if numbers.max() >= numbers.size or not np.bincount(numbers).all():
-        missing = np.setdiff1d(np.arange(numbers.size), numbers)[0]
-        raise ValueError(
-            f"groups must be numbered without a gap, but there is a group "
-            f"{numbers.max()} and no weight is in group {missing}."
+            f"groups must be numbered from 0 without a gap, got {present.tolist()}."
         )

@@ -29,11 +29,9 @@ class L2:
         """Return the minimum of half the square plus the positive part of a line."""
         if constant <= 0.0:
             return 0.0
-        norm = euclidean_norm(slope)
-        if norm * norm <= constant:
-            return constant - norm * norm / 2.0
-        distance = constant / norm  # of the origin from where the line is 0
-        return distance * distance / 2.0
+        square = euclidean_norm(slope) ** 2
+        tilt = min(1.0, constant / square) if square > 0.0 else 1.0
+        return tilt * constant - tilt**2 * square / 2.0
 
 
 @dataclass(frozen=True)

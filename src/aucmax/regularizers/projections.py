@@ -40,9 +40,7 @@ def half_square(vector: FloatArray, factor: float) -> float:
 
 def with_signs_of(point: FloatArray, magnitudes: FloatArray) -> FloatArray:
     """Return the magnitudes with the signs of a point, and zeros without a sign."""
-    signed: FloatArray = np.copysign(magnitudes, point)
-    signed += 0.0
-    return signed
+    return np.copysign(magnitudes, point) + 0.0
 
 
 def soft_threshold(point: FloatArray, threshold: float) -> FloatArray:
@@ -61,8 +59,7 @@ def nearest_in_l1_ball(
     # seen from the largest one, of which nothing is lost by subtraction
     distances = magnitudes.max() - magnitudes
     top = min(_root(omega, omega * distances, radius), float(magnitudes.max()))
-    nearest: FloatArray = np.maximum(top - distances, 0.0)
-    return nearest
+    return np.maximum(top - distances, 0.0)
 
 
 def nearest_in_elastic_net_ball(

@@ -1,4 +1,4 @@
-"""Cutting planes for any convex risk: with a line search, or with level sets."""
+"""Cutting planes for any convex risk, with a line search."""
 
 from dataclasses import dataclass
 
@@ -27,18 +27,12 @@ from aucmax.solvers.sparsity import drop_negligible_weights
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
 _REACH_BEYOND_CENTER = 0.01  # share of the way to the goal, where a cut is taken
 _SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
-_MAX_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
+_MAX_SMOOTHING_LOSS = 0.4  # share of the decrease that the model predicts
 _MIN_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
 _HIGHEST_CENTER = 1.5  # times the best value, while smoothed
 _FIRST_WIDTH_WITH_L2 = 0.1  # measured: on wide data, wider ones take more passes
 _NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
 _MIN_WIDTH = 1e-7  # a width below it that stalls becomes 0
-_MIN_GOOD_DECREASE = 0.5  # share of the promised decrease
-_FRACTION_GROWTH = 1.2  # factor after a good step
-_MAX_FRACTION = 0.8
-_FRACTION_DECAY = 0.8  # factor after a step without any decrease
-_MIN_FRACTION = 0.35
-_SHARE_OF_A_BAD_STEP = 0.3  # after which the next cut is taken
 
 
 @dataclass(frozen=True)
@@ -99,10 +93,10 @@ class BundleSolver:
             if watch.should_stop(objective.n_passes, value, max(bound, known)):
                 break
             if width > 0.0:
-                promised = max(
+                predicted = max(
                     value - proposal.predicted, self.stopping.tol * value / 10
                 )
-                width = _narrowed(width, support, touched, promised / C)
+                width = _narrowed(width, support, touched, predicted / C)
             goal = objective.at(proposal.parameters)
             direction = center.towards(goal)
             search = LineSearch(longest=1.0, accuracy=0.2, max_evaluations=10)
@@ -134,9 +128,9 @@ class BundleSolver:
         return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
-def _narrowed(width: float, support: Support, point: Point, promised: float) -> float:
-    """Shrink the width until smoothing costs little of the decrease promised."""
+def _narrowed(width: float, support: Support, point: Point, predicted: float) -> float:
+    """Shrink the width until smoothing costs little of the decrease predicted."""
     lost = lost_by_smoothing(support, point)
-    width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * promised)
+    width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * predicted)
     # where no pair is near its kink there is no loss, but no slope either
-    return min(width, promised / _MIN_LOSS_PER_WIDTH)
+    return min(width, predicted / _MIN_LOSS_PER_WIDTH)

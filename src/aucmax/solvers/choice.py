@@ -14,16 +14,15 @@ from aucmax.regularizers.regularizer import (
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.descent import DescentSolver
+from aucmax.solvers.risk_objective import MIN_TOL_OF_SMOOTHING
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
-from aucmax.solvers.sparsity import drop_negligible_weights
 from aucmax.solvers.subgradient import SubgradientSolver
 from aucmax.solvers.wide import WideSolver, suits_row_space
 
 _MIN_ROWS_PER_COLUMN = 10  # of tall data
 _MIN_COLUMNS_PER_ROW = 10  # measured: with fewer, the span of the rows saves no time
 _MAX_COLUMNS_FOR_NEWTON = 1000  # of which it keeps a square matrix
-_MIN_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
 _CLOSER_TOL = 0.01  # share of the tolerance, where all weights are 0
 _MAX_CLOSER_ITERATIONS = 20  # for weights of 0
 
@@ -54,7 +53,6 @@ class Stage(NamedTuple):
 
     solver: SolverType
     max_iter: int | None = None
-    drops_weights: bool = False  # whether negligible weights are set to 0 afterwards
 
 
 class Rule(NamedTuple):
@@ -83,10 +81,6 @@ class ChosenSolver:
         for stage in chosen.stages:
             solver = stage.solver(_limited(rule, start, stage.max_iter))
             solution = solver.minimize(objective, regularizer, start)
-            if stage.drops_weights:
-                solution = drop_negligible_weights(
-                    solution, objective, regularizer, rule
-                )
             if _is_over(solution, rule):
                 break
             start = Start(solution.point, solution.cuts, solution.history)
@@ -123,7 +117,7 @@ def _suits_newton(problem: Problem) -> bool:
         and problem.objective.risk.least_value > -np.inf
         and problem.is_tall
         and problem.objective.n_parameters <= _MAX_COLUMNS_FOR_NEWTON
-        and problem.tol >= _MIN_TOL_FOR_NEWTON
+        and problem.tol >= MIN_TOL_OF_SMOOTHING
     )
 
 
@@ -169,7 +163,7 @@ RULES = (
         _suits_columns,
         "Newton steps over the columns in use; cutting planes after 300 iterations",
         (
-            Stage(ColumnNewtonSolver, 300, drops_weights=True),
+            Stage(ColumnNewtonSolver, 300),
             Stage(_cutting_planes),
         ),
     ),

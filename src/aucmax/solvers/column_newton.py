@@ -18,11 +18,16 @@ from aucmax.solvers import risk_objective
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.l1_quadratic import minimize_l1_quadratic
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.risk_objective import MAX_WIDTH, RiskObjective, first_start
+from aucmax.solvers.risk_objective import (
+    MAX_WIDTH,
+    MIN_TOL_OF_SMOOTHING,
+    RiskObjective,
+    first_start,
+)
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, inner, require
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory
-_MIN_TOL = 1e-6  # a smoothed risk is not precise enough for less
 
 _MIN_ENTERING = 300  # columns per step, or as many as are in use
 _MAX_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
@@ -50,7 +55,7 @@ def suits_column_steps(objective: RiskObjective, tol: float) -> bool:
     if as_row_matrix(objective.X).on_workers:  # the rows are too many
         return False
     max_rows = _MAX_ROWS["sparse" if sparse.issparse(objective.X) else "dense"]
-    return bool(objective.n_rows <= max_rows and tol >= _MIN_TOL)
+    return bool(objective.n_rows <= max_rows and tol >= MIN_TOL_OF_SMOOTHING)
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,8 @@ class ColumnNewtonSolver:
         best_value = risk_objective.value_at(best, objective, regularizer)
         cuts = certificate.cuts()
         gap = max(best_value - certificate.bound, 0.0)
-        return watch.solution(best, best_value, gap, cuts)
+        solution = watch.solution(best, best_value, gap, cuts)
+        return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _check_abilities(objective: RiskObjective, regularizer: SparseRegularizer) -> None:

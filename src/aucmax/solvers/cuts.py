@@ -11,7 +11,6 @@ from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 _MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
 _MAX_IDLE_STREAK = 10  # cuts added since a cut was used
-_MIN_ENTRIES_PER_USED = 4  # of a vector, for which it pays to pick those in use
 
 
 class MasterSolution(NamedTuple):
@@ -101,33 +100,17 @@ class Cuts:
         return mixed
 
     def heights(self, parameters: FloatArray) -> FloatArray:
-        """Return each cut's height at these parameters, which may be sparse."""
-        used = np.flatnonzero(parameters)
-        if _MIN_ENTRIES_PER_USED * used.size > parameters.size:
-            return self.offsets + self.gradients @ parameters
-        return self.offsets + self.gradients[:, used] @ parameters[used]
+        """Return each plane's height at these parameters."""
+        return self.offsets + self.gradients @ parameters
 
     def mixed(self, multipliers: FloatArray) -> FloatArray:
-        """Return the slope that shares of the cuts mix."""
-        used = np.flatnonzero(multipliers)
-        mixed: FloatArray
-        if _MIN_ENTRIES_PER_USED * used.size > len(self):
-            mixed = multipliers @ self.gradients
-        else:
-            mixed = multipliers[used] @ self.gradients[used]
-        return mixed
+        """Return the gradient that dual variables of the planes mix."""
+        return np.asarray(multipliers @ self.gradients)
 
     def gram_over(self, used: IntArray) -> FloatArray:
-        """Return inner products of the slopes over some of the parameters."""
-        n_parameters = self._rows.shape[1]
-        if 2 * used.size <= n_parameters:
-            rows = self.gradients[:, used]
-            gram: FloatArray = rows @ rows.T
-            return gram
-        unused = np.ones(n_parameters, dtype=bool)
-        unused[used] = False
-        rows = self.gradients[:, unused]
-        return self.gram - rows @ rows.T
+        """Return inner products of the gradients over some of the parameters."""
+        rows = self.gradients[:, used]
+        return np.asarray(rows @ rows.T)
 
     def share_out(self, multipliers: FloatArray) -> None:
         """Keep the shares that a master problem found."""

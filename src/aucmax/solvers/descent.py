@@ -17,11 +17,27 @@ from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
 _MAX_TRIALS = 12  # points on one line
-_SUFFICIENT_DECREASE = 1e-4  # share of the promised decrease that a step must bring
+_SUFFICIENT_DECREASE = 1e-4  # share of the predicted decrease that a step must bring
 _STEEPEST_END = 0.9  # share of the slope at the start that may be left at its end
 _MIN_TURN = 1e-12  # relative: below it, a change of slope is rounding
 _FIRST_STEP = 0.1  # length of the first step, relative to the start
 _MAX_SCALINGS = 6  # of a start by a factor of 4, for the best scale
+
+
+def corrected_solve(
+    vector: FloatArray,
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    solve: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """Apply an inverse Hessian, corrected by steps and changes of gradient (L-BFGS)."""
+    factors = []
+    for step, change in reversed(pairs):
+        factors.append((step @ vector) / (step @ change))
+        vector = vector - factors[-1] * change
+    vector = solve(vector)
+    for (step, change), factor in zip(pairs, reversed(factors), strict=True):
+        vector = vector + step * (factor - (change @ vector) / (step @ change))
+    return vector
 
 
 class Descent:
@@ -94,9 +110,9 @@ class Descent:
     def step(self, direction: Point) -> None:
         """Search the line for a point that is low enough: no pass."""
         start, value = self.point, self.value
-        promised = self._promised(direction)
+        predicted = self._predicted_change(direction)
         self._last = start.parameters
-        if not promised < 0.0:
+        if not predicted < 0.0:
             self.gain = 0.0
             return
         shortest, longest, length = 0.0, np.inf, 1.0
@@ -105,9 +121,9 @@ class Descent:
             reached, support = self._evaluate(point)
             if reached < self.value:
                 self.point, self.value, self.support = point, reached, support
-            if reached > value + _SUFFICIENT_DECREASE * length * promised:
+            if reached > value + _SUFFICIENT_DECREASE * length * predicted:
                 longest = length
-            elif self._prox is None and _STEEPEST_END * promised > slope_along(
+            elif self._prox is None and _STEEPEST_END * predicted > slope_along(
                 direction, point, support, self._objective, self._regularizer
             ):
                 shortest = length
@@ -119,20 +135,15 @@ class Descent:
 
     def _evaluate(self, point: Point) -> tuple[float, Support]:
         support = self._objective.support(point)
-        price = self._regularizer.value(point.parameters)
-        return price + self._objective.C * support.value, support
+        penalty = self._regularizer.value(point.parameters)
+        return penalty + self._objective.C * support.value, support
 
     def _quasi_newton(self) -> FloatArray:
         """Return minus an estimate of the inverse Hessian times the gradient."""
-        goal, shares = self.gradient.copy(), []
-        for step, turn in reversed(self._turns):
-            share = (step @ goal) / (step @ turn)
-            shares.append(share)
-            goal -= share * turn
-        goal *= self._step_size()
-        for (step, turn), share in zip(self._turns, reversed(shares), strict=True):
-            goal += (share - (turn @ goal) / (step @ turn)) * step
-        return -goal
+        size = self._step_size()
+        return -corrected_solve(
+            self.gradient, self._turns, lambda vector: size * vector
+        )
 
     def _step_size(self) -> float:
         """Return how far to follow the gradient, by the curvature seen last."""
@@ -143,13 +154,13 @@ class Descent:
         length = _FIRST_STEP * float(np.linalg.norm(self.point.parameters))
         return (length or 1.0) / size
 
-    def _promised(self, direction: Point) -> float:
-        """Return the change of a linear risk along a direction, price included."""
+    def _predicted_change(self, direction: Point) -> float:
+        """Return the change of a linear risk along a direction, penalty included."""
         change = float(self.gradient @ direction.parameters)
         if self._prox is None:
             return change
-        here, price = self.point.parameters, self._regularizer.value
-        return change + float(price(here + direction.parameters) - price(here))
+        here, penalty = self.point.parameters, self._regularizer.value
+        return change + float(penalty(here + direction.parameters) - penalty(here))
 
 
 def descend(objective: LinearObjective, descents: Sequence[Descent]) -> None:

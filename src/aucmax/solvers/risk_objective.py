@@ -19,6 +19,7 @@ from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
 
 MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
+MIN_TOL_OF_SMOOTHING = 1e-6  # a smoothed risk is not precise enough for less
 _WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
 _MIN_NARROWING = 0.1  # factor of the width per iteration
 _MIN_CUTS = 50  # to keep, where each holds a number for every row
@@ -131,8 +132,8 @@ def slope_along(
 
 def value_at(point: Point, objective: RiskObjective, regularizer: Regularizer) -> float:
     """Return the objective with the risk itself, not smoothed: no pass."""
-    price = regularizer.value(point.parameters)
-    return price + objective.C * objective.risk_value(point)
+    penalty = regularizer.value(point.parameters)
+    return penalty + objective.C * objective.risk_value(point)
 
 
 def first_start(objective: RiskObjective, regularizer: Any) -> Start:

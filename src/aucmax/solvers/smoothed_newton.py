@@ -10,6 +10,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
+from aucmax.solvers.descent import corrected_solve
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.risk_objective import (
     MAX_WIDTH,
@@ -58,7 +59,7 @@ class SmoothedNewtonSolver:
         point, watch, cuts = begin(
             self.stopping, objective, regularizer, start, self.max_cuts
         )
-        metric = _Metric(objective, regularizer.curvature, self.memory)
+        model = _HessianModel(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
         best, best_value = point, np.inf
 
@@ -69,13 +70,13 @@ class SmoothedNewtonSolver:
             value = regularizer.value(point.parameters) + C * support.value
             if value < best_value:
                 best, best_value = point, value
-            pulled = objective.pull_back(support)
-            cuts.add(pulled, support)
+            risk_gradient = objective.pull_back(support)
+            cuts.add(risk_gradient, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             lower_bound = max(lower_bound, C * objective.risk.least_value)
             if watch.should_stop(objective.n_passes, best_value, lower_bound):
                 break
-            gradient = regularizer.gradient(point.parameters) + C * pulled
+            gradient = regularizer.gradient(point.parameters) + C * risk_gradient
             gap = (best_value - lower_bound) / best_value
             wide = width
             width = self._narrowed(wide, point, support, C / best_value, gap)
@@ -87,10 +88,10 @@ class SmoothedNewtonSolver:
                 here = objective.support(point, width)
                 if smoothed_value(smaller, there) < smoothed_value(point, here):
                     point, support = smaller, there
-                    metric.forget()
+                    model.reset()
                     continue
             worth_a_sample = gap > _MAX_GAP_WITHOUT_SAMPLE * self.stopping.tol
-            step = metric.step(point, gradient, wide, worth_a_sample)
+            step = model.step(point, gradient, wide, worth_a_sample)
             origin, direction = point, objective.at(step)
             search = LineSearch(float(gradient @ step), accuracy=0.9, max_evaluations=6)
             while search.is_open:
@@ -125,7 +126,7 @@ def _check_abilities(objective: LinearObjective, regularizer: object) -> None:
         )
 
 
-class _Metric:
+class _HessianModel:
     """The inverse Hessian as known so far: a factored sample, and recent steps."""
 
     def __init__(
@@ -138,9 +139,9 @@ class _Metric:
         self._sampled_width = np.inf
         self._age = 0
         self._solve: Callable[[FloatArray], FloatArray]
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Drop what past steps have shown."""
         self._pairs: list[tuple[FloatArray, FloatArray]] = []
         self._last: tuple[FloatArray, FloatArray, float] | None = None
@@ -158,14 +159,14 @@ class _Metric:
             self._sample(point, width)
         elif self._last is not None and self._last[2] <= _MAX_WIDTH_RATIO * width:
             moved = point.parameters - self._last[0]
-            turned = gradient - self._last[1]
-            if moved @ turned > 0.0:
-                self._pairs = [*self._pairs[1 - self._memory :], (moved, turned)]
+            change = gradient - self._last[1]
+            if moved @ change > 0.0:
+                self._pairs = [*self._pairs[1 - self._memory :], (moved, change)]
         self._last = point.parameters, gradient, width
-        direction = -self._corrected_solve(gradient)
+        direction = -corrected_solve(gradient, self._pairs, self._solve)
         if gradient @ direction < 0.0:
             return direction
-        self.forget()
+        self.reset()
         return -self._solve(gradient)
 
     def _sample(self, point: Point, width: float) -> None:
@@ -182,16 +183,4 @@ class _Metric:
         self._solve = lambda vector: cho_solve(factor, vector)
         self._sampled_width = width
         self._age = 0
-        self.forget()
-
-    def _corrected_solve(self, vector: FloatArray) -> FloatArray:
-        """Apply the inverse Hessian by the two loops of limited-memory BFGS."""
-        shares = []
-        for moved, turned in reversed(self._pairs):
-            share = (moved @ vector) / (moved @ turned)
-            vector = vector - share * turned
-            shares.append(share)
-        vector = self._solve(vector)
-        for (moved, turned), share in zip(self._pairs, reversed(shares), strict=True):
-            vector = vector + moved * (share - (turned @ vector) / (moved @ turned))
-        return vector
+        self.reset()

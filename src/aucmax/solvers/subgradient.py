@@ -154,8 +154,8 @@ class _Walk:
         return _Line(point, support, slope, self._value(point, support))
 
     def _value(self, point: Point, support: Support) -> float:
-        price = self._regularizer.value(point.parameters)
-        return price + self._objective.C * support.value
+        penalty = self._regularizer.value(point.parameters)
+        return penalty + self._objective.C * support.value
 
     def start_at(self, line: _Line) -> None:
         """Continue from another point, without momentum."""

@@ -18,7 +18,6 @@ from aucmax.solvers.solver import Solution, Start, StoppingRule
 _MIN_EIGENVALUE = 1e-13  # share of the largest; less is rounding
 _MAX_ROWS = 3000  # with more, their products take longer than passes over the data
 _COLUMNS_AT_ONCE = 4096  # of dense data, whose products are summed in float64
-_ROUNDING = 1e-13  # share of a bound's terms by which it may be too high
 
 
 def suits_row_space(X: Any) -> bool:
@@ -36,8 +35,9 @@ class WideSolver:
     r"""Minimise a convex risk plus L2 by smoothed cutting planes in the rows' span.
 
     The minimiser is a sum of rows, and an orthonormal basis of their span keeps scores
-    and norms. The shares of the cuts mix a slope g over scores and an offset o, which
-    bound the objective by :math:`C\,o - \frac{C^2}{2 \kappa} \|X^T g\|^2`.
+    and norms. The dual variables of the planes mix a gradient g over the scores and an
+    offset o, which bound the objective on the data themselves by :math:`C\,o -
+    \frac{C^2}{2 \kappa} \|X^T g\|^2`.
     """
 
     stopping: StoppingRule
@@ -57,45 +57,35 @@ class WideSolver:
             return solver.minimize(objective, regularizer, start)
         rows, mixture = basis
         inside = LinearObjective(rows, objective.risk, objective.C)
-        inside.product_cost = 0.0
-        inside.n_passes = objective.n_passes
-        cuts = Cuts(inside.n_parameters, keep_sources=True)
-        if start is None:
-            start = Start(objective.at(np.zeros(objective.n_parameters)))
-        first = inside.at(mixture.T @ start.point.scores)
-        found = solver.minimize(inside, regularizer, Start(first, cuts, start.history))
-        weights = product(objective.X.T, mixture @ found.point.parameters)
-        objective.n_passes += 0.5
-        return self._certified(weights, objective, regularizer, found)
+        inside.product_cost, inside.n_passes = 0.0, objective.n_passes
+        inside.keeps_row_weights = True
+        if start is not None:
+            point = inside.at(mixture.T @ start.point.scores)
+            start = Start(point, history=start.history)
+        solution = solver.minimize(inside, regularizer, start)
 
-    def _certified(
-        self,
-        weights: FloatArray,
-        objective: LinearObjective,
-        regularizer: QuadraticRegularizer,
-        found: Solution,
-    ) -> Solution:
-        """Return the solution with its value and gap on the data: one pass."""
-        point = objective.at(weights)
+        point = objective.at(
+            product(objective.X.T, mixture @ solution.point.parameters)
+        )
+        objective.n_passes += 0.5
         value = value_at(point, objective, regularizer)
-        offset = float(found.cuts.offsets @ found.cuts.multipliers)
-        line = Support(value, found.cuts.mixed_source(), offset)
+        offset = float(solution.cuts.offsets @ solution.cuts.multipliers)
+        plane = Support(value, solution.cuts.mixed_source(), offset)
         cuts = Cuts(objective.n_parameters)
-        cuts.add(objective.pull_back(line), line)
-        height = objective.C * offset
+        cuts.add(objective.pull_back(plane), plane)
         bound = cuts.minimize(regularizer, objective.C).lower_bound
-        bound -= _ROUNDING * (abs(height) + abs(height - bound))
-        gap = max(value - max(bound, objective.C * objective.risk.least_value), 0.0)
-        last = found.history[-1]
-        last = last._replace(value=value, gap=gap, n_passes=objective.n_passes)
+        gap = max(value - max(bound, objective.least_value), 0.0)
+        last = solution.history[-1]._replace(
+            value=value, gap=gap, n_passes=objective.n_passes
+        )
         return replace(
-            found,
+            solution,
             point=point,
             value=value,
             gap=gap,
             cuts=cuts,
             converged=self.stopping.is_reached(value, gap),
-            history=[*found.history[:-1], last],
+            history=[*solution.history[:-1], last],
         )
 
 
