@@ -9,6 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
+from aucmax.linear.additive_logistic import AdditiveCox, AdditiveLogistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.metrics import survival_target
 from aucmax.model_selection import (
     Forest,
@@ -16,9 +18,7 @@ from aucmax.model_selection import (
     LightGBMBaseline,
     XGBoostRanker,
 )
-from aucmax.model_selection.additive_logistic import AdditiveCox, AdditiveLogistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of
 
@@ -82,17 +82,6 @@ MODELS = {
     "graph_ranker": (aucmax.GraphRanker(), GRAPHS, NODE_LABELS),
     "table_encoder": (TableEncoder(min_frequency=1), TABLE, None),
     "table_encoder_sparse": (TableEncoder(), sparse.csr_array(X), None),
-    "table_model": (TableModel(LogisticRegression()), TABLE, Y),
-    "table_model_calibrated": (
-        TableModel(LogisticRegression(), calibrate="isotonic"),
-        TABLE,
-        Y,
-    ),
-    "table_model_trees": (
-        TableModel(aucmax.LambdaMART(n_estimators=3), view="trees"),
-        TABLE,
-        Y,
-    ),
 }
 
 

@@ -1,5 +1,3 @@
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,8 +7,8 @@ from scipy import stats
 
 import reference
 from aucmax.inference import auc_interval, compare_auc
-from aucmax.inference.estimates import holm, simultaneous_quantile
-from aucmax.inference.influence import AreaSample, OrdinalSample, effect_products
+from aucmax.inference.comparison import Estimates, holm, simultaneous_quantile
+from aucmax.inference.influence import area_influence, ordinal_influence
 from aucmax.metrics import (
     mean_average_precision,
     ndcg_score,
@@ -18,6 +16,7 @@ from aucmax.metrics import (
     partial_auc_score,
     roc_auc_score,
 )
+from aucmax.metrics._steps import check_task
 from drawing import fewer_examples
 from metrics.samples import samples
 
@@ -37,26 +36,18 @@ def test_the_covariance_is_that_of_the_definition(sample, other):
     y, first, weights, _ = sample
     scores = [first + 0.0, np.resize(other[1], y.size) + 0.0, y * 1.0]
     for weight in (None, weights):
-        rows = AreaSample(y == 1, weight)
-        found = [rows.measure(s) for s in scores]
+        tasks = [check_task(y, s, weight) for s in scores]
+        models = [area_influence(task) for task in tasks]
         effects = [reference.area_effects(y, s, weight) for s in scores]
-        for one, s in zip(found, scores, strict=True):
+        for one, s in zip(models, scores, strict=True):
             auc = roc_auc_score(y, s, sample_weight=weight)
             assert one.value == pytest.approx(auc, abs=1e-12)
-        parts = [units for units, _ in rows.parts]
-        column = [one.effects for one in found].__getitem__
-        products, moments = effect_products(column, 3, parts, parts)
+        found = Estimates.from_models(("a", "b", "c"), models)
         expected = np.array([[a @ b for b in effects] for a in effects])
-        assert products.sum(axis=0) == pytest.approx(expected, abs=1e-12)
-        # columns of differences to the first model
-        gap = effects[1] - effects[2]
-        assert moments[:, :, 1, 2].sum(axis=1) == pytest.approx(
-            [(gap**2).sum(), (gap**4).sum()], abs=1e-12
-        )
-        assert moments[0, :, 0, 2].sum() == pytest.approx((effects[2] ** 2).sum())
+        assert found.covariance(np.eye(3)) == pytest.approx(expected, abs=1e-12)
 
 
-def test_more_models_than_are_held_in_memory_have_the_same_covariance():
+def test_pairs_of_many_models_have_the_covariance_of_two():
     scores = np.random.default_rng(0).normal(size=(240, 13)) + Y[:, None]
     found = compare_auc(Y, scores)
     pairs = {one.names: one for one in found.differences}
@@ -230,13 +221,16 @@ def test_effects_on_the_ordinal_area_are_derivatives(sample):
     levels, scores, weights, _ = sample
     levels = np.unique(levels, return_inverse=True)[1]
     for weight in (None, weights):
-        found = OrdinalSample(levels, weight).measure(scores + 0.0)
+        rows = np.arange(levels.size)
+        found, grouped = (
+            ordinal_influence(scores + 0.0, levels, weight, groups)
+            for groups in (None, rows)
+        )
         assert found.value == pytest.approx(
             ordinal_auc_score(levels, scores, sample_weight=weight), abs=1e-12
         )
         expected = reference.ordinal_effects(levels, scores, weight)
         assert found.effects == pytest.approx(expected, abs=1e-6)
-        grouped = OrdinalSample(levels, weight, np.arange(levels.size)).measure(scores)
         assert grouped.effects == pytest.approx(found.effects)
 
 
@@ -324,21 +318,6 @@ def test_names_need_not_be_strings():
     found = compare_auc(Y, {1: MODELS["a"], 2.5: MODELS["b"]}, reference=1)
     assert found.names == ("1", "2.5")
     assert found.differences[0].names == ("2.5", "1")
-
-
-def test_memory_does_not_grow_with_the_number_of_models():
-    rng = np.random.default_rng(0)
-    y = rng.random(60_000) < 0.4
-    scores = np.asfortranarray(rng.normal(size=(60_000, 24)) + y[:, None])
-    compare_auc(y, scores[:, :3])  # compiles
-    tracemalloc.start()
-    try:
-        compare_auc(y, scores)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    draws = 10_000 * 276 * 8  # of the simultaneous quantile, whatever the rows
-    assert peak < max(0.6 * scores.nbytes, 2.5 * draws)
 
 
 def test_perfect_models_are_equal():

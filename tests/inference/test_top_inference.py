@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference.top_influence import precision_influence
+from aucmax.inference.influence import precision_derivatives
 from aucmax.metrics._steps import RankingTask
 from metrics.samples import samples
 from reference import precision_effects, tied_average_precision
@@ -27,7 +27,7 @@ def made(n_rows=400, seed=0, gain=1.5, share=0.2):
 def test_influence_is_the_derivative_by_the_weight_of_each_row(sample):
     y, scores, weights, _ = sample
     y = y == 1
-    value, influence = precision_influence(RankingTask(scores, y, weights))
+    value, influence = precision_derivatives(RankingTask(scores, y, weights))
     assert value == pytest.approx(tied_average_precision(y, scores, weights))
     share, step = weights / weights.sum(), 1e-4
     changes = [

@@ -11,8 +11,8 @@ import aucmax
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, RankBoost
 from aucmax._core.censored_times import is_survival_target
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.linear.additive_logistic import AdditiveCox
 from aucmax.metrics import concordance_index, survival_target
-from aucmax.model_selection.additive_logistic import AdditiveCox
 from reference_concordance import comparable_pairs, cox_likelihood
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax.model_selection.stacking import LogitRows, Spread, scaled
+from aucmax.model_selection.stacking import LogitRows, scaled
 from aucmax.tables import Target
 from aucmax.tables.target import Grading
 
@@ -23,9 +23,7 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
     logits = np.empty((n_rows, len(scores)))
     for k in range(n_folds):
         for j, column in enumerate(scores):
-            logits[folds == k, j] = scaled(
-                column[folds == k], Spread.from_scores(column)
-            )
+            logits[folds == k, j] = scaled(column[folds == k], column)
     weight, queries = more.get("weight"), more.get("queries")
     target = Target(labels.astype(int), Grading((0, 1), (0, 1)), queries, weight)
     return LogitRows(logits, target, folds, part, more.get("metric", "partial_auc"))

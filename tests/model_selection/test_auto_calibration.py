@@ -58,9 +58,8 @@ def test_the_error_states_why_there_are_none():
         AutoRanker(calibrate="yes").fit(X, y)
 
 
-@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
-def test_an_explicit_calibration_is_rejected_with_queries(kind):
+def test_an_explicit_calibration_is_rejected_with_queries():
     X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], folds=2, calibrate=kind)
+    model = AutoRanker(models=["logistic"], folds=2, calibrate="sigmoid")
     with pytest.raises(ValueError, match="rows are ranked within queries"):
         model.fit(X, y, qid=np.arange(200) // 20)

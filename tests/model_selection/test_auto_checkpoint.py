@@ -60,17 +60,6 @@ def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
     assert same(found.board_, whole.board_)
 
 
-def test_models_of_the_folds_resume_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr("aucmax.tables.folds._MAX_ROWS_FOR_ALL_FOLDS", 10)
-    killed(tmp_path / "a.part", "combination")
-    found = ranker().fit(TABLE, Y, checkpoint=tmp_path / "a.part")
-    assert len(found.encoders_) == 2
-    whole = ranker().fit(TABLE, Y)
-    np.testing.assert_array_equal(
-        found.decision_function(TABLE), whole.decision_function(TABLE)
-    )
-
-
 def test_a_model_that_no_file_can_hold_is_fitted_again(tmp_path):
     models = [RandomForestClassifier(5, random_state=0), "logistic"]
     killed(tmp_path / "a.part", "combination", models)
@@ -110,16 +99,14 @@ def test_time_that_was_spent_counts_and_more_time_resumes(first_done, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"models": []},
         {"models": [1, 2]},
         {"parts": [np.zeros(3), np.zeros(37)]},
         {"parts": [np.zeros(20), np.full(20, np.nan)]},
-        {"seconds": float("inf")},
         {"more": 1},
     ],
     ids=str,
 )
-def test_forged_states_are_rejected(change, first_done, tmp_path):
+def test_forged_records_are_rejected(change, first_done, tmp_path):
     path = tmp_path / "a.part"
     _, content = unpack_value(first_done)
     content[2]["logistic"] |= change
@@ -140,14 +127,9 @@ def test_files_of_another_kind_are_left_alone(first_done, tmp_path):
     part.write_bytes(first_done)
     with pytest.raises(ModelFileError, match="does not hold an estimator"):
         load(part)
-
-
-@pytest.mark.parametrize("value", [{}, [], [{}, False], [{}, 0, {}], [[], False, {}]])
-def test_forged_checkpoints_are_rejected(value, tmp_path):
-    path = tmp_path / "a.part"
-    path.write_bytes(pack_value(value, "checkpoint"))
+    part.write_bytes(pack_value([{}, 0, {}], "checkpoint"))
     with pytest.raises(ModelFileError, match="not a checkpoint"):
-        ranker().fit(TABLE, Y, checkpoint=path)
+        ranker().fit(TABLE, Y, checkpoint=part)
 
 
 def test_a_path_that_cannot_be_written_fails_before_the_search(tmp_path):

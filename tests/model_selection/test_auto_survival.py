@@ -8,21 +8,23 @@ from sklearn.base import BaseEstimator
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
-from aucmax.model_selection import compare_models, table_model
-from aucmax.model_selection.concordance_estimates import (
+from aucmax.model_selection import compare_models
+from aucmax.model_selection.fold_estimates import (
+    compare_scores,
     concordance,
-    concordance_test,
-    estimate_concordance,
-    likelihood_weights,
+    estimate_scores,
 )
+from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
+from aucmax.model_selection.stacking import LogitRows, by_likelihood
 from aucmax.report import report_comparison, report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import describe_rows, encode_target
 from aucmax.tables.folds import plan_folds, split_rows
+from model_selection.ranked_samples import WHOLE
 from survival_samples import censored_rows, literal_concordance
 
 FAST = ["cox", "additive-cox"]
@@ -156,9 +158,8 @@ def test_parameters_of_two_classes_are_rejected(parameters, said):
 )
 def test_bad_events_and_times_are_rejected(event, time, said):
     y = pl.DataFrame({"event": event, "time": time})
-    for fit in (AutoRanker(models=FAST).fit, table_model("cox").fit):
-        with pytest.raises(ValueError, match=said):
-            fit(np.eye(4), y)
+    with pytest.raises(ValueError, match=said):
+        AutoRanker(models=FAST).fit(np.eye(4), y)
 
 
 def test_one_code_of_several_is_the_event():
@@ -195,16 +196,18 @@ def test_estimates_of_folds_count_pairs_within_folds_and_strata():
         target = encode_target(y, qid=qid)
         expected = literal_concordance(y, scores, codes)
         assert concordance(target, folds, scores) == pytest.approx(expected)
-        value, low, high = estimate_concordance(target, folds, scores)
-        assert value == pytest.approx(expected)
-        assert low < value < high
+        estimate = estimate_scores(target, folds, scores, choose_goal(target))
+        assert estimate.value == pytest.approx(expected)
+        assert estimate.low < estimate.value < estimate.high
     one = np.zeros(120, dtype=int)
     target = encode_target(y)
     found = concordance_interval(y["event"], y["time"], scores)
     ends = found.value, found.low, found.high
-    assert estimate_concordance(target, one, scores) == pytest.approx(ends)
+    goal = choose_goal(target)
+    estimate = estimate_scores(target, one, scores, goal)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx(ends)
     better = -y["time"] + scores / 10.0
-    test = concordance_test(target, folds, better, scores)
+    test = compare_scores(target, folds, better, scores, goal)
     assert test.difference == pytest.approx(
         concordance(target, folds, better) - concordance(target, folds, scores)
     )
@@ -216,10 +219,11 @@ def test_intervals_of_groups_are_wider_if_their_rows_are_copies():
     scores, folds = np.sin(np.arange(240.0) // 4), np.zeros(240, dtype=int)
     target = encode_target(np.repeat(y, 4))
     grouped = describe_rows(target, groups=np.arange(240) // 4)
-    (_, *narrow), (_, *wide) = (
-        estimate_concordance(one, folds, scores) for one in (target, grouped)
+    narrow, wide = (
+        estimate_scores(one, folds, scores, choose_goal(target))
+        for one in (target, grouped)
     )
-    assert np.diff(wide) > 1.5 * np.diff(narrow)
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
 
 
 def test_weights_minimise_the_shrunken_likelihood():
@@ -228,7 +232,7 @@ def test_weights_minimise_the_shrunken_likelihood():
     signal = -np.log(y["time"])
     logits = signal[:, None] * [1.0, 0.5, 0.0] + rng.normal(size=(200, 3))
     folds, target = rng.integers(3, size=200), encode_target(y)
-    weights = likelihood_weights(logits, target, folds)
+    weights = by_likelihood(LogitRows(logits, target, folds, WHOLE))
     assert weights.sum() == pytest.approx(1.0)
     assert weights[0] > weights[1] > weights[2] >= 0.0
     risk = CoxLikelihood().bind(y, None, folds)
@@ -266,11 +270,9 @@ def test_a_comparison_may_test_other_rows():
     X, y = censored_rows(9, 150)
     new, truth = censored_rows(10, 90)
     found = compare_models(X, y, ["cox"], test=(new, truth))
-    model = table_model("cox").fit(X, y)
-    assert found.results[0].main == model.score(new, truth)
-    assert not model.has_threshold_
-    with pytest.raises(IncompatibleError, match="no threshold"):
-        model.predict(new)
+    model = AutoRanker(models=["cox"]).fit(X, y)
+    assert found.results[0].main == pytest.approx(model.score(new, truth))
+    assert model.decision_threshold_ is None
 
 
 def test_a_report_of_one_model_shows_its_calibration(fitted):

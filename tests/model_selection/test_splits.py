@@ -93,21 +93,6 @@ def test_groups_of_queries_are_kept_together():
         split_rows(described(qid=queries, groups=PATIENTS), 3, 0)
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (["a"] * ROWS, "groups has a single group, but at least two are needed"),
-        (range(ROWS), "groups has a different group in each of the 300 rows"),
-        ([None] + ["a", "b"] * 149 + ["a"], "groups is missing in 1 of 300 rows"),
-        (["a", "b"], "groups has 2 rows, but the target has 300"),
-    ],
-    ids=["one", "every row", "gaps", "length"],
-)
-def test_groups_that_make_no_sense(groups, message):
-    with pytest.raises(ValueError, match=message):
-        described(groups=list(groups))
-
-
 def test_folds_are_later_than_what_models_learn_from():
     folds = split_rows(described(times=DAYS), 4, 0)
     assert len(folds) == 4
@@ -145,12 +130,6 @@ def test_times_that_allow_fewer_folds():
         count_folds(described(times=np.where(LABELS, 1, 0)))
     with pytest.raises(ValueError, match="cannot be combined with groups or queries"):
         count_folds(described(times=DAYS, groups=PATIENTS))
-
-
-def test_a_time_that_cannot_be_read():
-    days = ["2024-01-01"] * (ROWS - 1) + ["soon"]
-    with pytest.raises(ValueError, match=r"row 299 has 'soon'|row 300 has 'soon'"):
-        described(times=days)
 
 
 def test_other_rows_are_tested_by_models_of_all():
@@ -204,14 +183,6 @@ def test_other_rows_that_do_not_fit(rows, truth, message):
         compare_models(X, LABELS, [Column()], test=(rows, truth))
 
 
-def test_queries_of_training_and_test_are_different_ones():
-    target = encode_target([0, 1, 0, 1], qid=[7, 7, 8, 8])
-    both = target.followed_by(target)
-    assert both.queries.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    with pytest.raises(ValueError, match="both targets need queries"):
-        target.followed_by(encode_target([0, 1]))
-
-
 def test_weights_count_in_measures_intervals_and_tests():
     models = [("first", Column(0)), ("second", Column(1))]
     comparison = compare_models(
@@ -259,22 +230,20 @@ def test_a_model_that_takes_no_weights_is_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"),
+    ("rows", "message"),
     [
-        ([0.0] + [1.0] * 299, "row 1 has 0 .1 such rows."),
-        ([1.0] * 299 + [-2.0], "row 300 has -2"),
-        ([1.0] * 299 + [np.inf], "row 300: inf is not a finite number"),
-        ([1.0] * 299 + [None], "sample_weight is missing in 1 of 300 rows"),
-        (["heavy"] * 300, "must hold numbers to be weights, got 'heavy'"),
+        ({"groups": ["a"] * ROWS}, "groups has a single group, but at least two are"),
+        ({"groups": range(ROWS)}, "groups has a different group in each of the 300"),
+        ({"groups": [None] + ["a", "b"] * 149 + ["a"]}, "groups is missing in 1 of"),
+        ({"groups": ["a", "b"]}, "groups has 2 rows, but the target has 300"),
+        ({"times": ["2024-01-01"] * 299 + ["soon"]}, "row (299|300) has 'soon'"),
+        ({"sample_weight": [0.0] + [1.0] * 299}, "row 1 has 0 .1 such rows."),
+        ({"sample_weight": [1.0] * 299 + [np.inf]}, "row 300: inf is not a finite"),
+        ({"sample_weight": [1.0] * 299 + [None]}, "sample_weight is missing in 1 of"),
+        ({"sample_weight": ["heavy"] * 300}, "must hold numbers to be weights, got"),
     ],
-    ids=["zero", "negative", "infinite", "gap", "words"],
+    ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_weights_that_make_no_sense(weights, message):
+def test_groups_times_and_weights_are_checked(rows, message):
     with pytest.raises(ValueError, match=message):
-        described(sample_weight=weights)
-
-
-def test_weighted_positions_are_shares_of_the_weight_of_negatives():
-    target = described([0, 0, 1, 1], sample_weight=[1.0, 3.0, 1.0, 1.0])
-    positions = target.positions(np.array([1.0, 2.0, 1.5, 3.0]))
-    assert positions.tolist() == [0.125, 0.625, 0.25, 1.0]
+        described(**{name: list(values) for name, values in rows.items()})

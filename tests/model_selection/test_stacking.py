@@ -2,25 +2,84 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from aucmax.decisions.calibrated import along_knots
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.model_selection.stacking import best_single, stacked
+from aucmax.model_selection import stacking
+from aucmax.model_selection.stacking import (
+    best_single,
+    combine,
+    learn_scale,
+    scaled,
+    stacked,
+)
+from drawing import picked
 from model_selection.ranked_samples import ranked
+
+EQUAL = np.zeros(2)  # scores without a deviation: logits are those of the ranks
+REFERENCES = st.sampled_from([EQUAL, np.array([1.0, 5.0])])
+
+
+def blocks_of(rows):
+    return [np.flatnonzero(rows.folds == k) for k in range(rows.folds.max() + 1)]
+
+
+def test_a_logit_is_half_by_the_share_below_and_half_by_the_distance_from_the_mean():
+    scores = np.array([3.0, 1.0, 2.0, 2.0])
+    by_rank = scaled(scores, EQUAL)
+    np.testing.assert_allclose(expit(2.0 * by_rank), [0.875, 0.125, 0.5, 0.5])
+    unit = np.pi / np.sqrt(3.0) / scores.std() / 2.0
+    by_distance = scaled(scores, scores) - by_rank
+    np.testing.assert_allclose(by_distance, [unit, -unit, 0.0, 0.0])
+    moved = 1e6 * scores + 7.0
+    np.testing.assert_allclose(scaled(moved, moved), scaled(scores, scores))
+
+
+def test_both_halves_have_the_same_deviation():
+    scores = np.random.default_rng(0).logistic(3.0, 5.0, size=20_000)
+    by_rank = scaled(scores, EQUAL)
+    by_distance = scaled(scores, scores) - by_rank
+    np.testing.assert_allclose(by_rank.std(), by_distance.std(), rtol=0.01)
+
+
+@given(picked(30, np.arange(8.0)), REFERENCES)
+def test_training_scores_get_their_own_logits(scores, reference):
+    logits = along_knots(scores, learn_scale(scores, reference))
+    np.testing.assert_allclose(logits, scaled(scores, reference), atol=1e-12)
+
+
+@given(st.integers(0, 1000), REFERENCES)
+def test_the_order_of_new_scores_is_kept_even_beyond_the_training_scores(seed, values):
+    generator = np.random.default_rng(seed)
+    scale = learn_scale(generator.normal(size=2000) ** 3, values)
+    new = np.sort(np.concatenate([50 * generator.normal(size=30), [-1e6, 1e6]]))
+    assert (np.diff(along_knots(new, scale)) > 0.0).all()
+    assert scale.shape[1] <= 400
 
 
 def test_the_metric_is_the_mean_over_folds():
     rows = ranked([1.0])
     scores = rows.logits[:, 0]
-    of_folds = [
-        roc_auc_score(rows.labels[rows.folds == k], scores[rows.folds == k])
-        for k in range(3)
-    ]
-    positives = np.bincount(rows.folds, rows.labels)
-    expected = np.average(of_folds, weights=positives)
+    values = [roc_auc_score(rows.labels[k], scores[k]) for k in blocks_of(rows)]
+    expected = np.average(values, weights=np.bincount(rows.folds, rows.labels))
     assert rows.measure(scores) == pytest.approx(expected)
     # moving a fold as a whole changes nothing
     assert rows.measure(scores + 9.0 * rows.folds) == pytest.approx(expected)
+
+
+def test_a_fold_of_one_class_does_not_count():
+    rows = ranked([1.0])
+    rows = rows.take(np.flatnonzero(rows.labels | (rows.folds > 0)))
+    others = rows.take(np.flatnonzero(rows.folds > 0))
+    expected = others.measure(others.logits[:, 0])
+    assert rows.measure(rows.logits[:, 0]) == pytest.approx(expected)
+    positives = rows.take(np.flatnonzero(rows.labels))
+    assert positives.measure(positives.logits[:, 0]) == 0.5
+    assert best_single(positives).sum() == stacked(positives).sum() == 1.0
 
 
 def test_the_metric_is_that_of_the_part_with_weights_and_queries():
@@ -35,18 +94,8 @@ def test_the_metric_is_that_of_the_part_with_weights_and_queries():
     assert rows.measure(scores) == pytest.approx(expected)
 
 
-def test_rows_of_one_class_tell_nothing():
-    rows = ranked([1.0, 2.0])
-    rows = rows.take(np.flatnonzero(rows.labels))
-    assert rows.measure(rows.logits[:, 0]) == 0.5
-    assert best_single(rows).sum() == stacked(rows).sum() == 1.0
-
-
-def test_the_best_model_takes_it_all():
+def test_the_best_model_has_all_weight_and_noise_has_little():
     np.testing.assert_array_equal(best_single(ranked([3.0, 0.2, 1.0])), [0, 1, 0])
-
-
-def test_weights_are_shares_and_noise_has_little():
     weights = stacked(ranked([0.5, 0.5, None]))
     assert weights.sum() == pytest.approx(1.0)
     assert (weights >= 0.0).all()
@@ -55,28 +104,80 @@ def test_weights_are_shares_and_noise_has_little():
 
 
 def test_two_views_of_the_truth_rank_better_than_one():
-    known, new = ranked([0.7, 0.7], seed=1), ranked([0.7, 0.7], n_rows=5000, seed=2)
-    both = new.measure(new.logits @ stacked(known))
-    alone = new.measure(new.logits @ best_single(known))
+    rows, new = ranked([0.7, 0.7], seed=1), ranked([0.7, 0.7], n_rows=5000, seed=2)
+    both = new.measure(new.logits @ stacked(rows))
+    alone = new.measure(new.logits @ best_single(rows))
     assert both > alone + 0.005
 
 
 def test_weights_are_those_of_a_logistic_regression_if_none_would_be_negative():
     rows = ranked([0.5, 1.0, 2.0], n_folds=1, n_rows=3000)
-    # the price on squared weights, for the sum of the losses
+    # the penalty of squared weights, for the sum of the losses
     theirs = LogisticRegression(C=1 / (3e-4 * 3000), tol=1e-8)
     expected = theirs.fit(rows.logits, rows.labels).coef_[0]
     assert (expected > 0.0).all()
     np.testing.assert_allclose(stacked(rows), expected / expected.sum(), atol=1e-3)
 
 
-def test_a_model_that_ranks_backwards_is_not_turned_round():
+def test_a_model_that_ranks_backwards_is_not_reversed():
     rows = ranked([0.5, 0.5])
-    backwards = replace(rows, logits=rows.logits * [1.0, -1.0])
-    np.testing.assert_array_equal(stacked(backwards), [1.0, 0.0])
+    one_backwards = replace(rows, logits=rows.logits * [1.0, -1.0])
+    np.testing.assert_array_equal(stacked(one_backwards), [1.0, 0.0])
+    both_backwards = replace(rows, logits=-rows.logits)
+    assert sorted(stacked(both_backwards)) == [0.0, 1.0]
 
 
-def test_without_a_useful_model_one_is_taken():
-    rows = ranked([0.5, 0.7])
-    hopeless = replace(rows, logits=-rows.logits)
-    assert sorted(stacked(hopeless)) == [0.0, 1.0]
+def test_a_stack_is_scored_by_weights_of_other_blocks():
+    rows = ranked([0.5, 1.0, 2.0])
+    ensemble = combine(rows, blocks_of(rows))
+    assert ensemble.combiner == "stack"
+    np.testing.assert_array_equal(ensemble.weights, stacked(rows))
+    np.testing.assert_array_equal(ensemble.scores, rows.logits @ ensemble.weights)
+    for block in blocks_of(rows):
+        others = np.setdiff1d(np.arange(rows.labels.size), block)
+        expected = rows.logits[block] @ stacked(rows.take(others))
+        np.testing.assert_allclose(ensemble.honest_scores[block], expected)
+
+
+def test_labels_of_a_block_do_not_change_its_honest_scores():
+    rows = ranked([0.5, 1.0, 2.0])
+    first = blocks_of(rows)[0]
+    labels = rows.labels.copy()
+    labels[first] = labels[first][::-1]
+    other = replace(rows, target=replace(rows.target, labels=labels.astype(int)))
+    before, after = (
+        combine(one, blocks_of(rows)).honest_scores[first] for one in (rows, other)
+    )
+    np.testing.assert_array_equal(before, after)
+
+
+def test_a_single_model_replaces_a_stack_that_is_clearly_worse(monkeypatch):
+    rows = ranked([0.1, 3.0])
+    bad = {"stack": lambda _: np.array([0.0, 1.0]), "best single model": best_single}
+    monkeypatch.setattr(stacking, "COMBINERS", bad)
+    ensemble = combine(rows, blocks_of(rows))
+    assert ensemble.combiner == "best single model"
+    np.testing.assert_array_equal(ensemble.weights, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2])
+def test_few_blocks_are_enough(n_blocks):
+    rows = ranked([1.0, 2.0], n_rows=20, n_folds=1)
+    blocks = np.array_split(np.arange(20), n_blocks)
+    assert np.isfinite(combine(rows, blocks).honest_scores).all()
+
+
+def test_a_compact_stack_has_the_fewest_models_of_most_weight():
+    rows = ranked([0.7, 0.8, 1.0, 2.0, 4.0, None])
+    compact = replace(rows, share=0.8)
+    whole, few = stacked(rows), stacked(compact)
+    kept = few > 0.0
+    assert 0 < kept.sum() < (whole > 0.0).sum()
+    assert whole[kept].sum() >= 0.8
+    assert whole[kept].sum() - whole[kept].min() < 0.8
+    assert whole[kept].min() >= whole[~kept].max()
+    np.testing.assert_allclose(few[kept], whole[kept] / whole[kept].sum())
+    first, *others = blocks_of(rows)
+    expected = rows.logits[first] @ stacked(compact.take(np.concatenate(others)))
+    honest = combine(compact, blocks_of(rows)).honest_scores[first]
+    np.testing.assert_allclose(honest, expected)

@@ -5,18 +5,16 @@ Each call ends by a ValueError or a TypeError that names the argument.
 
 import inspect
 import warnings
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax import decisions, metrics, plots
-from aucmax.tables import TableModel
 
 N = 24
 RNG = np.random.default_rng(0)
@@ -102,7 +100,6 @@ def functions_of_scores():
         "metric": metrics.roc_auc_score,
         "k": 3,
         "recall": 0.5,
-        "shuffled": {"a": S[::-1].copy()},
     }
     usual = set(good)
     good |= {
@@ -130,8 +127,6 @@ def functions_of_scores():
             }
             if name in ("compare_auc", "metric_interval"):
                 del needed["metric"]  # by name, and the AUC by default
-            if name == "LearningCurveDisplay":
-                needed["y_scores"] = {10: S, 20: S}
             for scores in filter(needed.__contains__, SCORES):
                 yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
 
@@ -213,7 +208,6 @@ def estimators():
         found = getattr(aucmax, name)
         if inspect.isclass(found) and hasattr(found, "fit") and name != "GraphRanker":
             yield pytest.param(found, id=name)
-    yield pytest.param(partial(TableModel, LogisticRegression()), id="TableModel")
 
 
 def small(kind):

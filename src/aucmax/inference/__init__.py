@@ -1,13 +1,11 @@
 """How certain is a metric, and do models differ? Intervals, tests, sample sizes."""
 
-from aucmax.inference.concordance_inference import (
-    compare_concordance,
-    concordance_interval,
+from aucmax.inference.comparison import compare_auc
+from aucmax.inference.metric_intervals import (
+    auc_interval,
+    cv_auc_interval,
+    metric_interval,
 )
-from aucmax.inference.contrasts import compare_auc
-from aucmax.inference.dynamic_auc import cumulative_dynamic_auc
-from aucmax.inference.intervals import auc_interval, cv_auc_interval
-from aucmax.inference.named_intervals import metric_interval
 from aucmax.inference.resampling import ROCBand, bootstrap_interval, roc_band
 from aucmax.inference.results import (
     DynamicAUC,
@@ -16,6 +14,11 @@ from aucmax.inference.results import (
     MetricInterval,
 )
 from aucmax.inference.sample_size import AUCPlan, plan_auc
+from aucmax.inference.survival import (
+    compare_concordance,
+    concordance_interval,
+    cumulative_dynamic_auc,
+)
 
 __all__ = [
     "AUCPlan",

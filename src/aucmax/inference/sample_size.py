@@ -18,8 +18,7 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.validation import FloatArray
-from aucmax.inference.influence import Rows
-from aucmax.inference.intervals import area_interval, two_sided_test
+from aucmax.inference.intervals import Rows, area_interval, two_sided_test
 from aucmax.inference.results import _Result
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
 

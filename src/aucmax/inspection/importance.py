@@ -1,21 +1,19 @@
 """Importance of columns: the drop in AUC when the cells of one are shuffled."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
-from aucmax.inference.concordance_inference import ConcordanceSample
-from aucmax.inference.influence import AreaSample, Measured
+from aucmax.inference.influence import Influence, area_influence, mean_influence
 from aucmax.inference.intervals import two_sided_test
 from aucmax.inference.results import PlainRecord, check_confidence
+from aucmax.inference.survival import concordance_measure
 from aucmax.inspection._rows import (
     mixed_rows,
     read_scores,
@@ -162,8 +160,7 @@ def permutation_importance(
     measure: Any
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"
-        rows_of_times = _survival_sample(y, sample_weight, qid)
-        measure = _CensoredTimes(rows_of_times, box, confidence)
+        measure = _CensoredTimes(_concordance(y, sample_weight, qid), box, confidence)
     else:
         classes = _labels(model, y, sample_weight, qid)
         measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
@@ -199,20 +196,19 @@ def sorted_importances(
     return Importances(column, drop[order], low[order], high[order], **rest)
 
 
-def _survival_sample(y: Any, sample_weight: Any, qid: Any) -> ConcordanceSample:
+def _concordance(y: Any, sample_weight: Any, qid: Any) -> Callable[..., Influence]:
     if isinstance(y, Target):
         sample_weight = y.weights if sample_weight is None else sample_weight
         qid, y = y.queries if qid is None else qid, y.survival
-    options: Any = {"method": "harrell", "horizon": None, "censoring": None}
-    event, time = split_target(y)
-    return ConcordanceSample.of(event, time, sample_weight, qid, None, **options)
+    return concordance_measure(*split_target(y), sample_weight, qid, None)
 
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
-    grading = getattr(model, "grading_", None)
-    if grading is not None:
-        target = y if isinstance(y, Target) else match_target(y, grading, qid=qid)
+    if isinstance(y, Target) or hasattr(model, "grading_"):
+        target = (
+            y if isinstance(y, Target) else match_target(y, model.grading_, qid=qid)
+        )
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)
@@ -225,63 +221,37 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 
 @dataclass(frozen=True)
 class _Measure:
-    classes: Any  # BinaryRows or ConcordanceSample
+    rows: Any  # BinaryRows, or the concordance of any scores
     box: Any
     confidence: float
 
 
 class _OneRanking(_Measure):
-    @cached_property
-    def sample(self) -> Any:
-        """The rows with their classes and weights."""
-        labels, weights = self.classes.is_positive, self.classes.sample_weight
-        return AreaSample(labels, weights, self.box).check()
-
-    def read(self, scores: FloatArray) -> Measured:
-        found: Measured = self.sample.measure(self.classes.task(scores).scores)
-        return found
+    def read(self, scores: FloatArray) -> Influence:
+        return area_influence(self.rows.task(scores), box=self.box)
 
     def drop(
-        self, start: Measured, shuffled: Sequence[Measured]
+        self, start: Influence, shuffled: Sequence[Influence]
     ) -> tuple[float, float, float]:
         area = float(np.mean([one.value for one in shuffled]))
         effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
         drop, error = start.value - area, float(np.linalg.norm(effects))
         if error < _ROUNDING:  # as of a column that the model does not use
             return drop, drop, drop
-        rows, _ = self.sample.sizes(1.0)
         # without the areas: the term for few errors, of equal models that might differ
         # on other rows, would make the intervals of all columns equally wide
-        test = two_sided_test(drop, error, self.confidence, rows)
+        test = two_sided_test(drop, error, self.confidence, start.rows)
         return test.difference, test.low, test.high
 
 
 class _CensoredTimes(_OneRanking):
-    @property
-    def sample(self) -> Any:
-        """The rows with their times."""
-        return self.classes
-
-    def read(self, scores: FloatArray) -> Measured:
-        found: Measured = self.sample.measure(scores)
+    def read(self, scores: FloatArray) -> Influence:
+        found: Influence = self.rows(scores)
         return found
 
 
-class _PerQuery(_Measure):
-    def read(self, scores: FloatArray) -> Measured:
-        steps, _ = self.classes.task(scores).sorted_steps()
+class _PerQuery(_OneRanking):
+    def read(self, scores: FloatArray) -> Influence:
+        steps = self.rows.task(scores).steps()
         areas = steps.areas(self.box) / box_size(self.box)
-        areas = areas[~np.isnan(areas)]
-        return Measured(float(areas.mean()), areas)  # the queries are equally large
-
-    def drop(
-        self, start: Measured, shuffled: Sequence[Measured]
-    ) -> tuple[float, float, float]:
-        mean = sum(one.effects for one in shuffled) / len(shuffled)
-        differences = start.effects - mean
-        drop, n_queries = float(differences.mean()), differences.size
-        if n_queries < 2:
-            return drop, np.nan, np.nan
-        error = float(differences.std(ddof=1)) / np.sqrt(n_queries)
-        margin = stdtrit(n_queries - 1, (1.0 + self.confidence) / 2.0) * error
-        return drop, drop - margin, drop + margin
+        return mean_influence(areas[~np.isnan(areas)])

@@ -19,7 +19,12 @@ from aucmax._core.validation import (
     check_relevance,
     check_sample_weight,
 )
-from aucmax.metrics._steps import QueryValues, Steps, check_queries, check_task
+from aucmax.metrics._steps import (
+    QueryValues,
+    RankingTask,
+    check_queries,
+    check_task,
+)
 from aucmax.metrics.retrieval import RELEVANT, precisions
 from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
@@ -44,16 +49,12 @@ class Thresholds:
         cls, y_true: ArrayLike, y_score: ArrayLike, weight: Any, qid: Any, label: Any
     ) -> Thresholds:
         """Check the arguments of a metric, and count."""
-        task = check_task(y_true, y_score, weight, qid, label)
-        is_rare = 2 * task.n_positive <= task.scores.size
-        if is_rare and task.queries is not None and task.queries.codes is None:
-            # a run of negatives may be one step, a run of positives may not
-            steps = task.steps()
-            held = steps.positive + steps.negative > 0.0
-            positive, negative = steps.positive[held], steps.negative[held]
-            steps = Steps(negative, positive, np.array([0, positive.size]))
-        else:
-            steps, _ = task.sorted_steps()
+        return cls.from_task(check_task(y_true, y_score, weight, qid, label))
+
+    @classmethod
+    def from_task(cls, task: RankingTask) -> Thresholds:
+        """Count the rows of a task."""
+        steps = task.steps()
         starts, sizes = steps.offsets[:-1], np.diff(steps.offsets)
         sums = []
         for masses in (steps.positive, steps.negative):

@@ -7,24 +7,26 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from math import nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from aucmax._core.validation import IntArray
-from aucmax.exceptions import FewRowsWarning
-from aucmax.inference import compare_auc, metric_interval
-from aucmax.inference.influence import refit_factor
-from aucmax.inference.intervals import TwoSidedTest, two_sided_test
+from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
+from aucmax.inference import (
+    MetricDifference,
+    MetricInterval,
+    compare_auc,
+    metric_interval,
+)
+from aucmax.inference.comparison import compare_two
+from aucmax.inference.influence import Influence, mean_influence, refit_factor
+from aucmax.inference.metric_intervals import mean_interval
+from aucmax.inference.survival import concordance_measure, pair_interval
+from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.comparison import ModelResult
-from aucmax.model_selection.concordance_estimates import (
-    concordance_test,
-    estimate_concordance,
-)
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measure
 from aucmax.tables import Target
 from aucmax.tables.target import has_constant_scores
@@ -35,78 +37,85 @@ CONFIDENCE = 0.95
 _N_DRAWS = 200  # of rows for a metric by resampling: each model has its interval
 
 
-class Estimate(NamedTuple):
-    """A measure with its 95% interval, NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
-
-
 def ignore_few_rows() -> "warnings.catch_warnings[None]":
     """Return a context without warnings of few rows, for folds that are pooled."""
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
-def mean_interval(
-    values: Floats, bounds: tuple[float, float] = (0, 1), factor: float = 1.0
-) -> Estimate:
-    """Return the mean of values, within bounds, with its interval times a factor.
-
-    If all are 0 or all are 1, the interval is the exact binomial one; a single value
-    has none.
-    """
-    mean, error = _mean_and_error(values)
-    if values.size == 1:
-        return Estimate(mean, np.nan, np.nan)
-    if error == 0:
-        bound = ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / values.size)
-        ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
-        return Estimate(mean, *ends.get(mean, (mean, mean)))
-    margin = factor * _quantile(values.size) * error
-    low, high = bounds
-    return Estimate(mean, max(mean - margin, low), min(mean + margin, high))
-
-
 def estimate_scores(
     target: Target, folds: IntArray, scores: Floats, goal: Goal
-) -> Estimate:
-    """Return the metric of held-out rows, with its 95% interval if there is one.
+) -> MetricInterval:
+    """Return the metric of held-out rows, with its 95% interval; NaN if there is none.
 
     Two classes are one list of all folds. Queries, or the folds of levels, have a mean.
     """
-    if target.is_survival:
-        return Estimate(*estimate_concordance(target, folds, scores))
+    factor = refit_factor(np.unique(folds).size)
     name = parse_metric(goal.metric).of_share(goal.share).name
-    if target.queries is None and not target.is_graded:
-        options = {"n_resamples": _N_DRAWS, **_known(target, folds, goal)}
-        try:
-            result = metric_interval(target.labels, scores, name, **options)
-            return Estimate(result.value, result.low, result.high)
-        except ValueError:  # a class has fewer than two rows in a fold, or groups
+    try:
+        if target.is_survival:
+            found = _measure_units(target, folds, scores, goal)
+            return pair_interval(found.inflate(factor), CONFIDENCE, name)
+        if _has_units(target):
             values = unit_values(target, folds, scores, goal)
-            return Estimate(float(values.mean()) if values.size else 0.5, nan, nan)
-    values, factor = unit_values(target, folds, scores, goal), _refit_factor(folds)
-    return mean_interval(values, parse_metric(name).kind.bounds, factor)
+            bounds = parse_metric(name).kind.bounds
+            return mean_interval(values, CONFIDENCE, bounds, factor)
+        options = {"n_resamples": _N_DRAWS, **_known(target, folds, goal)}
+        return metric_interval(target.labels, scores, name, **options)
+    except ValueError:  # a class has fewer than two rows in a fold, or groups
+        value = 0.5
+        if target.is_survival:
+            value = concordance(target, folds, scores)
+        elif (values := unit_values(target, folds, scores, goal)).size:
+            value = float(values.mean())
+        return MetricInterval(value, np.nan, np.nan, np.nan, CONFIDENCE, metric=name)
 
 
 def compare_scores(
     target: Target, folds: IntArray, scores: Floats, baseline: Floats, goal: Goal
-) -> TwoSidedTest:
+) -> MetricDifference:
     """Test on both sides whether two models have the same metric on held-out rows."""
-    if target.is_survival:
-        return concordance_test(target, folds, scores, baseline)
-    if target.queries is not None or target.is_graded:
-        one, other = (unit_values(target, folds, s, goal) for s in (scores, baseline))
-        return paired_test(one, other, _refit_factor(folds))
+    if target.is_survival or _has_units(target):
+        one, other = (
+            _measure_units(target, folds, column, goal) for column in (scores, baseline)
+        )
+        return compare_two(one, other, refit_factor(np.unique(folds).size))
     name = parse_metric(goal.metric).of_share(goal.share).name
     options = _known(target, folds, goal)
     if name not in ("auc", "partial_auc", "gini", "average_precision"):
         options["n_resamples"] = _N_DRAWS
-    result = compare_auc(target.labels, scores, baseline, metric=name, **options)
-    return TwoSidedTest(
-        result.difference, result.low, result.high, result.z, result.p_value
-    )
+    return compare_auc(target.labels, scores, baseline, metric=name, **options)
+
+
+def _has_units(target: Target) -> bool:
+    """Return whether the metric is a mean over queries, or folds."""
+    return target.queries is not None or target.is_graded
+
+
+def _measure_units(
+    target: Target, folds: IntArray, scores: Floats, goal: Goal
+) -> Influence:
+    """Return the mean over queries or folds, or the concordance within folds."""
+    if not target.is_survival:
+        return mean_influence(unit_values(target, folds, scores, goal))
+    strata = strata_of(target, folds)
+    rows = target.labels, target.durations, target.weights, strata, target.groups
+    return concordance_measure(*rows)(scores)
+
+
+def strata_of(target: Target, folds: IntArray) -> IntArray:
+    """Return the number of the fold and stratum of each row."""
+    if target.queries is None:
+        return folds
+    return np.asarray(folds * (target.queries.max() + 1) + target.queries)
+
+
+def concordance(target: Target, folds: IntArray, scores: Floats) -> float:
+    """Return Harrell's C within folds; 1/2 if no rows are comparable."""
+    known = {"sample_weight": target.weights, "qid": strata_of(target, folds)}
+    try:
+        return target_concordance(target.survival, scores, **known)
+    except NotEnoughClassesError:
+        return 0.5
 
 
 def unit_values(target: Target, folds: IntArray, scores: Floats, goal: Goal) -> Floats:
@@ -127,28 +136,6 @@ def _known(target: Target, folds: IntArray, goal: Goal) -> dict[str, Any]:
         "sample_weight": target.weights,
         **goal.ranges,
     }
-
-
-def _refit_factor(folds: IntArray) -> float:
-    return refit_factor(np.unique(folds).size)
-
-
-def paired_test(values: Floats, baseline: Floats, factor: float = 1.0) -> TwoSidedTest:
-    """Test on both sides whether the mean difference of paired values is zero."""
-    difference, error = _mean_and_error(values - baseline)
-    error *= factor
-    areas = () if error else (values.mean(), baseline.mean())
-    return two_sided_test(difference, error, CONFIDENCE, (values.size,) * 2, areas)
-
-
-def _mean_and_error(values: Floats) -> tuple[float, float]:
-    if np.ptp(values) == 0:
-        return float(values[0]), 0.0
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-
-
-def _quantile(n_values: int) -> float:
-    return float(stdtrit(n_values - 1, (1.0 + CONFIDENCE) / 2.0))
 
 
 @dataclass(frozen=True)
@@ -189,8 +176,11 @@ def summarise_folds(
 ) -> ModelResult:
     """Measure a model over all folds."""
     of_folds = tuple(fold.main(name) for fold in folds)
-    values = {key: _joined(folds, name, key) for key in folds[0].measures[name]}
-    measures, estimate = dict.fromkeys(values, np.nan), Estimate(*[np.nan] * 3)
+    values = {
+        key: np.concatenate([fold.measures[name][key] for fold in folds])
+        for key in folds[0].measures[name]
+    }
+    measures, ends = dict.fromkeys(values, np.nan), (np.nan, np.nan)
     problem = None
     if n_constant := int(np.isnan(of_folds).sum()):
         problem = f"constant scores on {n_constant} of {len(folds)} folds"
@@ -198,6 +188,7 @@ def summarise_folds(
         target, numbers, goal = _rows_of_folds(folds)
         scores = np.concatenate([fold.scores[name] for fold in folds])
         estimate = estimate_scores(target, numbers, scores, goal)
+        ends = estimate.low, estimate.high
         if folds[0].unit == "rows" and not target.is_survival:
             weights = _weights(folds)
             measures = {key: float(weights @ value) for key, value in values.items()}
@@ -205,7 +196,6 @@ def summarise_folds(
             measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         measures[goal.metric] = estimate.value
     seconds = float(np.median([fold.seconds[name] for fold in folds]))
-    ends = estimate.low, estimate.high
     return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)
 
 
@@ -219,10 +209,6 @@ def compare_folds(
     )
     test = compare_scores(target, numbers, one, other, goal)
     return test.difference, test.low, test.high, test.p_value
-
-
-def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
-    return np.concatenate([fold.measures[name][key] for fold in folds])
 
 
 def _rows_of_folds(folds: Sequence[FoldScores]) -> tuple[Target, IntArray, Goal]:

@@ -1,18 +1,16 @@
 """The leaderboard of AutoRanker: a metric over folds, with its interval and tests."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
+from aucmax.inference import MetricInterval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_search import FittedCandidate
-from aucmax.model_selection.fold_estimates import (
-    Estimate,
-    compare_scores,
-    estimate_scores,
-)
+from aucmax.model_selection.fold_estimates import compare_scores, estimate_scores
 from aucmax.model_selection.goals import title_of
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 
@@ -20,12 +18,12 @@ from aucmax.model_selection.stacking import LogitRows, StackedModels
 WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 
-def estimate(ranked: LogitRows, scores: FloatArray) -> Estimate:
+def estimate(ranked: LogitRows, scores: FloatArray) -> MetricInterval:
     """Return the metric of held-out rows, with its 95% interval if any."""
     return estimate_scores(ranked.target, ranked.folds, scores, ranked.goal)
 
 
-def estimate_combination(ranked: LogitRows, ensemble: StackedModels) -> Estimate:
+def estimate_combination(ranked: LogitRows, ensemble: StackedModels) -> MetricInterval:
     """Return the metric of the combination on new rows, with its 95% interval.
 
     Weights that score a block are learned on the others, but the models of those have
@@ -36,8 +34,8 @@ def estimate_combination(ranked: LogitRows, ensemble: StackedModels) -> Estimate
     estimated = estimate(ranked, ensemble.honest_scores)
     gain = max(estimate(ranked, ensemble.scores).value - estimated.value, 0.0)
     least = parse_metric(ranked.metric).kind.bounds[0]
-    value, low = (max(end - gain, least) for end in estimated[:2])
-    return Estimate(value, low, estimated.high)
+    value, low = (max(x - gain, least) for x in (estimated.value, estimated.low))
+    return replace(estimated, value=value, low=low)
 
 
 def p_value(ranked: LogitRows, scores: FloatArray, baseline: FloatArray) -> float:

@@ -1,15 +1,14 @@
 """Combine models by their out-of-fold scores: one scale, non-negative weights.
 
 Ranks among known rows mean the same for every model, but do not show its confidence,
-which decides where classes are almost separated. So each row gets a logit per model:
-the mean of the logit of its rank, and of its distance from the mean score in units that
-give both the same spread. A combination is a weighted sum of the logits.
+which decides where classes are almost separated. So each row gets a logit per model,
+by its rank and by its score. A combination is a weighted sum of the logits.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,21 +16,19 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics import partial_auc_score
-from aucmax.model_selection.concordance_estimates import (
-    concordance,
-    likelihood_weights,
-)
-from aucmax.model_selection.fold_estimates import unit_values
+from aucmax.model_selection.fold_estimates import concordance, strata_of, unit_values
 from aucmax.model_selection.goals import Goal
 from aucmax.tables import Target
 
 # Points of the scale; between them it is linear.
 _MAX_KNOTS = 400
 # Standard deviation of the logits of ranks: that of the logistic distribution.
-_SPREAD_OF_LOGITS = np.pi / np.sqrt(3.0)
+_DEVIATION_OF_LOGITS = np.pi / np.sqrt(3.0)
 # Penalty of the squared weights in the mean log loss; the best of a prototype.
 _SHRINKAGE = 3e-4
+# Penalty of the distance of the weights from their mean, beside the mean log-likelihood
+# of an event; chosen on public tables, where a tenth to the threefold are as good.
+_EQUALITY_PENALTY = 1.0
 # Models with a smaller share than this are left out of a stack.
 _MIN_SHARE = 0.02
 # The search for weights considers this many of the best models, changes their shares by
@@ -44,39 +41,27 @@ _MIN_GAIN = 1e-3
 _STANDARD_ERRORS = 2.0
 
 
-class Spread(NamedTuple):
-    """Mean and standard deviation of a model's scores, over all folds."""
+def scaled(scores: FloatArray, all_scores: FloatArray) -> FloatArray:
+    """Return the logits of a fold, by the mean and deviation of all folds.
 
-    centre: float
-    width: float
-
-    @classmethod
-    def from_scores(cls, scores: FloatArray) -> Self:
-        """Return the spread of some scores."""
-        return cls(float(scores.mean()), float(scores.std()))
-
-    def distances(self, scores: FloatArray) -> FloatArray:
-        """Return distances from the centre, with the spread of the logits of ranks."""
-        if not self.width > 0.0:
-            return np.zeros(scores.size)
-        return np.asarray(_SPREAD_OF_LOGITS / self.width * (scores - self.centre))
-
-
-def scaled(scores: FloatArray, spread: Spread) -> FloatArray:
-    """Return the mean of distance and logit of the share below; ties count one half."""
+    A logit is the mean of the logit of the share below, where ties count one half, and
+    of the distance from the mean in units that give both the same spread.
+    """
     shares: FloatArray = (rankdata(scores) - 0.5) / scores.size
-    return np.asarray((logit(shares) + spread.distances(scores)) / 2.0)
+    deviation = all_scores.std()
+    unit = _DEVIATION_OF_LOGITS / deviation if deviation > 0.0 else 0.0
+    return np.asarray((logit(shares) + unit * (scores - all_scores.mean())) / 2.0)
 
 
-def learn_scale(scores: FloatArray, spread: Spread) -> FloatArray:
+def learn_scale(scores: FloatArray, all_scores: FloatArray) -> FloatArray:
     """Return scores and their logits, at knots evenly spaced over the logits."""
-    known, first = np.unique(scores, return_index=True)
-    logits = scaled(scores, spread)[first]
-    if known.size > _MAX_KNOTS:
-        wanted = np.linspace(logits[0], logits[-1], _MAX_KNOTS)
-        kept = np.unique(np.searchsorted(logits, wanted))
-        known, logits = known[kept], logits[kept]
-    return np.stack([known, logits])
+    knots, first = np.unique(scores, return_index=True)
+    logits = scaled(scores, all_scores)[first]
+    if knots.size > _MAX_KNOTS:
+        even = np.linspace(logits[0], logits[-1], _MAX_KNOTS)
+        kept = np.unique(np.searchsorted(logits, even))
+        knots, logits = knots[kept], logits[kept]
+    return np.stack([knots, logits])
 
 
 @dataclass(frozen=True)
@@ -127,25 +112,17 @@ class LogitRows:
         """Return the mean over queries, or over folds by positives, or 1/2."""
         if self.target.is_survival:
             return concordance(self.target, self.folds, scores)
+        values = unit_values(self.target, self.folds, scores, self.goal)
+        if values.size == 0:
+            return 0.5
         if self.has_units:
-            found = unit_values(self.target, self.folds, scores, self.goal)
-            return float(found.mean()) if found.size else 0.5
-        values, shares = [], []
-        for fold in np.unique(self.folds):
-            rows = np.flatnonzero(self.folds == fold)
-            held = self.target.take(rows)
-            if held.n_positive and held.n_negative:
-                values.append(
-                    partial_auc_score(
-                        held.labels,
-                        scores[rows],
-                        sample_weight=held.weights,
-                        qid=held.queries,
-                        **self.part,
-                    )
-                )
-                shares.append(held.n_positive)
-        return float(np.average(values, weights=shares)) if values else 0.5
+            return float(values.mean())
+        n_rows, n_positive = (
+            np.bincount(self.folds),
+            np.bincount(self.folds, self.labels),
+        )
+        is_usable = (n_positive > 0) & (n_positive < n_rows)
+        return float(np.average(values, weights=n_positive[is_usable]))
 
 
 Combiner: TypeAlias = Callable[[LogitRows], FloatArray]
@@ -172,11 +149,12 @@ def stacked(ranked: LogitRows) -> FloatArray:
     kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
     if kept.size < n_models:
         weights = _non_negative_logistic(ranked, kept)
-    return _compacted(weights / weights.sum(), ranked.share)
+    return _compacted(weights, ranked.share)
 
 
 def _compacted(weights: FloatArray, share: float) -> FloatArray:
-    """Keep the fewest models with this share of the weight."""
+    """Return shares of the fewest models with this share of the weight."""
+    weights = weights / weights.sum()
     if share == 1.0:
         return weights
     order = np.argsort(-weights, kind="stable")
@@ -202,20 +180,16 @@ def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
         w, constants = parameters[: len(models)], parameters[len(models) :]
         margin = sign * (Z @ w + constants[fold])
         value = weight @ np.logaddexp(0.0, -margin) + _SHRINKAGE / 2.0 * (w @ w)
-        slope = -weight * sign * expit(-margin)
-        by_fold = np.bincount(fold, slope, minlength=n_folds)
-        return float(value), np.concatenate([Z.T @ slope + _SHRINKAGE * w, by_fold])
+        gradient = -weight * sign * expit(-margin)
+        by_fold = np.bincount(fold, gradient, minlength=n_folds)
+        return float(value), np.concatenate([Z.T @ gradient + _SHRINKAGE * w, by_fold])
 
-    start = np.concatenate(
-        [
-            np.full(len(models), 1.0 / len(models)),
-            np.full(n_folds, np.log(positive) - np.log(negative)),
-        ]
-    )
+    odds = np.log(positive) - np.log(negative)
+    start = np.repeat([1.0 / len(models), odds], [len(models), n_folds])
     bounds = [(0.0, None)] * len(models) + [(None, None)] * n_folds
-    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
+    optimum = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     weights = np.zeros(n_models)
-    weights[models] = found.x[: len(models)]
+    weights[models] = optimum[: len(models)]
     return weights
 
 
@@ -242,15 +216,31 @@ def searched(ranked: LogitRows) -> FloatArray:
                 value = ranked.measure(ranked.logits @ changed)
                 if value > best + _MIN_GAIN:
                     best, weights = value, changed
-    weights = np.where(weights < _MIN_SHARE, 0.0, weights)
-    return _compacted(weights / weights.sum(), ranked.share)
+    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.share)
 
 
 def by_likelihood(ranked: LogitRows) -> FloatArray:
-    """Return the non-negative weights of Cox's partial likelihood, nearly equal."""
-    weights = likelihood_weights(ranked.logits, ranked.target, ranked.folds)
-    weights = np.where(weights < _MIN_SHARE, 0.0, weights)
-    return _compacted(weights / weights.sum(), ranked.share)
+    """Return the non-negative weights of Cox's partial likelihood within folds.
+
+    A penalty of the distance of the weights from their mean shrinks them to equality.
+    """
+    from aucmax.risks import CoxLikelihood  # which loads scikit-learn
+
+    logits, target = ranked.logits, ranked.target
+    strata = strata_of(target, ranked.folds)
+    risk = CoxLikelihood().bind(target.survival, target.weights, strata)
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = risk.value_and_gradient(logits @ weights)
+        centred = weights - weights.mean()
+        value += _EQUALITY_PENALTY / 2.0 * float(centred @ centred)
+        return value, logits.T @ gradient + _EQUALITY_PENALTY * centred
+
+    start = np.full(logits.shape[1], 1.0 / logits.shape[1])
+    bounds = [(0.0, None)] * start.size
+    weights = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = weights / weights.sum() if weights.sum() > 0.0 else start
+    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.share)
 
 
 #: The combinations that are compared, the preferred one first.
@@ -289,9 +279,9 @@ def combine(
         if not others:
             honest[block] = ranked.logits[block].mean(axis=1)
             continue
-        known = ranked.take(np.concatenate(others))
         learn = ranked.combiners[_choose(ranked, others)]
-        honest[block] = ranked.logits[block] @ learn(known)
+        other_rows = ranked.take(np.concatenate(others))
+        honest[block] = ranked.logits[block] @ learn(other_rows)
     return StackedModels(name, weights, ranked.logits @ weights, honest)
 
 
@@ -316,7 +306,8 @@ def _by_block(
     """Measure each block with weights from the others."""
     values = []
     for k, block in enumerate(blocks):
-        known = np.concatenate([b for j, b in enumerate(blocks) if j != k])
-        held = ranked.take(block)
-        values.append(held.measure(held.logits @ combiner(ranked.take(known))))
+        others = np.concatenate([b for j, b in enumerate(blocks) if j != k])
+        held_out = ranked.take(block)
+        weights = combiner(ranked.take(others))
+        values.append(held_out.measure(held_out.logits @ weights))
     return np.array(values)

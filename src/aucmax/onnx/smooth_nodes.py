@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.decisions.calibrated import LOGISTIC_BETWEEN
-from aucmax.model_selection.additive_logistic import AdditiveLogistic, is_bent
-from aucmax.model_selection.kernel_logistic import KernelLogistic
+from aucmax.linear.additive_logistic import AdditiveLogistic, is_bent
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_steps
 

@@ -11,13 +11,13 @@ from aucmax._core import saved_state as saved
 #: class name -> module, imported when needed
 REGISTRY: dict[str, str] = {
     "AUCSVC": "aucmax.linear",
-    "AdditiveCox": "aucmax.model_selection.additive_logistic",
-    "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
+    "AdditiveCox": "aucmax.linear.additive_logistic",
+    "AdditiveLogistic": "aucmax.linear.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",
     "Forest": "aucmax.model_selection",
     "GraphRanker": "aucmax.graphs",
-    "KernelLogistic": "aucmax.model_selection.kernel_logistic",
+    "KernelLogistic": "aucmax.linear.kernel_logistic",
     "LambdaMART": "aucmax.trees",
     "LambdaRankBaseline": "aucmax.model_selection",
     "LevelSumRanker": "aucmax.linear",
@@ -29,7 +29,6 @@ REGISTRY: dict[str, str] = {
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
-    "TableModel": "aucmax.tables",
     "XGBoostRanker": "aucmax.model_selection",
 }
 
@@ -43,9 +42,6 @@ DEFAULTS: dict[str, list[dict[str, Any]]] = {
         {"penalty": "deprecated", "l1_ratio": 0.0},  # from 1.8
     ]
 }
-
-#: parameters that had another name in an earlier version
-RENAMED = {("TableModel", "positive"): "pos_label"}
 
 #: parameters that some versions of scikit-learn lack, and that no score depends on
 FIT_ONLY: dict[str, set[str]] = {

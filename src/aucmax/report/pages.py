@@ -16,14 +16,14 @@ from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
 from aucmax.report.insights import (
     certificates_of,
+    combination_of,
     cross_fitted_probabilities,
     importance_of,
-    parts_of,
     probabilities_of,
     survival_of_folds,
     survival_of_model,
 )
-from aucmax.report.ranked_steps import describe_top
+from aucmax.report.review import describe_top
 from aucmax.tables import Target
 from aucmax.tables.frames import digest_table
 
@@ -107,7 +107,7 @@ def _contents(
         insights = {
             "importance": importance_of(model, fold.table, fold.target, goal, tested),
             "certificates": list(certificates_of(fold.models)),
-            **parts_of(model),
+            **combination_of(model),
             "origin_of_parts": "the model of the last fold",
         }
         if target.is_survival:
@@ -133,7 +133,7 @@ def _contents(
         glossary=_glossary(goal, rows[0].measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
-        scale=_POSITION,
+        score_unit=_POSITION,
         fpr_range=_shaded(goal, target),
         notices=[str(notice) for notice in comparison.notices],
         reproduction={
@@ -290,12 +290,12 @@ def report_scores(
         glossary=_glossary(goal, result.measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
-        scale="the score of the model",
+        score_unit="the score of the model",
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, rows, target),
         survival=survival_of_model(model, rows, target, name, scores),
         importance=importance_of(model, rows, target, goal, "of these rows"),
-        **parts_of(model),
+        **combination_of(model),
         notices=[*notices, *doubts, *found],
         certificates=list(certificates_of({name: model})),
         reproduction={

@@ -3,9 +3,9 @@ import pytest
 from scipy import sparse
 
 from aucmax.exceptions import ModelFileError
+from aucmax.linear import additive_logistic
+from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import additive_logistic
-from aucmax.model_selection.additive_logistic import AdditiveLogistic
 
 
 def bent(n_rows=500, seed=0):

@@ -4,9 +4,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 import aucmax
+from aucmax.linear import kernel_logistic
+from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import kernel_logistic
-from aucmax.model_selection.kernel_logistic import KernelLogistic
 
 
 def rings(n_rows=300, seed=0):
