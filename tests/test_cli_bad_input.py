@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import aucmax
+from aucmax import AutoRanker
 from aucmax.cli import main
 from aucmax.linear import AUCSVC
-from aucmax.model_selection import table_model
 
 ROWS = 40
 
@@ -50,8 +50,8 @@ def good_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """A good table, and a good model of it."""
     folder = tmp_path_factory.mktemp("good")
     table().write_csv(folder / "good.csv")
-    model = table_model("logistic", target="sick")
-    model.fit(table().drop("sick"), table()["sick"])
+    model = AutoRanker(models=["logistic"], folds=2)
+    model.fit(table().drop("sick"), table()["sick"]).file_roles_ = {"target": "sick"}
     aucmax.save(model, folder / "good.aucmax")
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
