@@ -6,14 +6,14 @@ from typing import Any
 
 from aucmax._core.censored_times import is_survival_target
 from aucmax.decisions import compare_groups
-from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import trained_ranges
 from aucmax.report.document import Report
 from aucmax.report.pages import report_scores
-from aucmax.tables import Target, encode_target
+from aucmax.tables import TableNotice, Target, check_table, encode_target
 from aucmax.tables.cross_fit import score_rows
+from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table
 from aucmax.tables.target_encoding import match_target
 
@@ -109,7 +109,7 @@ def report_model(
         titles=goal.titles(result.measures),
         title=title,
         notices=notices,
-        found=[str(one) for one in find_notices(table, target)],
+        found=[str(one) for one in _find_notices(table, target)],
         reproduction=reproduction,
         groups=groups,
     )
@@ -135,3 +135,11 @@ def _match(model: Any, y: Any, qid: Any) -> Target:
     if hasattr(model, "grading_"):
         return match_target(y, model.grading_, qid=qid)
     return encode_target(y, model.classes_[1], qid=qid)
+
+
+def _find_notices(table: Any, target: Target) -> list[TableNotice]:
+    """Find probable leaks and identifiers; none if the rows allow no folds."""
+    try:
+        return check_table(table, target, split_rows(target, None, 0))
+    except ValueError:
+        return []
