@@ -19,7 +19,6 @@ from aucmax.plots import (
     DecisionCurveDisplay,
     GainsDisplay,
     ImportanceDisplay,
-    LearningCurveDisplay,
     PrecisionRecallDisplay,
     ScoreDensityDisplay,
     roc_curve,
@@ -54,8 +53,8 @@ GainsDisplay.from_predictions(y_test, chances, opened=100, kind="lift")
 PrecisionRecallDisplay.from_predictions(y_test, chances)
 
 # %%
-# **At most one false alarm in twenty negatives.** A narrow range gets an inset; so do
-# curves that hide each other.
+# **At most one false alarm in twenty negatives.** The legend has the partial AUC
+# over this range.
 roc_curve(y_test, chances, fpr_range=(0, 0.05))
 
 # %%
@@ -74,7 +73,3 @@ ScoreDensityDisplay.from_estimator(linear, X_test, y_test, threshold=-1.5)
 # %%
 # **Which columns matter?** The drop in AUC when a column is shuffled.
 ImportanceDisplay.from_estimator(linear, X_test, y_test)
-
-# %%
-# **Would more rows help?** The same test rows, with more and more training rows.
-LearningCurveDisplay.from_estimator(LogisticRegression(), X, y)

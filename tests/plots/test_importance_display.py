@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from aucmax.inference import compare_auc
 from aucmax.inspection import permutation_importance
 from aucmax.plots import ImportanceDisplay
 
@@ -30,16 +29,3 @@ def test_the_label_counts_what_is_left_out(fitted, ax):
     )
     assert len(display.bars_) == 2
     assert "2 more columns" in ax.get_xlabel()
-
-
-def test_scores_without_a_column_are_tested_in_pairs(sample, ax):
-    labels, good, poor = sample
-    without = {"little $": good + 0.01 * poor, "much": poor}
-    display = ImportanceDisplay.from_predictions(labels, good, without, ax=ax)
-    test = compare_auc(labels, good, poor)
-    assert display.importances.column[0] == "much"
-    assert display.importances.drop[0] == pytest.approx(test.difference)
-    assert display.importances.low[0] == pytest.approx(test.low)
-    display.figure_.canvas.draw()
-    with pytest.raises(ValueError, match="empty"):
-        ImportanceDisplay.from_predictions(labels, good, {}, ax=ax)

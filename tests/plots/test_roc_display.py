@@ -218,33 +218,6 @@ def test_bad_input_is_refused(ax):
         ROCCurveDisplay.from_estimator(object(), GOOD[:, None], LABELS, ax=ax)
 
 
-def test_an_inset_shows_a_narrow_range(ax):
-    display = roc_curve(LABELS, GOOD, fpr_range=(0.05, 0.2), confidence=None, ax=ax)
-    assert display.inset_.get_xlim() == (0.05, 0.2)
-    low, high = display.inset_.get_ylim()
-    inside = np.interp([0.05, 0.2], *display.line_.get_data())
-    assert low <= inside.min() <= inside.max() <= high
-    wide = roc_curve(LABELS, GOOD, fpr_range=(0, 0.6), confidence=None, ax=ax)
-    assert wide.inset_ is None
-
-
-def test_an_inset_shows_curves_that_hide_each_other_or_in_the_corner(ax):
-    rng = np.random.default_rng(1)
-    near = GOOD + 1e-3 * rng.normal(size=GOOD.size)
-    hidden = roc_curve(LABELS, {"a": GOOD, "b": near}, confidence=None, ax=ax)
-    assert hidden.inset_ is not None
-    steep = GOOD + 3.0 * LABELS
-    corner = roc_curve(LABELS, steep, confidence=None, ax=Figure().subplots())
-    assert corner.inset_.get_xlim()[0] == 0.0
-    apart = {"good": GOOD, "poor": POOR}
-    plain = roc_curve(LABELS, apart, confidence=None, ax=Figure().subplots())
-    assert plain.inset_ is None
-    wanted = roc_curve(LABELS, apart, confidence=None, zoom=True, ax=ax)
-    assert wanted.inset_ is not None
-    unwanted = roc_curve(LABELS, steep, confidence=None, zoom=False, ax=ax)
-    assert unwanted.inset_ is None
-
-
 def test_the_title_tells_the_counts(ax):
     roc_curve(LABELS, GOOD, confidence=None, ax=ax)
     n = LABELS.sum()

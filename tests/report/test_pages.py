@@ -51,8 +51,8 @@ def test_the_best_model_comes_first_everywhere(comparison, contents):
     assert values == sorted(values, reverse=True)
     assert contents.models[0].name == next(iter(contents.rankings)) == comparison.best
     assert contents.verdict.startswith(f"{comparison.best} ranks best: AUC 0.")
-    assert contents.importance.found.column[0] == "age"
-    assert set(contents.importance.found.column) == {"age", SCRIPT, "גיל", "kind"}
+    assert contents.importance.result.column[0] == "age"
+    assert set(contents.importance.result.column) == {"age", SCRIPT, "גיל", "kind"}
 
 
 def test_rows_of_different_folds_do_not_tie(comparison, contents):
@@ -178,8 +178,8 @@ def test_wide_tables_try_the_columns_that_separate_the_classes():
     target = encode_target(y, "sick")
     model = AutoRanker(models=[GaussianNB()], folds=2, pos_label="sick").fit(X, y)
     found = importance_of(model, X, target, choose_goal(target), "rows")
-    assert len(found.found.column) == 40
-    assert {"age", SCRIPT, "kind"} <= set(found.found.column)
+    assert len(found.result.column) == 40
+    assert {"age", SCRIPT, "kind"} <= set(found.result.column)
     assert found.n_columns == 201
     assert "Of 201 columns, only the 40 that separate" in found.note
 
@@ -236,7 +236,7 @@ def test_any_classifier_of_arrays_is_reported():
     X = rng.normal(size=(400, 3))
     y = X[:, 1] + rng.normal(size=400) > 1
     report = report_model(GaussianNB().fit(X[:200], y[:200]), X[200:], y[200:])
-    assert report.contents.importance.found.column[0] == "x1"
+    assert report.contents.importance.result.column[0] == "x1"
     assert report.contents.probabilities[1].max() <= 1.0
     assert "GaussianNB" in report.markdown()
 

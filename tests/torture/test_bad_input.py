@@ -100,7 +100,6 @@ def functions_of_scores():
         "metric": metrics.roc_auc_score,
         "k": 3,
         "recall": 0.5,
-        "shuffled": {"a": S[::-1].copy()},
     }
     usual = set(good)
     good |= {
@@ -128,8 +127,6 @@ def functions_of_scores():
             }
             if name in ("compare_auc", "metric_interval"):
                 del needed["metric"]  # by name, and the AUC by default
-            if name == "LearningCurveDisplay":
-                needed["y_scores"] = {10: S, 20: S}
             for scores in filter(needed.__contains__, SCORES):
                 yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
 

@@ -47,7 +47,6 @@ ROWS |= {
     "curve_kwargs",
     "path",
     "frame",
-    "shuffled",
     "background",
 }
 #: a large value of these is a long time, as it says
@@ -91,10 +90,8 @@ def functions():
         "name": "a",
         "names": ["a"],
         "subsets": np.tril(np.ones((Y.size, Y.size), dtype=bool)),
-        "shuffled": {"a": S[::-1].copy()},
     }
     special = {
-        "LearningCurveDisplay": {"y_scores": {10: S, 20: S}},
         "CalibrationDisplay": {"y_scores": given["probabilities"]},
         "DecisionCurveDisplay": {"y_scores": given["probabilities"]},
         "plan_auc": {"auc": 0.75, "power": 0.8},

@@ -33,7 +33,6 @@ def save_curves(
         target.relevant,
         scores,
         sample_weight=target.curve_weights,
-        zoom=False,
         ax=_new_axes(),
     )
     curves = [

@@ -234,6 +234,8 @@ def _score(
     columns, written = new.named_columns(), new.written
     kept = {n: columns[n] if written is None else written[n] for n in keep}
     rows = new.rows
+    if not hasattr(rows, "columns"):  # of svmlight, with more features or fewer
+        rows = model.encoders_[0].frame(rows)
     scored: dict[str, Any] = {"score": model.decision_function(rows)}
     counts.append(count_unlike(model, rows, scored["score"]))
     if proba:

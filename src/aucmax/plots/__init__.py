@@ -7,8 +7,8 @@ something is drawn, and pyplot makes a figure only if no axes are given. Pass
 
 from aucmax.plots.alert_displays import GainsDisplay, PrecisionRecallDisplay
 from aucmax.plots.decision_display import DecisionCurveDisplay
+from aucmax.plots.importance_display import ImportanceDisplay
 from aucmax.plots.margin_displays import margin_curve, scorecard
-from aucmax.plots.model_displays import ImportanceDisplay, LearningCurveDisplay
 from aucmax.plots.roc_display import ROCCurveDisplay, roc_curve
 from aucmax.plots.score_displays import CalibrationDisplay, ScoreDensityDisplay
 
@@ -17,7 +17,6 @@ __all__ = [
     "DecisionCurveDisplay",
     "GainsDisplay",
     "ImportanceDisplay",
-    "LearningCurveDisplay",
     "PrecisionRecallDisplay",
     "ROCCurveDisplay",
     "ScoreDensityDisplay",

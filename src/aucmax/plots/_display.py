@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
-Place = Literal["best", "lower right", "upper right", "below"]
+Place = Literal["best", "lower right", "upper right"]
 
 # Okabe and Ito's, distinct for all kinds of colour vision; the pale ones darker, as in
 # the style sheet of the report
@@ -52,12 +52,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 def dress(ax: Axes, legend_at: Place) -> None:
     """Remove the frame and add a light legend."""
     ax.spines[["top", "right"]].set_visible(False)
-    look = {"fontsize": "small", "framealpha": 0.9, "edgecolor": "none"}
-    if legend_at == "below":
-        at = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
-        ax.legend(**at, **look)
-    else:
-        ax.legend(loc=legend_at, **look)
+    ax.legend(loc=legend_at, fontsize="small", framealpha=0.9, edgecolor="none")
 
 
 def counted(number: float, noun: str) -> str:

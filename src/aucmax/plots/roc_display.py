@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import FloatArray, check_binary_labels
+from aucmax._core.validation import check_binary_labels
 from aucmax.inference import MetricInterval, ROCBand, auc_interval, roc_band
 from aucmax.metrics import ROCPoints, partial_auc_score, roc_auc_score, roc_points
 from aucmax.plots import _display as display
@@ -26,15 +26,6 @@ _MAX_POINTS = 1000  # per curve; a screen shows no more
 _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
 _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
 
-Window = tuple[float, float, float, float]
-
-_MAX_RANGE = 0.25  # widest range of false positive rates that gets an inset
-_CLOSE = 0.05  # curves that are never farther apart hide each other
-_STEEP = 0.9  # a curve that reaches this height within the range hides in the corner
-_ZOOM_GRID = np.linspace(0.0, 1.0, 501)
-# in parts of the axes: the lower right half is free
-_INSET = (0.46, 0.1, 0.5, 0.46)
-
 
 def roc_curve(
     y_true: ArrayLike, y_scores: ArrayLike | Mapping[str, ArrayLike], **options: Any
@@ -44,8 +35,7 @@ def roc_curve(
     Each curve has a pointwise band (bootstrap, see :func:`aucmax.inference.roc_band`),
     and the legend shows its AUC with DeLong's interval. If a range of false positive
     rates is given, it is shaded, and the legend adds the partial AUC over it as a share
-    of the largest possible one. An inset enlarges a narrow range, and curves that hide
-    each other or in the corner. Costs O(m log m) per curve, thinned to 1000 points.
+    of the largest possible one. Costs O(m log m) per curve, thinned to 1000 points.
 
     Parameters
     ----------
@@ -55,7 +45,7 @@ def roc_curve(
         Scores of one model, or of several by name, for the same rows.
     **options
         Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`, `confidence`,
-        `sample_weight`, `pos_label`, `zoom`, `ax` and others.
+        `sample_weight`, `pos_label`, `ax` and others.
 
     Returns
     -------
@@ -113,8 +103,6 @@ class ROCCurveDisplay(ScoredDisplay):
         Range of false positive rates to shade.
     title : str, optional
         Title of the picture.
-    zoom : bool, optional
-        Whether to draw the inset; by default only where curves hide each other.
     curve_kwargs : mapping, optional
         Passed on to matplotlib's ``plot``; replaces our colours and styles.
 
@@ -128,15 +116,12 @@ class ROCCurveDisplay(ScoredDisplay):
         The shaded range.
     chance_level_ : matplotlib.lines.Line2D or None
         The diagonal; None if the axes have one from an earlier display.
-    inset_ : matplotlib.axes.Axes or None
-        The enlarged part.
     """
 
     curves: Sequence[ROCCurve]
     _: KW_ONLY
     fpr_range: Sequence[float] | None = None
     title: str | None = None
-    zoom: bool | None = None
     curve_kwargs: Mapping[str, Any] | None = None
     _size = (5.8, 5.4)
 
@@ -151,7 +136,6 @@ class ROCCurveDisplay(ScoredDisplay):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
-        zoom: bool | None = None,
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
@@ -211,7 +195,6 @@ class ROCCurveDisplay(ScoredDisplay):
             curves,
             fpr_range=fpr_range,
             title=f"ROC, {counts}",
-            zoom=zoom,
             curve_kwargs=curve_kwargs,
         ).plot(ax)
 
@@ -226,13 +209,6 @@ class ROCCurveDisplay(ScoredDisplay):
         ]
         self.line_: Line2D | list[Line2D] = lines[0] if len(lines) == 1 else lines
         self.shade_: Rectangle | None = self._shade()
-        window = None
-        if self.zoom is not False:
-            points = [curve.points for curve in self.curves]
-            window = _zoom_window(points, self.fpr_range)
-        if self.zoom and window is None:
-            window = (0.0, 0.25, 0.0, 1.01)
-        self.inset_: Axes | None = None if window is None else _draw_inset(ax, window)
         ax.set(
             xlabel="false positive rate",
             ylabel="true positive rate",
@@ -242,7 +218,7 @@ class ROCCurveDisplay(ScoredDisplay):
         )
         if self.title is not None:
             ax.set_title(self.title)
-        display.dress(ax, "lower right" if window is None else "below")
+        display.dress(ax, "lower right")
 
     def _draw_curve(self, curve: ROCCurve, place: int) -> Line2D:
         style = {**display.line_style(place), "label": display.plain(curve.label)}
@@ -268,54 +244,5 @@ class ROCCurveDisplay(ScoredDisplay):
         low, high = self.fpr_range
         label = f"range of the pAUC: FPR {low:g} to {high:g}"
         return self.ax_.axvspan(
-            low, high, color="#000000", alpha=0.08, linewidth=0, zorder=0, label=label
+            low, high, color=GREY, alpha=0.15, linewidth=0, zorder=0, label=label
         )
-
-
-def _zoom_window(
-    curves: Sequence[ROCPoints], fpr_range: Sequence[float] | None
-) -> Window | None:
-    """Return a narrow range, the corner or the widest spread to enlarge; else None."""
-    heights = np.array([np.interp(_ZOOM_GRID, one.fpr, one.tpr) for one in curves])
-    if fpr_range is not None and fpr_range[1] - fpr_range[0] < 1.0:
-        low, high = fpr_range
-        return _around(curves, low, high) if high - low <= _MAX_RANGE else None
-    at_end = heights[:, _ZOOM_GRID <= _MAX_RANGE][:, -1]
-    if at_end.min() >= _STEEP:
-        reached = _ZOOM_GRID[np.argmax(heights.min(axis=0) >= 0.98)]
-        return _around(curves, 0.0, float(np.clip(1.2 * reached, 0.02, _MAX_RANGE)))
-    spread: FloatArray = np.ptp(heights, axis=0)
-    if len(curves) > 1 and 0 < spread.max() <= _CLOSE:
-        centre = float(_ZOOM_GRID[np.argmax(spread)])
-        return _around(curves, max(0.0, centre - 0.1), min(1.0, centre + 0.1))
-    return None
-
-
-def _around(curves: Sequence[ROCPoints], low: float, high: float) -> Window:
-    """Return the box between two false positive rates that holds all curves."""
-    ends = [np.interp((low, high), curve.fpr, curve.tpr) for curve in curves]
-    bottom, top = np.min(ends), np.max(ends)
-    margin = max(0.06 * (top - bottom), 0.01)
-    return low, high, max(bottom - margin, 0.0), min(top + margin, 1.01)
-
-
-def _draw_inset(ax: Axes, window: Window) -> Axes:
-    """Draw the lines of the axes again, within a window, in the free half."""
-    left, right, bottom, top = window
-    inset = ax.inset_axes(_INSET, xlim=(left, right), ylim=(bottom, top), zorder=5)
-    for line in ax.get_lines():
-        inset.plot(
-            line.get_xdata(),
-            line.get_ydata(),
-            color=line.get_color(),
-            linestyle=line.get_linestyle(),
-            linewidth=line.get_linewidth(),
-            zorder=line.get_zorder(),
-        )
-    title = inset.set_title(f"enlarged: FPR {left:g} to {right:g}", fontsize="x-small")
-    title.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
-    inset.tick_params(labelsize="x-small")
-    # a frame without lines to the inset, which would cross the curves
-    bounds = (left, bottom, right - left, top - bottom)
-    ax.indicate_inset(bounds, edgecolor=GREY, linestyle="dotted", zorder=4)
-    return inset

@@ -18,7 +18,7 @@ from aucmax.tables import Target
 class Importance:
     """Drop of the metric per shuffled column, the most important column first."""
 
-    found: Importances
+    result: Importances
     n_columns: int  # of the table, perhaps more than were shuffled
     note: str = ""
 
@@ -48,7 +48,7 @@ class ReportContents:
     rankings: Mapping[str, FloatArray]  # scores per model; empty: see `no_rankings`
     glossary: Mapping[str, str] = field(default_factory=dict)
     tests: Sequence[VersusBaseline] = ()
-    scale: str = "score"  # the unit of the thresholds
+    score_unit: str = "score"  # of the thresholds
     fpr_range: Sequence[float] | None = None  # to shade in the ROC curves
     probabilities: tuple[BoolArray, FloatArray] | None = None  # with their labels
     origin_of_probabilities: str = ""

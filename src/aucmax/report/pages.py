@@ -23,7 +23,7 @@ from aucmax.report.insights import (
     survival_of_folds,
     survival_of_model,
 )
-from aucmax.report.ranked_steps import describe_top
+from aucmax.report.review import describe_top
 from aucmax.tables import Target
 from aucmax.tables.frames import digest_table
 
@@ -133,7 +133,7 @@ def _contents(
         glossary=_glossary(goal, rows[0].measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
-        scale=_POSITION,
+        score_unit=_POSITION,
         fpr_range=_shaded(goal, target),
         notices=[str(notice) for notice in comparison.notices],
         reproduction={
@@ -290,7 +290,7 @@ def report_scores(
         glossary=_glossary(goal, result.measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
-        scale="the score of the model",
+        score_unit="the score of the model",
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, rows, target),
         survival=survival_of_model(model, rows, target, name, scores),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from aucmax._core.validation import FloatArray
-from aucmax.decisions.event_probability import kaplan_meier
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.decisions.event_probability import SurvivalCurve, kaplan_meier
 from aucmax.inference import cumulative_dynamic_auc
-from aucmax.report.charts import draw_over_time, draw_reliability
 from aucmax.report.contents import ReportContents, SurvivalScores
+from aucmax.report.svg import draw_over_time, draw_shares, draw_svg
+from aucmax.tables import Target
 
 _RISKS = ("high risk", "medium risk", "low risk")  # thirds of the rows
 _MAX_CURVES = 3  # of models whose AUC over time is drawn
@@ -18,101 +19,100 @@ _MAX_GROUPS = 10  # of probabilities, of at least this many rows
 _MIN_ROWS_PER_GROUP = 30
 
 
-class ObservedShares(NamedTuple):
-    """Mean probability per group, and the observed share of events with its ends."""
-
-    probability: FloatArray
-    share: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
 def survival_view(contents: ReportContents) -> dict[str, Any] | None:
     """Return the figures of censored times with their numbers; None without."""
-    found = contents.survival
-    if found is None:
+    survival = contents.survival
+    if survival is None:
         return None
-    target: Any = found.target
-    times = event_quantiles(found.target, 9)
-    names = list(found.scores)[:_MAX_CURVES] if times.size else []
-    areas = [
-        [(one.value, one.low, one.high) for one in dynamic.areas]
-        for dynamic in (
-            cumulative_dynamic_auc(
-                target.labels,
-                target.durations,
-                found.scores[name],
-                times,
-                sample_weight=target.weights,
-            )
-            for name in names
+    target, horizon = survival.target, survival.horizon
+    times = event_quantiles(target, 9)
+    names = list(survival.scores)[:_MAX_CURVES] if times.size else []
+    areas = [_areas(target, survival.scores[name], times) for name in names]
+    auc = None
+    if areas:
+        lines = [(times, *values.T) for values in areas]
+        auc, _ = draw_svg(
+            lambda ax: draw_over_time(
+                ax, lines, y_title="AUC of events up to the time", level=0.5
+            ),
+            "AUC over time",
+            "auc-over-time",
         )
-    ]
-    lines = [(times, *np.array(one).T) for one in areas]
-    thirds = _thirds(next(iter(found.scores.values())))
+    order = np.argsort(-next(iter(survival.scores.values())), kind="stable")
+    thirds = np.array_split(order, len(_RISKS))
     curves = [_curve(target, rows) for rows in thirds]
-    shares = _observed(found)
+    steps = [(curve.times, curve.share, curve.low, curve.high) for curve in curves]
+    survival_curves, _ = draw_svg(
+        lambda ax: draw_over_time(
+            ax, steps, y_title="share without an event", is_stepped=True
+        ),
+        "Kaplan-Meier curves of thirds of the rows by score",
+        "survival",
+    )
     return {
         "names": names,
-        "auc": lines
-        and draw_over_time(
-            lines,
-            (min(0.45, np.min(areas)), max(0.75, np.max(areas))),
-            title="AUC over time",
-            y_title="AUC of events up to the time",
-            level=0.5,
-        ),
-        "areas": list(zip(times.tolist(), zip(*areas, strict=True), strict=True)),
+        "auc": auc,
+        "areas": [(time, [a[k] for a in areas]) for k, time in enumerate(times)],
         "risks": _RISKS,
-        "curves": draw_over_time(
-            curves,
-            (0.0, 1.0),
-            title="Kaplan-Meier curves of thirds of the rows by score",
-            y_title="share without an event",
-            is_stepped=True,
-        ),
+        "curves": survival_curves,
         "groups": [
-            (name, rows.size, int(target.labels[rows].sum()), curve.at(found.horizon))
+            (name, rows.size, int(target.labels[rows].sum()), curve.at(horizon))
             for name, rows, curve in zip(_RISKS, thirds, curves, strict=True)
         ],
-        "horizon": found.horizon,
-        "shares": None if shares is None else list(zip(*shares, strict=True)),
-        "calibration": None
-        if shares is None
-        else draw_reliability(shares, "share with an event"),
-        "origin": found.origin,
+        "horizon": horizon,
+        "origin": survival.origin,
+        **_calibration(survival),
     }
 
 
-def event_quantiles(target: Any, n_times: int) -> FloatArray:
+def event_quantiles(target: Target, n_times: int) -> FloatArray:
     """Return quantiles of the times of events, without the last time of a row."""
+    assert target.durations is not None
     events = target.durations[target.labels > 0]
     shares = np.arange(1, n_times + 1) / (n_times + 1)
     times = np.unique(np.quantile(events, shares, method="higher"))
     return np.asarray(times[times < target.durations.max()])
 
 
-def _thirds(scores: FloatArray) -> list[Any]:
-    """Return the rows of each third, the highest scores first."""
-    return np.array_split(np.argsort(-scores, kind="stable"), len(_RISKS))
+def _areas(target: Target, scores: FloatArray, times: FloatArray) -> FloatArray:
+    """Return the AUC at each time with the ends of its interval."""
+    assert target.durations is not None
+    dynamic = cumulative_dynamic_auc(
+        target.labels, target.durations, scores, times, sample_weight=target.weights
+    )
+    return np.array([(area.value, area.low, area.high) for area in dynamic.areas])
 
 
-def _curve(target: Any, rows: Any) -> Any:
+def _curve(target: Target, rows: IntArray) -> SurvivalCurve:
     some = target.take(rows)
+    assert some.durations is not None
     return kaplan_meier(some.labels > 0, some.durations, some.weights)
 
 
-def _observed(found: SurvivalScores) -> ObservedShares | None:
+def _calibration(survival: SurvivalScores) -> dict[str, Any]:
     """Compare probabilities of an event by the horizon with Kaplan and Meier's."""
-    if found.probability is None:
-        return None
-    n_groups = max(min(found.probability.size // _MIN_ROWS_PER_GROUP, _MAX_GROUPS), 2)
-    order = np.argsort(found.probability, kind="stable")
-    groups = []
+    if survival.probability is None:
+        return {"shares": None, "calibration": None}
+    n_groups = survival.probability.size // _MIN_ROWS_PER_GROUP
+    n_groups = max(min(n_groups, _MAX_GROUPS), 2)
+    order = np.argsort(survival.probability, kind="stable")
+    target, groups = survival.target, []
     for rows in np.array_split(order, n_groups):
-        share, low, high = _curve(found.target, rows).at(found.horizon)
-        mean = np.average(
-            found.probability[rows], weights=found.target.weights_of(rows)
-        )
+        share, low, high = _curve(target, rows).at(survival.horizon)
+        weights = None if target.weights is None else target.weights[rows]
+        mean = np.average(survival.probability[rows], weights=weights)
         groups.append((float(mean), 1.0 - share, 1.0 - high, 1.0 - low))
-    return ObservedShares(*np.array(groups).T)
+    probability, share, *ends = np.array(groups).T
+    picture, _ = draw_svg(
+        lambda ax: draw_shares(
+            ax,
+            probability,
+            share,
+            np.array(ends),
+            x_title="predicted: mean probability of the group",
+            y_title="observed: share with an event",
+        ),
+        "Calibration: observed share with an event by predicted probability",
+        "calibration",
+    )
+    return {"shares": groups, "calibration": picture}

@@ -314,7 +314,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
-        return pick_columns(as_table(X), self.feature_names_in_.tolist())
+        return self._columns(X, self.feature_names_in_.tolist())
 
     def matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
         """Return the matrix of a table; no row of `known` sees its own label.
@@ -451,6 +451,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
     def _frame(self, X: Any) -> Any:
+        # a column of strings may be in use twice
+        return self._columns(
+            X, list(dict.fromkeys(column["name"] for column in self.columns_))
+        )
+
+    def _columns(self, X: Any, names: list[str]) -> Any:
         table = as_table(X)
         if sparse.issparse(table):
             raise ValueError(
@@ -462,9 +468,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {table.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {self.n_features_in_} features as input."
             )
-        # a column of strings may be in use twice
-        names = dict.fromkeys(column["name"] for column in self.columns_)
-        return pick_columns(table, list(names))
+        return pick_columns(table, names)
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
