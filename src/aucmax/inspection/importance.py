@@ -31,7 +31,7 @@ from aucmax.tables.target_encoding import match_target
 
 # Rows to score per column by default: smaller tables are shuffled several times, at
 # most as often as by scikit-learn.
-_ROWS_PER_COLUMN = 50_000
+_ROWS_PER_COLUMN = 5_000
 _MAX_REPEATS = 5
 _ROUNDING = 1e-12  # of a difference of equal effects
 
@@ -121,7 +121,7 @@ def permutation_importance(
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
-        How often each column is shuffled; by default about 50,000 rows are scored per
+        How often each column is shuffled; by default about 5,000 rows are scored per
         column, at most five times.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.

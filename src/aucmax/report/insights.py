@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 # the classes.
 _MAX_ROWS_PER_CLASS = 2500
 _MIN_ROWS_PER_CLASS = 200
-_MAX_CALIBRATION_ROWS = 20_000  # per class
 # Cells to score per shuffled column, and columns to shuffle: a report takes seconds.
 _MAX_CELLS = 1_000_000
 _MAX_COLUMNS = 40
@@ -136,26 +135,11 @@ def cross_fitted_probabilities(
         known = fold_numbers < fold if is_forward else ~own
         if labels[known].all() or not labels[known].any():
             return None
-        rows, weights = _thinned(np.flatnonzero(known), labels, target.weights)
-        learned = learn_calibration("auto", scores[rows], labels[rows], weights)
+        weights = None if target.weights is None else target.weights[known]
+        learned = learn_calibration("auto", scores[known], labels[known], weights)
         chances[own] = expit(along_knots(scores[own], learned["calibration_"]))
     scored = np.isin(fold_numbers, folds[is_forward:])
     return labels[scored], chances[scored]
-
-
-def _thinned(
-    rows: NDArray[np.intp], labels: NDArray[np.bool_], weights: Floats | None
-) -> tuple[NDArray[np.intp], Floats]:
-    """Sample rows of a large class, and weight them for the rows left out."""
-    kept, counted = [], []
-    for is_positive in (False, True):
-        own = rows[labels[rows] == is_positive]
-        step = -(-own.size // _MAX_CALIBRATION_ROWS)
-        chosen = own[::step]
-        mass = np.ones(chosen.size) if weights is None else weights[chosen]
-        kept.append(chosen)
-        counted.append(mass * (own.size / chosen.size))
-    return np.concatenate(kept), np.concatenate(counted)
 
 
 def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
