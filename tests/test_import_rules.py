@@ -57,7 +57,7 @@ MAY_IMPORT = {
             "model_selection",
         ),
     },
-    "dask": {"metrics", "inference", "risks", "hypotheses", "trees"},
+    "dask": {"risks", "trees"},
     "plots": {"metrics", "inference", "margin", "decisions", "inspection"},
     "report": {
         *("metrics", "inference", "tables", "decisions", "inspection", "plots"),

@@ -7,8 +7,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax.exceptions import MarginWarning
+from aucmax.hypotheses.stumps import Stumps
 from aucmax.margin import MarginRanker
-from aucmax.margin.stump_problem import StumpProblem
+from aucmax.margin.margin_problem import MarginProblem
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers.solver import StoppingRule
@@ -175,8 +176,9 @@ def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):
         PairMargin(0.2 * totals[0] * totals[1]),
         InstanceMargin(0.4 * totals[0], 0.4 * totals[1]),
     ):
-        problem = StumpProblem(X, labels, weight, StoppingRule(tol=1e-5))
-        result = problem.solve(risk)
+        stopping = StoppingRule(tol=1e-5)
+        problem = MarginProblem(Stumps.fit(X), labels, weight, stopping, signed=True)
+        result = problem.solve(risk, keep_row_weights=True)
         assert result.converged
         d = result.row_weights
         assert d[labels].sum() == pytest.approx(0.5)
@@ -187,4 +189,3 @@ def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):
             most = np.where(labels, 1.0 / risk.nu_pos, 1.0 / risk.nu_neg) / 2.0
             most = most if weight is None else most * weight
             assert (np.abs(d) <= most * (1.0 + 1e-9)).all()
-        assert problem.hypotheses.n_hypotheses <= H.shape[1]

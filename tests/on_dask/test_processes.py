@@ -16,7 +16,6 @@ import dask.array as da
 from distributed import Client, LocalCluster
 
 from aucmax import AUCSVC
-from aucmax.dask.cluster import Cluster
 from aucmax.metrics import roc_auc_score
 
 LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
@@ -170,30 +169,3 @@ def test_a_partition_that_kills_every_worker_is_named_within_seconds():
         with pytest.raises(RuntimeError, match=message):
             roc_auc_score(y, X[:, 0])
         assert time.monotonic() - start < 100.0  # 15 s without load; it was 314 s
-
-
-def deaths(*processing, expected=False):
-    return [
-        (10.0 + k, {"processing-tasks": set(had), "expected": expected})
-        for k, had in enumerate(processing)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("events", "count"),
-    [
-        ([], 0),
-        (deaths("ab", "bc", "bd"), 3),
-        (deaths("ab", "cd", "ef"), 1),  # of different tasks: killed from outside
-        (deaths("ab", "", "bc"), 2),  # one had nothing to do
-        (deaths("ab", "cd", "ab"), 2),
-        (deaths("ab", "ab", expected=True), 0),
-        ([(1.0, deaths("ab")[0][1]), *deaths("a")], 1),  # an earlier pass
-        ([*deaths("a", "a"), (20.0, {"action": "add-worker"})], 2),
-    ],
-)
-def test_deaths_are_counted_by_task(events, count):
-    cluster = Cluster()
-    cluster.client = type("Client", (), {"get_events": lambda self, topic: events})()
-    cluster._start = 5.0
-    assert cluster._deaths_of_a_task()[0] == count

@@ -156,12 +156,6 @@ def test_an_attribute_that_no_fit_leaves_is_rejected():
     [
         ("table_encoder", b'["name","size"]', b'["name","x"]', "names of columns"),
         ("auto_ranker", b'"items":["size",', b'"items":["x",', "other columns"),
-        (
-            "table_model_trees",
-            b'"categorical_features_":[1,',
-            b'"categorical_features_":[',
-            "what is a category",
-        ),
     ],
 )
 def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, problem):

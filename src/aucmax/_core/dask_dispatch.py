@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 #: functions for Dask's collections, by the name of the function that they replace
@@ -30,19 +29,6 @@ def dask_version(name: str) -> Callable[..., Any]:
         for load in _LOADERS:
             load()
     return IMPLEMENTATIONS[name]
-
-
-def dispatch_to_dask(metric: Callable[P, T]) -> Callable[P, T]:
-    """Make a metric of arrays accept Dask's collections."""
-
-    @wraps(metric)
-    def either(*args: P.args, **kwargs: P.kwargs) -> T:
-        if any(map(is_dask, args)) or any(map(is_dask, kwargs.values())):
-            found: T = dask_version(metric.__name__)(*args, **kwargs)
-            return found
-        return metric(*args, **kwargs)
-
-    return either
 
 
 def map_over_partitions(method: Callable[..., T]) -> Callable[..., T]:

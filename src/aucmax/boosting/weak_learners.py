@@ -68,12 +68,12 @@ class StumpLearner:
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
         """Return the stump of the largest edge, of the lowest column of equal ones."""
-        best = self._stumps.best(row_weights, per_column=False)
-        if best.column.size == 0:  # every column is constant
+        stumps = self._stumps
+        if stumps.n_hypotheses == 0:  # every column is constant
             return Hypothesis(0, 1.0, np.inf)
-        return Hypothesis(
-            int(best.column[0]), float(best.direction[0]), float(best.threshold[0])
-        )
+        number, edge = stumps.best(row_weights)
+        column, threshold = stumps.column(number), stumps.threshold[number]
+        return Hypothesis(int(column), -1.0 if edge < 0.0 else 1.0, float(threshold))
 
     def values(self, hypothesis: Hypothesis, column: FloatArray) -> FloatArray:
         """Compare a column with the threshold."""

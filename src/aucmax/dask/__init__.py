@@ -1,7 +1,8 @@
-"""Metrics and fits on Dask collections, with the same results as in memory.
+"""Fits on Dask collections, with the same results as in memory.
 
-Needs the extra ``aucmax[dask]``. Metrics and estimators call the functions below for a
-Dask array, series or frame; nothing else loads this package.
+Needs the extra ``aucmax[dask]``. Checks of columns and estimators call the functions
+below for a Dask array, series or frame; nothing else loads this package. Metrics gather
+their columns (8 bytes per row) and are computed in this process.
 """
 
 from typing import Any
@@ -14,7 +15,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucmax._core.dask_dispatch import IMPLEMENTATIONS
-from aucmax.dask import distributed_metrics
 from aucmax.dask.parted_features import check_parted_features, map_rows
 from aucmax.dask.partitions import collect
 
@@ -26,7 +26,6 @@ def _fit_trees(*args: Any) -> dict[str, Any]:
 
 
 IMPLEMENTATIONS |= {
-    **{n: getattr(distributed_metrics, n) for n in distributed_metrics.__all__},
     "check_features": check_parted_features,
     "collect": collect,
     "map_rows": map_rows,

@@ -177,7 +177,6 @@ class HeldParts:
         self.keys = list(keys)
         self.cluster = cluster
         self._graph: dict[Key, Any] | None = None
-        self._whole: HeldParts | None = None  # of which these are a subset
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -221,22 +220,11 @@ class HeldParts:
 
         return self.cluster.run(work, release, self.source)
 
-    def only(self, chosen: Sequence[bool]) -> HeldParts:
-        """Return a subset of the parts, which stay on their workers."""
-        keys = [key for key, own in zip(self.keys, chosen, strict=True) if own]
-        some = HeldParts(self.source, keys, self.cluster)
-        some._whole = self
-        return some
-
     def release(self) -> None:
         """Let the workers drop the parts; they are computed again when needed."""
-        if self._whole is not None:
-            self._whole.release()
         self._graph = None
 
     def _held(self) -> dict[Key, Any]:
-        if self._whole is not None:
-            return self._whole._held()
         client = self.cluster.client
         if self._graph is None and client is None:
             self._graph = self.source.graph

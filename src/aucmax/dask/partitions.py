@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.dask_dispatch import is_dask
-from aucmax._core.validation import FloatArray, check_scores
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.tasks import Key, Tasks
 
@@ -106,17 +105,6 @@ def check_lengths(part: Part, number: int) -> None:
                 f"{np.shape(other)[0]} in {name}: all columns need the same "
                 "partitions. Take them from one frame, or use arrays with known chunks."
             )
-
-
-def check_weights(values: NDArray[Any]) -> FloatArray:
-    """Return the weights of the rows of a part, which may all be 0."""
-    weights = check_scores(values, None, "sample_weight")
-    if weights.min() < 0.0:
-        row = int(np.argmax(weights < 0.0))
-        raise ValueError(
-            f"sample_weight must not be negative, but is {weights[row]:g} in row {row}."
-        )
-    return weights
 
 
 @contextmanager

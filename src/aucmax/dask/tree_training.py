@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from threading import Thread
 from typing import Any
-from uuid import uuid4
+from urllib.parse import urlparse
 
 import numpy as np
 from numpy.typing import NDArray
 
 try:
-    import distributed  # noqa: F401
     import xgboost
+    from distributed import Future
+    from distributed.utils import get_ip
+    from xgboost.core import XGBoostError
+    from xgboost.tracker import RabitTracker
 except ModuleNotFoundError as error:
     raise ImportError(
         "trees on Dask need XGBoost and distributed: pip install 'aucmax[dask]'."
     ) from error
 
 from aucmax._core.fitting import print_progress, reporter
+from aucmax._core.threshold import balanced_threshold
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.parted_features import check_columns
 from aucmax.dask.partitions import rows_in_parts
 from aucmax.dask.tasks import Tasks
-from aucmax.dask.tree_attempts import TreeAttempts
 from aucmax.dask.tree_pairs import MAX_SCORES
-from aucmax.dask.tree_worker import Grown, TreeJob, as_block, contents_of
+from aucmax.dask.tree_worker import (
+    TreeJob,
+    add_trees,
+    as_block,
+    contents_of,
+    prepare,
+    scores_of_block,
+)
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees.booster import booster_parameters
 from aucmax.trees.from_xgboost import lightgbm_text
@@ -34,7 +48,14 @@ from aucmax.trees.pair_objectives import PairObjective, find_objective
 from aucmax.trees.tree_rounds import PRINT_EVERY, TreeProgress
 from aucmax.trees.tree_rows import Target, check_rows
 
-CHECKPOINT_EVERY = 10
+_ROUNDS_PER_CALL = 20  # of the workers; then the client has the trees so far
+_MAX_ATTEMPTS = 4  # at the same rounds
+_POLL_INTERVAL = 0.05  # seconds
+_EXIT_TIMEOUT = 60  # seconds for the workers that are left to end a round
+
+
+class _WorkersLostError(Exception):
+    """Workers were lost while they grew trees."""
 
 
 def fit_trees(
@@ -46,7 +67,6 @@ def fit_trees(
     eval_set: Any = None,
 ) -> dict[str, Any]:
     """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
-    start = time.monotonic()
     objective = find_objective(estimator.objective)
     _check_settings(estimator, objective, eval_set)
     cluster = Cluster()
@@ -57,50 +77,214 @@ def fit_trees(
         )
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
-    n_rows, labels, queries = zip(*parts.call(contents_of), strict=True)
-    starts = np.cumsum([0, *n_rows]).tolist()
-    target = _target(estimator, objective, _occurring(labels), starts[-1])
-    own = booster_parameters(estimator, starts[-1])
+    contents = parts.call(contents_of)
+    starts = np.cumsum([0, *(one.n_rows for one in contents)]).tolist()
+    labels = _concatenate_present([one.labels for one in contents])
+    target = _target(estimator, objective, labels, starts[-1])
+    parameters = booster_parameters(estimator, starts[-1])
     if estimator.n_jobs is None:  # workers share the cores of their machines
-        own["num_threads"] = 1
+        parameters["num_threads"] = 1
     job = TreeJob(
-        name=f"aucmax-{uuid4().hex}",
-        risk=objective.risk(
+        objective.risk(
             estimator.fpr_range,
             estimator.outside_weight,
-            own["num_threads"],
+            parameters["num_threads"],
             estimator.truncation,
         ),
-        parameters=_xgboost_parameters(own),
-        n_rounds=int(estimator.n_estimators),
-        checkpoint_every=CHECKPOINT_EVERY,
-        starts=starts,
-        classes=target.get("classes_"),
-        queries=np.unique(_occurring(queries)),
-        seconds=estimator.max_time,
-        max_scores=MAX_SCORES,
+        starts,
+        target.get("classes_"),
+        np.unique(_concatenate_present([one.queries for one in contents])),
+        MAX_SCORES,
     )
-    callback = reporter(estimator, PRINT_EVERY)
+    workers = _TreeWorkers(cluster, parts, job, _xgboost_parameters(parameters))
+    booster, reason = _train(estimator, workers)
+    is_sparse = any(one.is_sparse for one in contents)
+    fitted = _fitted(estimator, target, booster, starts[-1], is_sparse)
+    if "classes_" in target:
+        fitted["threshold_"] = _threshold(parts, booster, target["classes_"][1])
+    return {**fitted, "stop_reason_": reason}
 
-    def report(n_rounds: int) -> bool:
-        progress = TreeProgress(n_rounds, None, time.monotonic() - start)
-        return callback is not None and bool(callback(progress))
 
-    has_rows = [n > 0 for n in n_rows]
-    attempts = TreeAttempts(cluster, job, parts.only(has_rows), report)
-    grown = attempts.run()
-    if attempts.n_failures:
-        warnings.warn(
-            f"workers were lost {attempts.n_failures} times; the fit resumed from the "
-            "last checkpoint.",
-            RuntimeWarning,
-            stacklevel=3,
+def _train(estimator: Any, workers: _TreeWorkers) -> tuple[xgboost.Booster, str]:
+    """Grow trees a few rounds at a time; return them with the reason to stop."""
+    start, report = time.monotonic(), reporter(estimator, PRINT_EVERY)
+    deadline = None if estimator.max_time is None else start + estimator.max_time
+    trees: bytes | None = None
+    n_done, reason = 0, "max rounds"
+
+    def progress() -> TreeProgress:
+        return TreeProgress(n_done, None, time.monotonic() - start)
+
+    while reason == "max rounds" and n_done < estimator.n_estimators:
+        n_rounds = min(_ROUNDS_PER_CALL, estimator.n_estimators - n_done)
+        trees, is_late = workers.add_trees(trees, n_rounds, deadline)
+        booster = xgboost.Booster(model_file=bytearray(trees))
+        if is_late and booster.num_boosted_rounds() < estimator.n_estimators:
+            reason = "max time"
+        while n_done < booster.num_boosted_rounds():
+            n_done += 1
+            should_stop = report is not None and report(progress())
+            workers.cluster.check_open()
+            if should_stop:
+                booster, reason = booster[:n_done], "callback"
+    if n_done % PRINT_EVERY:  # the last round is not printed yet
+        print_progress(estimator, progress())
+    return booster, reason
+
+
+class _TreeWorkers:
+    """The workers that hold blocks of rows, and grow trees together."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        parts: HeldParts,
+        job: TreeJob,
+        parameters: dict[str, Any],
+    ) -> None:
+        self.cluster = cluster
+        self._parts = parts
+        self._job = job
+        self._parameters = parameters
+        self._data: dict[str, Future] = {}  # of each worker, which keeps it
+
+    def add_trees(
+        self, trees: bytes | None, n_rounds: int, deadline: float | None
+    ) -> tuple[bytes, bool]:
+        """Add trees; if workers are lost, start again from the trees so far."""
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            try:
+                if not self._data:
+                    self._prepare()
+                rounds = trees, n_rounds, _seconds_until(deadline)
+                futures = self._call(
+                    add_trees,
+                    {
+                        worker: (data, self._parameters, *rounds)
+                        for worker, data in self._data.items()
+                    },
+                )
+                result: tuple[bytes, bool] = next(iter(futures.values())).result()
+                return result
+            except _WorkersLostError as error:
+                self.cluster.check_open()
+                self._data, cause = {}, error.__cause__
+            if attempt < _MAX_ATTEMPTS:
+                warnings.warn(
+                    "workers were lost; the fit continues from the trees so far.",
+                    RuntimeWarning,
+                    stacklevel=5,
+                )
+        raise RuntimeError(
+            f"the fit stopped because workers were lost {_MAX_ATTEMPTS} times in a "
+            "row, without a new tree in between. Check the workers' memory and their "
+            "logs."
+        ) from cause
+
+    def _prepare(self) -> None:
+        blocks, numbers = self.cluster.run(
+            self._place, self._parts.release, self._parts.source
         )
-    fitted = _fitted(estimator, target, grown, starts[-1])
-    if fitted["n_iter_"] % PRINT_EVERY:  # the last round is not printed yet
-        seconds = time.monotonic() - start
-        print_progress(estimator, TreeProgress(fitted["n_iter_"], None, seconds))
-    return fitted
+        self._data = self._call(
+            prepare,
+            {
+                worker: ([blocks[k] for k in numbers[worker]], self._job)
+                for worker in numbers
+            },
+        )
+
+    def _place(self) -> tuple[list[Future], dict[str, list[int]]]:
+        """Wait for the blocks, computed again if lost; return those of each worker."""
+        blocks = self._parts.futures
+        self.cluster.wait(blocks)
+        for block in blocks:
+            if block.status in ("error", "cancelled"):
+                block.result()  # raises the error, which names the partition
+        holders = self.cluster.client.who_has(blocks)
+        numbers: defaultdict[str, list[int]] = defaultdict(list)
+        for number, block in enumerate(blocks):
+            if not holders.get(block.key):
+                raise CancelledError(f"no worker holds block {number}.")  # wait again
+            if self._job.starts[number] < self._job.starts[number + 1]:  # has rows
+                numbers[min(holders[block.key])].append(number)
+        return blocks, dict(numbers)
+
+    def _call(
+        self, function: Callable[..., Any], arguments: dict[str, tuple[Any, ...]]
+    ) -> dict[str, Future]:
+        """Call a function on all workers at once; they can add up numbers in it."""
+        client = self.cluster.client
+        # the address of this machine on the network of the scheduler
+        host = get_ip(urlparse(client.scheduler.address).hostname or "127.0.0.1")
+        n_workers = len(arguments)
+        with xgboost.config_context(verbosity=0):
+            tracker = RabitTracker(n_workers, host_ip=host, sortby="task", timeout=60)
+            tracker.start()
+        tasks = {
+            worker: client.submit(
+                function,
+                {**tracker.worker_args(), "dmlc_task_id": f"{rank:06d}"},
+                *arguments[worker],
+                workers=[worker],
+                allow_other_workers=False,
+                pure=False,
+            )
+            for rank, worker in enumerate(sorted(arguments))
+        }
+        try:
+            self._wait(tasks)
+        except BaseException:
+            with suppress(Exception):  # of a client that was closed
+                client.cancel(list(tasks.values()), force=True)
+            raise
+        finally:
+            # the workers sign off from the tracker; the fit need not wait for them
+            Thread(target=_free, args=(tracker,), daemon=True).start()
+        return tasks
+
+    def _wait(self, tasks: dict[str, Future]) -> None:
+        """Wait for all tasks; raise an error if a worker is lost."""
+        while not all(task.status == "finished" for task in tasks.values()):
+            self.cluster.check_open()
+            for task in tasks.values():
+                if task.status not in ("pending", "finished"):
+                    raise _WorkersLostError from _unless_ours(task)
+            known = self.cluster.client.scheduler_info(n_workers=-1)["workers"]
+            if not tasks.keys() <= known.keys():
+                raise _WorkersLostError
+            time.sleep(_POLL_INTERVAL)
+
+
+def _seconds_until(deadline: float | None) -> float | None:
+    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+
+def _unless_ours(task: Future) -> BaseException | None:
+    """Return the error of XGBoost after a loss; raise errors of our own code."""
+    error: BaseException | None = task.exception() if task.status == "error" else None
+    is_ours = isinstance(error, ValueError | TypeError | ImportError)
+    if error is not None and is_ours and not isinstance(error, XGBoostError):
+        raise error
+    return error
+
+
+def _free(tracker: RabitTracker) -> None:
+    with suppress(Exception):
+        tracker.wait_for(_EXIT_TIMEOUT)
+    with suppress(Exception):
+        tracker.free()
+
+
+def _threshold(parts: HeldParts, booster: xgboost.Booster, positive: Any) -> float:
+    """Return the cut of the best balanced accuracy, from the scores of all rows."""
+    trees = bytes(booster.save_raw("ubj"))
+    results = parts.call(scores_of_block, shared={"trees": trees})
+    scores, labels, weights = zip(*results, strict=True)
+    return balanced_threshold(
+        np.concatenate(scores),
+        np.concatenate(labels) == positive,
+        None if weights[0] is None else np.concatenate(weights),
+    )
 
 
 def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldParts:
@@ -140,16 +324,19 @@ def _target(
     return target
 
 
-def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _concatenate_present(values_of_parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Join the values of parts; parts without rows have an arbitrary type."""
-    present = [values for values in found if values.size]
+    present = [values for values in values_of_parts if values.size]
     return np.concatenate(present) if present else np.zeros(0)
 
 
 def _fitted(
-    estimator: Any, target: Target, grown: Grown, n_rows: int
+    estimator: Any,
+    target: Target,
+    booster: xgboost.Booster,
+    n_rows: int,
+    is_sparse: bool,
 ) -> dict[str, Any]:
-    booster = xgboost.Booster(model_file=bytearray(grown.trees))
     gains = np.zeros(estimator.n_features_in_)
     for name, gain in booster.get_score(importance_type="total_gain").items():
         gains[int(name.removeprefix("f"))] = gain
@@ -157,17 +344,14 @@ def _fitted(
     fitted: dict[str, Any] = {
         "categorical_features_": [],
         **target,
-        "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=grown.is_sparse),
+        "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=is_sparse),
         "feature_importances_": gains / total if total > 0.0 else gains,
         "n_iter_": booster.num_boosted_rounds(),
-        "stop_reason_": grown.reason,
         "history_": {},
         "n_features_in_": estimator.n_features_in_,
     }
     if hasattr(estimator, "feature_names_in_"):
         fitted["feature_names_in_"] = estimator.feature_names_in_
-    if "classes_" in target:
-        fitted["threshold_"] = grown.threshold
     return fitted
 
 

@@ -1,26 +1,24 @@
-"""The part of one worker in a fit of trees: its rows, its rounds, when to stop."""
+"""The part of one worker in a fit of trees: its rows, and its rounds."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
-from distributed import Variable, get_client, get_worker
 from numpy.typing import NDArray
 from xgboost import collective
 
 from aucmax._core.features import explain_non_finite
-from aucmax._core.validation import FloatArray, check_qid
+from aucmax._core.validation import FloatArray, check_qid, nonnegative_weights
 from aucmax.dask.parted_features import as_matrix
-from aucmax.dask.partitions import Part, check_lengths, check_weights, naming_partition
-from aucmax.dask.tree_pairs import LocalRows, pairs_of_all
+from aucmax.dask.partitions import Part, check_lengths, naming_partition
+from aucmax.dask.tree_pairs import GradientHessian, LocalRows, gradient_of_all_pairs
 from aucmax.risks import PairLogistic
-
-_POLL_INTERVAL = 0.1  # seconds between checks of whether the client wants to stop
 
 
 class TreeBlock(NamedTuple):
@@ -50,7 +48,8 @@ def as_block(
             raise ValueError(explain_non_finite(features, names, gaps=True))
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
-            weights = check_weights(weights) if weights.size else weights
+            if weights.size:
+                nonnegative_weights(weights, weights.size)  # or an error
     return TreeBlock(
         number,
         features,
@@ -60,15 +59,29 @@ def as_block(
     )
 
 
-def contents_of(block: TreeBlock) -> tuple[int, NDArray[Any], NDArray[Any]]:
-    """Return the number of rows, labels of positive weight, and queries of a part."""
+class BlockContents(NamedTuple):
+    """The number of rows, labels of positive weight, and queries of a part."""
+
+    n_rows: int
+    labels: NDArray[Any]
+    queries: NDArray[Any]
+    is_sparse: bool
+
+
+def contents_of(block: TreeBlock) -> BlockContents:
+    """Return what all workers must know of a part."""
     labels, queries = block.labels, block.queries
     if block.weights is not None:
         labels = labels[block.weights > 0.0]
     if queries is None:
         queries = np.zeros(0)
     with naming_partition(block.number):
-        return block.labels.size, _distinct(labels, "y"), _distinct(queries, "qid")
+        return BlockContents(
+            block.labels.size,
+            _distinct(labels, "y"),
+            _distinct(queries, "qid"),
+            not isinstance(block.features, np.ndarray),
+        )
 
 
 def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
@@ -83,82 +96,86 @@ def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
 class TreeJob:
     """The settings that all workers of a fit share."""
 
-    # of the topic of progress, of the checkpoint, and of the scheduler's metadata with
-    # the round after which the client stops
-    name: str
     risk: PairLogistic
-    parameters: Mapping[str, Any]  # XGBoost's
-    n_rounds: int
-    checkpoint_every: int  # rounds
     starts: Sequence[int]  # of each part among all rows; and the number of rows
     classes: NDArray[Any] | None  # negative and positive; None if labels are levels
     queries: NDArray[Any]  # all, ascending; none without `qid`
-    seconds: float | None  # until the time limit
     max_scores: int  # with more rows, workers exchange cells instead of scores
-
-    def checkpoint(self, client: Any) -> Variable:
-        """Return the variable that holds the last checkpoint, if any."""
-        return Variable(self.name, client=client)
 
     def local_rows(self, blocks: Sequence[TreeBlock]) -> LocalRows:
         """Return labels, weights and queries of blocks, by number."""
         labels = np.concatenate([block.labels for block in blocks])
-        queries = _joined([block.queries for block in blocks])
+        queries = _concatenate([block.queries for block in blocks])
         if queries is not None:
             queries = np.searchsorted(self.queries, queries)
         places = [np.arange(*self.starts[block.number :][:2]) for block in blocks]
         return LocalRows(
             labels if self.classes is None else np.searchsorted(self.classes, labels),
-            _joined([block.weights for block in blocks]),
+            _concatenate([block.weights for block in blocks]),
             queries,
             np.concatenate(places),
             self.starts[-1],
         )
 
 
-class Grown(NamedTuple):
-    """The trees, the threshold of `predict`, the reason to stop, the kind of rows."""
+class WorkerData(NamedTuple):
+    """What a worker keeps between calls: its rows in bins, and their gradient."""
 
-    trees: bytes
-    threshold: float
-    reason: str
-    is_sparse: bool
+    rows: xgboost.QuantileDMatrix
+    gradient_hessian: GradientHessian
 
 
-def grow(
-    blocks: Sequence[TreeBlock],
-    job: TreeJob,
+def prepare(
+    tracker: Mapping[str, Any], blocks: Sequence[TreeBlock], job: TreeJob
+) -> WorkerData:
+    """Agree with the other workers on the bins of the features."""
+    with _joined(tracker):
+        rows = xgboost.QuantileDMatrix(_Blocks(blocks))
+        local = job.local_rows(blocks)
+        return WorkerData(rows, gradient_of_all_pairs(job.risk, local, job.max_scores))
+
+
+def add_trees(
     tracker: Mapping[str, Any],
-    so_far: bytes | None,
-) -> Grown:
-    """Grow trees together with the other workers."""
-    with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**tracker):
-        data = xgboost.QuantileDMatrix(_Blocks(blocks))
-        pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.max_scores)
-        booster, n_done = None, 0
-        if so_far is not None:
-            booster = xgboost.Booster(model_file=bytearray(so_far))
-            n_done = booster.num_boosted_rounds()
-        monitor = _Monitor(job)
+    data: WorkerData,
+    parameters: Mapping[str, Any],
+    trees: bytes | None,
+    n_rounds: int,
+    seconds: float | None,
+) -> tuple[bytes, bool]:
+    """Add trees together with the other workers; return whether time is up."""
+    with _joined(tracker):
+        booster = None if trees is None else _booster(trees)
+        n_done = 0 if booster is None else booster.num_boosted_rounds()
+        time_limit = _TimeLimit(seconds)
         # samples of rows and columns depend on the seed and the round alone
-        parameters = {**job.parameters, "seed": job.parameters["seed"] + n_done}
-        if job.n_rounds > n_done:
-            booster = xgboost.train(
-                parameters,
-                data,
-                job.n_rounds - n_done,
-                obj=lambda scores, _: pairs.gradient_hessian(_plain(scores)),
-                xgb_model=booster,
-                callbacks=[monitor],
-            )
-        assert booster is not None
-        if booster.num_boosted_rounds() > monitor.n_kept > 0:
-            booster = booster[: monitor.n_kept]
-        scores = _plain(booster.predict(data, output_margin=True))
-        threshold = pairs.threshold(scores)
-        is_sparse = any(not isinstance(b.features, np.ndarray) for b in blocks)
-        trees = bytes(booster.save_raw("ubj"))
-        return Grown(trees, threshold, monitor.reason, is_sparse)
+        booster = xgboost.train(
+            {**parameters, "seed": parameters["seed"] + n_done},
+            data.rows,
+            n_rounds,
+            obj=lambda scores, _: data.gradient_hessian(_as_column(scores)),
+            xgb_model=booster,
+            callbacks=[time_limit],
+        )
+        return bytes(booster.save_raw("ubj")), time_limit.is_over
+
+
+@contextmanager
+def _joined(tracker: Mapping[str, Any]) -> Iterator[None]:
+    with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**tracker):
+        yield
+
+
+def scores_of_block(
+    block: TreeBlock, shared: Mapping[str, Any]
+) -> tuple[FloatArray, NDArray[Any], FloatArray | None]:
+    """Return the scores of a part's rows by the trees, their labels and weights."""
+    scores = np.zeros(0)
+    if block.labels.size:
+        data = xgboost.DMatrix(block.features)
+        trees = _booster(shared["trees"])
+        scores = _as_column(trees.predict(data, output_margin=True))
+    return scores, block.labels, block.weights
 
 
 class _Blocks(xgboost.DataIter):
@@ -182,63 +199,28 @@ class _Blocks(xgboost.DataIter):
         self._next = 0
 
 
-class _Monitor(xgboost.callback.TrainingCallback):
-    """Report rounds, write checkpoints, and stop in time."""
+class _TimeLimit(xgboost.callback.TrainingCallback):
+    """Stop after the round in which the time of one worker is over."""
 
-    # A worker's thread cannot be stopped from outside. So all workers agree after each
-    # round on whether the time is up, or the task of one of them was cancelled.
-    def __init__(self, job: TreeJob) -> None:
+    def __init__(self, seconds: float | None) -> None:
         super().__init__()
-        self._job = job
-        self._is_first = collective.get_rank() == 0
-        self._start = self._last_poll = time.monotonic()
-        worker = get_worker()
-        self._worker, self._task = worker, worker.get_current_task()
-        self.n_kept = 0
-        self.reason = "max rounds"
+        self.is_over = False
+        self._deadline = np.inf if seconds is None else time.monotonic() + seconds
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Report a round; all workers stop at the same one."""
-        n_done, last_round = model.num_boosted_rounds(), 0
-        if self._is_first:
-            self._worker.log_event(self._job.name, n_done)
-            if n_done % self._job.checkpoint_every == 0:
-                trees = bytes(model.save_raw("ubj"))
-                self._job.checkpoint(get_client()).set(trees)
-            last_round = self._requested_round()
-        own = np.array([self._is_cancelled, last_round, self._is_late], dtype=float)
-        cancelled, last_round, late = collective.allreduce(own, collective.Op.MAX)
-        if cancelled:
-            raise RuntimeError("the fit of these trees was cancelled.")
-        if last_round:
-            self.reason, self.n_kept = "callback", int(last_round)
-        elif late and n_done < self._job.n_rounds:
-            self.reason = "max time"
-        return self.reason != "max rounds"
-
-    def _requested_round(self) -> int:
-        """Return the round after which the client stops, or 0."""
-        now = time.monotonic()
-        if now - self._last_poll < _POLL_INTERVAL:
-            return 0
-        self._last_poll = now
-        return int(get_client().get_metadata([self._job.name], 0))
-
-    @property
-    def _is_cancelled(self) -> bool:
-        """Whether the scheduler has cancelled the task of this worker."""
-        task = self._worker.state.tasks.get(self._task)
-        return task is None or task.state == "cancelled"
-
-    @property
-    def _is_late(self) -> bool:
-        seconds = self._job.seconds
-        return seconds is not None and time.monotonic() - self._start > seconds
+        """Agree with the other workers on whether to stop."""
+        is_late = np.array([float(time.monotonic() > self._deadline)])
+        self.is_over = bool(collective.allreduce(is_late, collective.Op.MAX)[0])
+        return self.is_over
 
 
-def _plain(scores: Any) -> FloatArray:
+def _booster(trees: bytes) -> xgboost.Booster:
+    return xgboost.Booster(model_file=bytearray(trees))
+
+
+def _as_column(scores: Any) -> FloatArray:
     return np.asarray(scores, dtype=np.float64).ravel()
 
 
-def _joined(columns: Sequence[Any]) -> Any:
+def _concatenate(columns: Sequence[Any]) -> Any:
     return None if columns[0] is None else np.concatenate(columns)

@@ -9,7 +9,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses.column_access import ColumnReader
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
-from aucmax.hypotheses.stumps import stump
+from aucmax.hypotheses.stumps import Stumps, stump, stump_scores
 
 
 @dataclass
@@ -86,27 +86,25 @@ class StumpEnsemble(_Ensemble):
 
     def scores(self, X: Any) -> FloatArray:
         """Score rows: one binary search for each value of a column that is used."""
-        scores = np.zeros(X.shape[0])
-        reader = ColumnReader(X)
-        order = np.lexsort((self.thresholds, self.columns))
-        columns, starts = np.unique(self.columns[order], return_index=True)
-        for column, own in zip(columns, np.split(order, starts[1:]), strict=False):
-            scores += self._steps(own, reader.read(int(column)))
-        return scores
+        return stump_scores(X, self.columns, self.thresholds, self.weights)
 
     def linear_form(self, threshold: float) -> dict[str, FloatArray]:
         """Return nothing: there is no such form."""
         return {}
 
-    def _steps(self, own: IntArray, values: FloatArray) -> FloatArray:
-        """Evaluate the stumps `own` of one column, in ascending order of threshold."""
-        weights = self.weights[own]
-        heights = np.concatenate(([0.0], np.cumsum(2.0 * weights))) - weights.sum()
-        steps: FloatArray = heights[np.searchsorted(self.thresholds[own], values)]
-        return steps
-
     def _values(self, number: int, column: FloatArray) -> FloatArray:
         return stump(column, float(self.thresholds[number]))
+
+
+def weighted_ensemble(
+    hypotheses: ScaledColumns | Stumps, weights: FloatArray
+) -> FeatureEnsemble | StumpEnsemble:
+    """Return the scoring function of hypotheses; weights of 0 are left out."""
+    used = np.flatnonzero(weights)
+    if isinstance(hypotheses, Stumps):
+        columns, thresholds = hypotheses.column(used), hypotheses.threshold[used]
+        return StumpEnsemble(columns, weights[used], thresholds)
+    return FeatureEnsemble(used, weights[used], hypotheses.low, hypotheses.high)
 
 
 def fitted_ensemble(state: Mapping[str, Any]) -> FeatureEnsemble | StumpEnsemble:

@@ -62,6 +62,12 @@ class ScaledColumns:
         return cls(X, *column_ranges(X, names))
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the data."""
+        dtype: np.dtype[Any] = np.dtype(self.X.dtype)
+        return dtype
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,36 +10,54 @@ from scipy import sparse
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import _stump_kernels, column_access
-from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE
+from aucmax.hypotheses import column_access
+from aucmax.hypotheses._stump_kernels import stump_edges
+from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, ColumnReader, dense_columns
 
-
-class BestStumps(NamedTuple):
-    """The best stump of each column that has any; arrays of shape (n_best,)."""
-
-    column: IntArray  # ascending
-    threshold: FloatArray  # compared by ``x > threshold``
-    direction: FloatArray  # 1 if the stump is 1 above the threshold, -1 if up to it
-    edge: FloatArray  # never negative
+_MAX_TIE = 1e-9  # edges closer than this, relative to the largest, are equal
 
 
 class Stumps:
-    r"""All stumps on some data, sorted once, so that one sweep finds the best.
+    r"""All stumps on some data as a matrix H, one column per threshold, never formed.
 
-    .. math:: h(x) = \mathrm{direction} \cdot
-              \begin{cases} 1 & x_k > \mathrm{threshold} \\ -1 & \text{else}
+    .. math:: h(x) = \begin{cases} 1 & x_k > \mathrm{threshold} \\ -1 & \text{else}
               \end{cases}
 
     for every column k and threshold halfway between two neighbouring values; where that
     rounds to the upper value, the lower one is the threshold. The edge of a stump under
-    signed row weights g is :math:`\sum_r g_r h(x_r)`. Kept are row numbers, four bytes
-    for each value that is not zero. Sparse data are never made dense.
+    signed row weights g is :math:`\sum_r g_r h(x_r)`, that of the opposite direction
+    its negative. Columns are sorted once, so that one sweep gives all edges. Kept are a
+    row number for each value that is not zero, and the thresholds, in ascending order
+    column by column. Sparse data are never made dense.
     """
+
+    dtype = np.dtype(np.float64)
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self._sorted = _sort_columns(X)
-        self._n_thresholds = int(np.count_nonzero(self._sorted.order < 0))
+        n_rows, n_columns = X.shape
+        read = _sparse_entries if sparse.issparse(X) else _dense_entries
+        counts, entries = read(X)
+        self._starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self._middles = self._starts[1:].copy()  # where the zeros belong, if any
+        self._order: RowNumbers = np.empty(self._starts[-1], row_number_type(n_rows))
+        self._firsts = np.zeros(n_columns + 1, dtype=np.int64)  # threshold per column
+        thresholds = [np.empty(0)]
+        for column, (rows, values) in enumerate(entries):
+            places, ascending = sort_with_order(values.astype(np.float64))
+            own = self._order[self._starts[column] : self._starts[column + 1]]
+            own[:] = rows[places]
+            has_zeros = own.size < n_rows
+            middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else own.size
+            self._middles[column] = self._starts[column] + middle
+            marks = _near_thresholds(ascending, middle, has_zeros)
+            own[marks] = ~own[marks]
+            if has_zeros:
+                ascending = np.insert(ascending, middle, 0.0)
+            thresholds.append(_thresholds(ascending))
+            self._firsts[column + 1] = thresholds[-1].size
+        np.cumsum(self._firsts, out=self._firsts)
+        self.threshold: FloatArray = np.concatenate(thresholds)
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
@@ -48,49 +66,58 @@ class Stumps:
         return cls(X)
 
     @property
-    def n_stumps(self) -> int:
-        """Number of stumps: two for each threshold."""
-        return 2 * self._n_thresholds
+    def n_hypotheses(self) -> int:
+        """Number of thresholds."""
+        return self.threshold.size
 
-    def best(self, row_weights: FloatArray, *, per_column: bool = True) -> BestStumps:
-        """Find the stump with the largest edge in each column that is not constant."""
-        # of edges equal up to 1e-9, the lowest threshold wins, direction 1 before -1,
-        # and the lowest column; without per_column, only the best of all
-        places = np.empty(self._sorted.middles.size, dtype=np.int64)
-        edges = np.empty(places.size)
-        _stump_kernels.best_places(
-            np.ascontiguousarray(row_weights, dtype=np.float64),
-            float(row_weights.sum()),
-            *self._sorted,
-            places,
-            edges,
+    def column(self, indices: Any) -> IntArray:
+        """Return the columns of some stumps."""
+        columns: IntArray = np.searchsorted(self._firsts, indices, side="right") - 1
+        return columns
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return ``H @ weights``; weights of 0 cost nothing."""
+        used = np.flatnonzero(weights)
+        columns, thresholds = self.column(used), self.threshold[used]
+        return stump_scores(self.X, columns, thresholds, weights[used])
+
+    def edges(self, row_weights: FloatArray) -> FloatArray:
+        """Return ``H.T @ row_weights`` by one sweep."""
+        edges = np.empty(self.n_hypotheses)
+        weights = np.ascontiguousarray(row_weights, dtype=np.float64)
+        stump_edges(
+            *(weights, float(weights.sum()), self._order, self._starts),
+            *(self._middles, self._firsts, edges),
         )
-        column = np.flatnonzero(places >= 0)
-        if not per_column and column.size:
-            strengths = np.abs(edges[column])
-            first = np.argmax(strengths >= strengths.max() * (1.0 - _stump_kernels.TIE))
-            column = column[first : first + 1]
-        edge = edges[column]
-        threshold = self._thresholds(column, places[column])
-        return BestStumps(
-            column, threshold, np.where(edge < 0.0, -1.0, 1.0), np.abs(edge)
-        )
+        return edges
 
-    def _thresholds(self, column: IntArray, place: IntArray) -> FloatArray:
-        """Return the thresholds next to these places of the order."""
-        middle = self._sorted.middles[column]
-        neighbour = np.where(place < middle, place + 1, place - 1)
-        # between the last place below the zeros and the first above lie the zeros
-        is_zero = (place < middle) == (neighbour >= middle)
-        own, other = self._values(column, place), np.zeros(column.size)
-        other[~is_zero] = self._values(column[~is_zero], neighbour[~is_zero])
-        return midpoints(np.minimum(own, other), np.maximum(own, other))
+    def best(self, row_weights: FloatArray) -> tuple[int, float]:
+        """Return the stump with the largest edge in size, and that edge.
 
-    def _values(self, column: IntArray, place: IntArray) -> FloatArray:
-        values: Any = self.X[self._sorted.rows(place), column]
-        # the type that sparse matrices return depends on SciPy's version
-        values = values.toarray() if hasattr(values, "toarray") else values
-        return np.asarray(values, dtype=np.float64).ravel()
+        Of edges equal up to rounding, the lowest column and threshold win.
+        """
+        edges = self.edges(row_weights)
+        sizes = np.abs(edges)
+        first = int(np.argmax(sizes >= sizes.max() * (1.0 - _MAX_TIE)))
+        return first, float(edges[first])
+
+    def is_peak(self, edges: FloatArray) -> BoolArray:
+        """Return which stumps have an edge as large in size as their neighbours'."""
+        sizes = np.abs(edges)
+        is_peak = np.ones(sizes.size, dtype=bool)
+        is_peak[1:] &= sizes[1:] >= sizes[:-1]
+        is_peak[:-1] &= sizes[:-1] > sizes[1:]
+        return is_peak
+
+    def columns(self, indices: Any) -> FloatArray:
+        """Return ``H[:, indices]``, dense."""
+        columns, thresholds = self.column(indices), self.threshold[indices]
+        return np.where(dense_columns(self.X, columns) > thresholds, 1.0, -1.0)
+
+    def up_to_constants(self, indices: Any) -> tuple[FloatArray, float]:
+        """Return ``H[:, indices]``, and the share of a pass that it costs."""
+        share = np.unique(self.column(indices)).size / self.X.shape[1]
+        return self.columns(indices), share
 
 
 def stump(values: FloatArray, threshold: float) -> FloatArray:
@@ -98,50 +125,30 @@ def stump(values: FloatArray, threshold: float) -> FloatArray:
     return np.where(values > threshold, 1.0, -1.0)
 
 
-def midpoints(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return thresholds that part values: halfway, or the lower one by rounding."""
+def stump_scores(
+    X: Any, columns: IntArray, thresholds: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Return the weighted sum of stumps, by a binary search per value of a column."""
+    scores, reader = np.zeros(X.shape[0]), ColumnReader(X)
+    order = np.lexsort((thresholds, columns))
+    distinct, starts = np.unique(columns[order], return_index=True)
+    for column, chosen in zip(distinct, np.split(order, starts[1:]), strict=False):
+        steps = np.concatenate(([0.0], np.cumsum(2.0 * weights[chosen])))
+        steps -= weights[chosen].sum()
+        values = reader.read(int(column))
+        scores += steps[np.searchsorted(thresholds[chosen], values)]
+    return scores
+
+
+def _thresholds(ascending: FloatArray) -> FloatArray:
+    """Return thresholds between distinct values: halfway, or the lower by rounding."""
+    rises = np.flatnonzero(ascending[1:] > ascending[:-1])
+    lower, upper = ascending[rises], ascending[rises + 1]
     middle = lower / 2.0 + upper / 2.0
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
 _Entries: TypeAlias = Iterator[tuple[NDArray[Any], NDArray[Any]]]
-
-
-class _SortedColumns(NamedTuple):
-    """Where the thresholds of each column lie; see `best_places`."""
-
-    order: RowNumbers
-    starts: IntArray  # where each column starts in `order`, and the end
-    # where the column's zeros belong in `order`, if any; else its end
-    middles: IntArray
-
-    def rows(self, places: IntArray) -> RowNumbers:
-        """Return the rows at these places of the order."""
-        stored = self.order[places]
-        return np.where(stored < 0, ~stored, stored)
-
-
-def _sort_columns(X: Any) -> _SortedColumns:
-    """Sort each column of a dense or sparse matrix, without its zeros."""
-    n_rows, n_columns = X.shape
-    read = _sparse_entries if sparse.issparse(X) else _dense_entries
-    counts, entries = read(X)
-    starts = np.zeros(n_columns + 1, dtype=np.int64)
-    np.cumsum(counts, out=starts[1:])
-    middles = starts[1:].copy()
-    order = np.empty(starts[-1], dtype=row_number_type(n_rows))
-    for column, (rows, values) in enumerate(entries):
-        if rows.size == 0:
-            continue
-        places, ascending = sort_with_order(values.astype(np.float64))
-        own = order[starts[column] : starts[column + 1]]
-        own[:] = rows[places]
-        has_zeros = own.size < n_rows
-        middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else own.size
-        middles[column] = starts[column] + middle
-        marks = _near_thresholds(ascending, middle, has_zeros)
-        own[marks] = ~own[marks]
-    return _SortedColumns(order, starts, middles)
 
 
 def _near_thresholds(ascending: FloatArray, middle: int, has_zeros: bool) -> BoolArray:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice, check_number
 from aucmax._core.validation import FloatArray
 from aucmax.inference.influence import Influence, refit_factor
@@ -46,7 +45,6 @@ def compare_auc(
 ) -> MetricDifference: ...
 @overload
 def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
-@dispatch_to_dask
 def compare_auc(
     y_true: Any,
     y_score_a: Any,

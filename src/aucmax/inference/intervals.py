@@ -36,7 +36,7 @@ def warn_of_few_rows(rows: Rows) -> None:
             "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
-            stacklevel=4,  # the caller of a metric that takes Dask's collections
+            stacklevel=3,
         )
 
 

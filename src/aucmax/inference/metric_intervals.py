@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice, check_integer, check_number
 from aucmax._core.validation import FloatArray
 from aucmax.inference.influence import (
@@ -52,7 +51,6 @@ _EXTRA_FOR_THE_BEST = 0.5  # z at the lower end of the best of many thresholds
 EndsOf = Callable[[float], Ends]  # of the interval with a confidence
 
 
-@dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,

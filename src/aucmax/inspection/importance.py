@@ -15,8 +15,8 @@ from aucmax.inference.intervals import two_sided_test
 from aucmax.inference.results import PlainRecord, check_confidence
 from aucmax.inference.survival import concordance_measure
 from aucmax.inspection._rows import (
-    mixed_rows,
     read_scores,
+    read_table,
     scores_with_column,
     used_columns,
 )
@@ -151,10 +151,11 @@ def permutation_importance(
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
-    rows = mixed_rows(model, X)
-    places = used_columns(model, rows.names, columns)
+    table, names = read_table(model, X)
+    n_rows = table.shape[0]
+    places = used_columns(model, names, columns)
     if n_repeats is None:
-        n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
+        n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
     measure: Any
@@ -166,18 +167,18 @@ def permutation_importance(
         measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
             classes, box, confidence
         )
-    start = measure.read(read_scores(model, rows.table))
+    start = measure.read(read_scores(model, table))
     generator = random_generator(random_state)
-    orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
+    orders = [generator.permutation(n_rows) for _ in range(n_repeats)]
     found = [
         measure.drop(
             start,
-            list(map(measure.read, scores_with_column(model, rows, place, orders))),
+            list(map(measure.read, scores_with_column(model, table, place, orders))),
         )
         for place in places
     ]
     return sorted_importances(
-        [rows.names[place] for place in places],
+        [names[place] for place in places],
         found,
         metric=metric,
         value=start.value,
@@ -205,9 +206,10 @@ def _concordance(y: Any, sample_weight: Any, qid: Any) -> Callable[..., Influenc
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
-    grading = getattr(model, "grading_", None)
-    if grading is not None:
-        target = y if isinstance(y, Target) else match_target(y, grading, qid=qid)
+    if isinstance(y, Target) or hasattr(model, "grading_"):
+        target = (
+            y if isinstance(y, Target) else match_target(y, model.grading_, qid=qid)
+        )
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)
@@ -251,6 +253,6 @@ class _CensoredTimes(_OneRanking):
 
 class _PerQuery(_OneRanking):
     def read(self, scores: FloatArray) -> Influence:
-        steps, _ = self.rows.task(scores).sorted_steps()
+        steps = self.rows.task(scores).steps()
         areas = steps.areas(self.box) / box_size(self.box)
         return mean_influence(areas[~np.isnan(areas)])

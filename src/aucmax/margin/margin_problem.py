@@ -1,7 +1,6 @@
 """The largest margin over weighted hypotheses, for any margin risk."""
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -9,16 +8,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses.hypothesis_ensembles import FeatureEnsemble, StumpEnsemble
 from aucmax.hypotheses.scaled_columns import ScaledColumns
-from aucmax.hypotheses.stump_matrices import StumpColumns
+from aucmax.hypotheses.stumps import Stumps
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_request import ClassSizes
 from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.solvers.bundle import LevelBundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
+from aucmax.solvers.column_newton import (
+    MIN_DAMPING,
+    ColumnNewtonSolver,
+    suits_column_steps,
+)
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
@@ -31,10 +33,11 @@ _MIN_CUTS, _MAX_CUTS = 50, 200  # to keep, where each holds a number for every r
 _MAX_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 # times the weight that may go whatever its effect; each one tried costs half a pass
 _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
+_STUMP_DAMPING = 1e-4  # of steps over stumps, which are nearly alike
 _MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
-Hypotheses: TypeAlias = ScaledColumns | StumpColumns
+Hypotheses: TypeAlias = ScaledColumns | Stumps
 
 
 @dataclass
@@ -163,8 +166,22 @@ class MarginObjective(RiskObjective):
         return weights if self.usable is None else weights[self.usable]
 
 
-class MarginProblem(ABC):
-    """The data, and the optimum of any margin risk on it; `risk` is the latest one."""
+class StumpObjective(MarginObjective):
+    """The same over all stumps, of which neighbours are nearly equal."""
+
+    hypotheses: Stumps
+
+    def entering(self, slope: FloatArray, price: float) -> IntArray:
+        """Return the stumps that may be of use: those steeper than their neighbours."""
+        steep = self.hypotheses.is_peak(slope) & (np.abs(slope) > price)
+        return np.flatnonzero(steep)
+
+
+class MarginProblem:
+    """The data, and the optimum of any margin risk on it; `risk` is the latest one.
+
+    Hypotheses count with either sign if they are `signed`.
+    """
 
     def __init__(
         self,
@@ -173,8 +190,11 @@ class MarginProblem(ABC):
         sample_weight: FloatArray | None,
         stopping: StoppingRule,
         usable: IntArray | None = None,
+        *,
+        signed: bool,
     ) -> None:
         self.hypotheses = hypotheses
+        self.signed = signed
         self.labels = labels
         self.sample_weight = sample_weight
         self.limits = Limits(stopping)
@@ -182,9 +202,10 @@ class MarginProblem(ABC):
         sizes = ClassSizes.of(labels, sample_weight)
         self.risk: Risk = InstanceMargin(sizes.positive, sizes.negative)
         bound = self.risk.bind(labels, sample_weight)
-        self._objective = MarginObjective(hypotheses, bound, usable)
+        self._is_stumps = isinstance(hypotheses, Stumps)
+        kind = StumpObjective if self._is_stumps else MarginObjective
+        self._objective = kind(hypotheses, bound, usable)
 
-    @abstractmethod
     def solve(
         self,
         risk: Risk,
@@ -196,10 +217,45 @@ class MarginProblem(ABC):
         enough: float = np.inf,  # the margin at which the solve ends
     ) -> MarginResult:
         """Find the weights of the largest margin, minus the risk, from `start` on."""
-
-    @abstractmethod
-    def ensemble(self, weights: FloatArray) -> FeatureEnsemble | StumpEnsemble:
-        """Return the scoring function of these weights; zeros are left out."""
+        objective = self._under(risk)
+        rule = self.limits.rule(self.floor, looseness, enough)
+        first = solution = None
+        if start is not None:
+            point = Point(objective.narrowed(start.weights), start.scores)
+            first = Start(point, start.cuts if reuse_cuts else None)
+        is_fit = self.signed and objective.risk.can_be_smoothed
+        tol = self.limits.stopping.tol
+        if is_fit and (self._is_stumps or suits_column_steps(self.hypotheses.X, tol)):
+            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
+            damping = _STUMP_DAMPING if self._is_stumps else MIN_DAMPING
+            newton = ColumnNewtonSolver(steps, keep_row_weights, min_damping=damping)
+            first = first or Start(objective.origin())
+            solution = newton.minimize(objective, L1Ball(), first)
+            first = Start(solution.point, solution.cuts, solution.history)
+        is_over = solution is not None and (
+            solution.converged
+            or solution.stopped_by_callback
+            or self.limits.is_over
+            or solution.n_iter >= rule.max_iter
+        )
+        if solution is None or not is_over:
+            bundle = LevelBundleSolver(rule)
+            if keep_row_weights:
+                n_cuts = max_cuts(self.labels.size)
+                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
+            hull = L1Ball() if self.signed else Simplex()
+            solution = bundle.minimize(objective, hull, first)
+        self.limits.n_iter += solution.n_iter
+        return MarginResult(
+            self.risk,
+            objective.widened(solution.point.parameters),
+            solution.point.scores,
+            0.0 - solution.value,  # not -0.0
+            solution.gap,
+            solution.converged,
+            -solution.cuts.mixed_source() if keep_row_weights else None,
+            solution.cuts,
+        )
 
     @property
     def n_passes(self) -> float:
@@ -251,99 +307,15 @@ class MarginProblem(ABC):
         """Return the objective of a risk; before the first one, find the floor."""
         if not self.floor:
             mean = self._objective.support(self._objective.origin())
-            edge = self._largest_edge(-mean.subgradient)
-            rounding = _MIN_GAP * self._precision / self.limits.stopping.tol
-            self.floor = max(_FLOOR_SHARE * edge, rounding)
+            edges = self._objective.pull_back(mean)
+            precision = float(np.finfo(self.hypotheses.dtype).eps)
+            rounding = _MIN_GAP * precision / self.limits.stopping.tol
+            self.floor = max(_FLOOR_SHARE * float(np.abs(edges).max()), rounding)
         self.risk = risk
         self._objective.risk = risk.bind(self.labels, self.sample_weight)
         return self._objective
-
-    @abstractmethod
-    def _largest_edge(self, row_weights: FloatArray) -> float:
-        """Return the largest edge that any hypothesis has under these row weights."""
-
-    @property
-    def _precision(self) -> float:
-        """The unit in the last place of the hypotheses."""
-        return float(np.finfo(self.hypotheses.X.dtype).eps)
 
 
 def max_cuts(n_rows: int) -> int:
     """Return how many cuts to keep where each holds a number for every row."""
     return min(max(_MAX_CUT_BYTES // (8 * n_rows), _MIN_CUTS), _MAX_CUTS)
-
-
-class ColumnProblem(MarginProblem):
-    """Columns as hypotheses, which may count with either sign if they are `signed`."""
-
-    hypotheses: ScaledColumns
-
-    def __init__(
-        self,
-        hypotheses: ScaledColumns,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        stopping: StoppingRule,
-        usable: IntArray | None = None,
-        *,
-        signed: bool,
-    ) -> None:
-        super().__init__(hypotheses, labels, sample_weight, stopping, usable)
-        self.signed = signed
-
-    def solve(
-        self,
-        risk: Risk,
-        start: MarginResult | None = None,
-        *,
-        keep_row_weights: bool = False,
-        reuse_cuts: bool = False,
-        looseness: float = 1.0,
-        enough: float = np.inf,
-    ) -> MarginResult:
-        """Take Newton steps over the signed columns in use, or cutting planes."""
-        objective = self._under(risk)
-        rule = self.limits.rule(self.floor, looseness, enough)
-        first = solution = None
-        if start is not None:
-            point = Point(objective.narrowed(start.weights), start.scores)
-            first = Start(point, start.cuts if reuse_cuts else None)
-        is_fit = self.signed and objective.risk.can_be_smoothed
-        if is_fit and suits_column_steps(self.hypotheses.X, self.limits.stopping.tol):
-            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
-            newton = ColumnNewtonSolver(steps, keep_row_weights)
-            solution = newton.minimize(objective, L1Ball(), first)
-            first = Start(solution.point, solution.cuts, solution.history)
-        is_over = solution is not None and (
-            solution.converged
-            or solution.stopped_by_callback
-            or self.limits.is_over
-            or solution.n_iter >= rule.max_iter
-        )
-        if solution is None or not is_over:
-            bundle = LevelBundleSolver(rule)
-            if keep_row_weights:
-                n_cuts = max_cuts(self.labels.size)
-                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
-            hull = L1Ball() if self.signed else Simplex()
-            solution = bundle.minimize(objective, hull, first)
-        self.limits.n_iter += solution.n_iter
-        return MarginResult(
-            self.risk,
-            objective.widened(solution.point.parameters),
-            solution.point.scores,
-            0.0 - solution.value,  # not -0.0
-            solution.gap,
-            solution.converged,
-            -solution.cuts.mixed_source() if keep_row_weights else None,
-            solution.cuts,
-        )
-
-    def ensemble(self, weights: FloatArray) -> FeatureEnsemble:
-        """Return the scoring function of these weights; zeros are left out."""
-        used, columns = np.flatnonzero(weights), self.hypotheses
-        return FeatureEnsemble(used, weights[used], columns.low, columns.high)
-
-    def _largest_edge(self, row_weights: FloatArray) -> float:
-        edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))
-        return float(np.abs(edges).max())

@@ -15,8 +15,10 @@ from aucmax._core import saved_state as saved
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold
+from aucmax.hypotheses.hypothesis_ensembles import weighted_ensemble
 from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
 from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
+from aucmax.hypotheses.stumps import Stumps
 from aucmax.margin.formulations import FORMULATIONS, Formulation, choose_epsilon
 from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
 from aucmax.margin.margin_checks import (
@@ -25,10 +27,9 @@ from aucmax.margin.margin_checks import (
     convergence_warning,
     is_automatic,
 )
-from aucmax.margin.margin_problem import ColumnProblem, MarginProblem, MarginResult
+from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.margin.scorecard import Scorecard
-from aucmax.margin.stump_problem import StumpProblem
 from aucmax.solvers.solver import Progress, StoppingRule
 
 
@@ -63,10 +64,10 @@ class MarginRanker(HypothesisRanker):
     hypotheses : str or list of callables, default="signed"
         "signed": each column, scaled to [-1, 1] by its range, in either direction;
         "features": the same, but only larger for positives; "stumps": every threshold
-        of every column in either direction, by column generation; "precomputed": the
-        columns unchanged, within [-1, 1]. Or functions that map X to one value in
-        [-1, 1] per row; such a model cannot be saved to a file. Constant columns are
-        left out; constant functions and precomputed columns have margin 0.
+        of every column in either direction; "precomputed": the columns unchanged,
+        within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
+        model cannot be saved to a file. Constant columns are left out; constant
+        functions and precomputed columns have margin 0.
     formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
         The margin to maximise.
     epsilon : float or "auto", default="auto"
@@ -353,29 +354,29 @@ class MarginRanker(HypothesisRanker):
         """Return the problem of the hypotheses on checked data."""
         stopping = StoppingRule(self.tol, self.max_iter, self.max_time, reporter(self))
         X, labels, weight = rows
-        problem: MarginProblem
+        hypotheses: ScaledColumns | Stumps
+        usable = None
         if self._kind == "stumps":
-            problem = StumpProblem(X, labels, weight, stopping, self._names)
-            n_varying = problem.stumps.n_stumps
+            hypotheses = Stumps.fit(X, self._names)
+            n_varying = hypotheses.n_hypotheses
         else:
             is_own = self._kind == "precomputed"
             kind = PrecomputedColumns if is_own else ScaledColumns
-            columns = kind.fit(X, self._names)
-            varying = np.flatnonzero(~columns.constant)
+            hypotheses = kind.fit(X, self._names)
+            varying = np.flatnonzero(~hypotheses.constant)
             n_varying = varying.size
             # a constant hypothesis of the user's own is one all the same, of margin 0
-            all_count = is_own or n_varying == columns.n_hypotheses
-            usable = None if all_count else varying
-            signed = self._kind == "signed"
-            problem = ColumnProblem(
-                columns, labels, weight, stopping, usable, signed=signed
-            )
+            if not is_own and n_varying < hypotheses.n_hypotheses:
+                usable = varying
         if n_varying == 0:
             raise ValueError(
                 "every column of X is constant, so all scores would be equal. Add at "
                 "least one feature that varies."
             )
-        return problem
+        signed = self._kind in ("signed", "stumps")
+        return MarginProblem(
+            hypotheses, labels, weight, stopping, usable, signed=signed
+        )
 
     def _keep(
         self,
@@ -393,7 +394,7 @@ class MarginRanker(HypothesisRanker):
             threshold = float(scores[labels].min() + scores[~labels].max()) / 2.0
         else:
             threshold = balanced_threshold(scores, labels, weight)
-        ensemble = problem.ensemble(result.weights)
+        ensemble = weighted_ensemble(problem.hypotheses, result.weights)
         gap = problem.relative_gap(result)
         state = {
             "classes_": classes,

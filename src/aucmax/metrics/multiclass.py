@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
@@ -30,7 +29,6 @@ from aucmax.metrics.top_sets import check_k
 NEEDED = "rows of two levels"
 
 
-@dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -186,7 +184,6 @@ def multiclass_precision_at_k(
     return float(per_query.mean() if average == "micro" else per_query.sum())
 
 
-@dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice, reject_foreign
 from aucmax._core.validation import (
     BoolArray,
@@ -38,7 +37,6 @@ RELEVANT, GAIN = "a relevant row", "a row with a gain"
 _EMPTY = {"skip": np.nan, "zero": 0.0, "one": 1.0}
 
 
-@dispatch_to_dask
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -137,7 +135,6 @@ def precisions(
     return rows.of_queries(hits / depths, depths)
 
 
-@dispatch_to_dask
 def mean_average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -215,7 +212,6 @@ def average_precisions(
     "tiny numbers to the scores.",
     log_base="it scales all discounts by one factor, which cancels.",
 )
-@dispatch_to_dask
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice, check_integer, reject_foreign
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
@@ -30,7 +29,6 @@ from aucmax.metrics._steps import (
     multi_class="sklearn.metrics.roc_auc_score has it, for one column per class.",
     labels="sklearn.metrics.roc_auc_score has it, for one column per class.",
 )
-@dispatch_to_dask
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -93,7 +91,6 @@ def roc_auc_score(
     return task.mean_area() if average == "macro" else task.average_area(average)
 
 
-@dispatch_to_dask
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -16,7 +16,6 @@ from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import (
     DEFAULTS,
     FIT_ONLY,
-    RENAMED,
     find_class,
     saved_fields,
 )
@@ -197,7 +196,6 @@ class Decoder:
                 trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
         for name, tree in trees.items():
-            name = RENAMED.get((cls.__name__, name), name)
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
                 continue

@@ -23,9 +23,9 @@ from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
 from aucmax.report.insights import (
     certificates_of,
+    combination_of,
     cross_fitted_probabilities,
     importance_of,
-    parts_of,
     probabilities_of,
     survival_of_folds,
     survival_of_model,
@@ -139,7 +139,7 @@ def report_comparison(
             contents,
             importance=importance_of(model, fold.table, fold.target, goal, tested),
             certificates=list(certificates_of(fold.models)),
-            **parts_of(model),
+            **combination_of(model),
             origin_of_parts="the model of the last fold",
             survival=survival,
             probabilities=probabilities,
@@ -258,8 +258,8 @@ def report_model(
     Parameters
     ----------
     model : estimator
-        Fitted: a :class:`aucmax.tables.TableModel`, or any binary classifier that
-        scores rows.
+        Fitted: an :class:`aucmax.AutoRanker`, or any binary classifier that scores
+        rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Rows that it was not fitted to.
     y : array-like of shape (rows,), or Target
@@ -299,13 +299,11 @@ def report_model(
     """
     table = as_table(X)
     target = _match(model, y, qid)
-    name = name or getattr(model, "name", None) or type(model).__name__
+    name = name or type(model).__name__
     ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     ranges = {key: ends for key, ends in ranges.items() if ends is not None}
     goal = choose_goal(target, metric, **(ranges or trained_ranges(model)))
-    # a model of another package gets the rows unchanged
-    rows = table if hasattr(model, "encoder_") else X
-    scores = score_rows(model, rows)
+    scores = score_rows(model, X)
     result = summarise_scores(target, scores, goal, name)
     if result.problem is not None:
         raise ValueError(
@@ -336,10 +334,10 @@ def report_model(
         rankings={name: scores} if is_listed else {},
         score_unit="the score of the model",
         fpr_range=_shaded(goal, target),
-        probabilities=probabilities_of(model, rows, target),
-        survival=survival_of_model(model, rows, target, name, scores),
-        importance=importance_of(model, rows, target, goal, "of these rows"),
-        **parts_of(model),
+        probabilities=probabilities_of(model, X, target),
+        survival=survival_of_model(model, X, target, name, scores),
+        importance=importance_of(model, X, target, goal, "of these rows"),
+        **combination_of(model),
         notices=[*notices, *doubts, *map(str, find_notices(table, target))],
         certificates=list(certificates_of({name: model})),
         reproduction={
@@ -363,8 +361,7 @@ def _compare_groups(
         if by not in getattr(table, "columns", ()):
             raise ValueError(f"X has no column {by!r} to group rows by.")
         by = table[by]
-    has_threshold = getattr(model, "has_threshold_", False)
-    threshold = model.decision_threshold_ if has_threshold else None
+    threshold = getattr(model, "decision_threshold_", None)
     return column, group_rows(target, scores, by, threshold)
 
 

@@ -33,7 +33,7 @@ _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 _FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
 _WIDTH_AT_A_START = 0.05  # factor; a wider one would leave a good start
 _FIRST_DAMPING = 1e-3  # shares of the mean curvature
-_MIN_DAMPING, _MAX_DAMPING = 1e-7, 0.1
+MIN_DAMPING, _MAX_DAMPING = 1e-7, 0.1
 _MAX_MISS = 0.02  # of slopes from prices, in a quadratic model
 _MISS_PER_GAP = 0.1  # the same, per relative gap
 _ACCURACY_OF_STEPS = 0.1  # share of the slope that may be left at the end of a step
@@ -76,6 +76,7 @@ class ColumnNewtonSolver:
     stopping: StoppingRule
     keep_sources: bool = False  # of the line that certifies the gap: its slope
     max_columns: int = 3000  # in use; the solver gives up if there are more
+    min_damping: float = MIN_DAMPING  # of the model, in shares of its mean curvature
 
     @one_blas_thread()
     def minimize(
@@ -89,7 +90,7 @@ class ColumnNewtonSolver:
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
-        model = _Model(objective, regularizer.priced_weights())
+        model = _Model(objective, regularizer.priced_weights(), self.min_damping)
         certificate = _Certificate(objective, regularizer)
         if start.cuts is not None:
             certificate.take_mixture(start.cuts, self.keep_sources)
@@ -206,8 +207,11 @@ class _Step(NamedTuple):
 class _Model:
     """Quadratic models of the smoothed risk over columns."""
 
-    def __init__(self, objective: RiskObjective, prices: PricedWeights) -> None:
+    def __init__(
+        self, objective: RiskObjective, prices: PricedWeights, min_damping: float
+    ) -> None:
         self._objective = objective
+        self._min_damping = min_damping
         self._prices = prices
         self._damping = _FIRST_DAMPING
         # where the hinge of a pair has its kink
@@ -236,7 +240,9 @@ class _Model:
         objective, prices = self._objective, self._prices
         price = self._price(point, slope)
         slope = slope + prices.curvature * point.parameters
-        which = _working_columns(point.parameters, slope, price)
+        which = _working_columns(
+            point.parameters, slope, objective.entering(slope, price)
+        )
         weights = point.parameters[which]
         if which.size == 0:
             return _Step(which, weights, np.zeros_like(point.scores), 0.0)
@@ -250,7 +256,9 @@ class _Model:
         diagonal = np.diag_indices(n)
         hessian[diagonal] += prices.curvature + self._damping * mean
         # columns that nothing bends are left to their price
-        hessian[diagonal] = np.maximum(hessian[diagonal], _MIN_DAMPING * mean or 1.0)
+        hessian[diagonal] = np.maximum(
+            hessian[diagonal], self._min_damping * mean or 1.0
+        )
         linear = here - hessian @ weights
         try:
             if prices.radius is None:
@@ -329,7 +337,7 @@ class _Model:
         else:
             factor = 2.0 if length > 0.05 else 5.0
         damping = self._damping * factor
-        self._damping = min(max(damping, _MIN_DAMPING), _MAX_DAMPING)
+        self._damping = min(max(damping, self._min_damping), _MAX_DAMPING)
 
 
 def _of_norm(weights: FloatArray, radius: float) -> FloatArray:
@@ -338,12 +346,14 @@ def _of_norm(weights: FloatArray, radius: float) -> FloatArray:
     return weights * (radius / norm) if norm > _FAR_INSIDE * radius else weights
 
 
-def _working_columns(weights: FloatArray, slope: FloatArray, price: float) -> IntArray:
-    """Return the columns with weight, and others whose slope exceeds the price."""
+def _working_columns(
+    weights: FloatArray, slope: FloatArray, entering: IntArray
+) -> IntArray:
+    """Return the columns with weight, and the steepest of those that may enter."""
     used = np.flatnonzero(weights)
-    steep = np.flatnonzero((np.abs(slope) > price) & (weights == 0.0))
+    entering = entering[weights[entering] == 0.0]
     most = max(_MIN_ENTERING, used.size)
-    if steep.size > most:
-        order = np.argpartition(-np.abs(slope[steep]), most - 1)
-        steep = steep[order[:most]]
-    return np.union1d(used, steep)
+    if entering.size > most:
+        order = np.argpartition(-np.abs(slope[entering]), most - 1)
+        entering = entering[order[:most]]
+    return np.union1d(used, entering)

@@ -73,6 +73,10 @@ class RiskObjective(ABC):
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
 
+    def entering(self, slope: FloatArray, price: float) -> IntArray:
+        """Return the parameters whose slope exceeds the price, as far as of use."""
+        return np.flatnonzero(np.abs(slope) > price)
+
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over parameters: the backward half."""
