@@ -53,9 +53,9 @@ def mix_cells(table: Any, rows: IntArray) -> Any:
         columns = (table.iloc[rows[:, j], [j]] for j in range(n_columns))
         return concat([cells.reset_index(drop=True) for cells in columns], axis=1)
     if hasattr(table, "columns"):
-        columns = enumerate(table.get_columns())
-        return type(table)([cells.gather(rows[:, j]) for j, cells in columns])
-    if not sparse.issparse(table):
+        drawn = [table.to_series(j).gather(rows[:, j]) for j in range(n_columns)]
+        return type(table)(drawn)
+    if not hasattr(table, "toarray"):
         return table[rows, np.arange(n_columns)]
     if n_columns > _MAX_DENSE_COLUMNS:
         raise IncompatibleError(
@@ -70,7 +70,7 @@ def mix_cells(table: Any, rows: IntArray) -> Any:
 
 def stack_tables(upper: Any, lower: Any) -> Any:
     """Return the rows of two tables of one type, the second below the first."""
-    if sparse.issparse(upper):
+    if hasattr(upper, "toarray"):
         return sparse.csr_array(sparse.vstack([upper, lower]))
     if hasattr(upper, "iloc"):
         from pandas import concat
@@ -85,7 +85,7 @@ def stack_tables(upper: Any, lower: Any) -> Any:
 
 def _with_column(table: Any, place: int, own: IntArray, drawn: IntArray) -> Any:
     """Return rows of a table with one column from other rows."""
-    if sparse.issparse(table):  # perhaps too wide to be dense
+    if hasattr(table, "toarray"):  # perhaps too wide to be dense
         columns = sparse.csc_array(table[own])
         cells = sparse.csc_array(table[:, [place]].toarray()[drawn])
         parts = [columns[:, :place], cells, columns[:, place + 1 :]]

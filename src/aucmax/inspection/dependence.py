@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
@@ -114,7 +113,7 @@ def rank_dependence(
     n_rows = table.shape[0]
     (place,) = used_columns(model, names, [column])
     cells = _safe_indexing(table, [place], axis=1)
-    cells = as_table(cells.toarray() if sparse.issparse(cells) else cells)
+    cells = as_table(cells.toarray() if hasattr(cells, "toarray") else cells)
     holders, values, is_ordered = _examples(cells.to_series(0), n_values)
     n_ranked = min(n_rows, max_rows)
     if n_rows > max_rows:
