@@ -302,3 +302,10 @@ def test_a_rate_of_false_positives_is_a_range_to_train_on():
 def test_bad_metrics_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         few(**options).fit(*rows())
+
+
+@pytest.mark.parametrize("cv", [[], {}, (0.5, 0.1)])
+def test_folds_that_are_no_pairs_of_rows_are_rejected(cv):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match="cv must be a number of folds, a splitter"):
+        LinearRankerCV(cv=cv).fit(X, X[:, 0] > 0.0)
