@@ -33,13 +33,12 @@ _DUAL_ACCURACY = 0.1  # share of the predicted decrease; less does not matter
 _MIN_ACCURACY = 1e-12  # share of the value; less is rounding
 _MIN_DECREASE, _MAX_DECREASE = 0.5, 0.75  # shares of the gap to predict, by tau
 _TAU_FACTOR = 1.5  # by which tau grows or shrinks
-_MAX_HIDDEN = 2.0  # by the proximal term, in predicted decreases
-_TAU_GROWTH = 3.0  # factor, if that hides more
+_MAX_HIDDEN = 20.0  # by the proximal term, in predicted decreases
+_LARGE_TAU_FACTOR = 3.0  # where tau is far off
 _FIRST_TAU_PER_WEIGHT = 10.0  # times the largest weight
 _RIDGE = 1e-14  # share of the mean curvature, added where planes are alike
-_MAX_TRIES = 6  # steps tried per Newton step, and as many after a failure
+_MAX_TRIES = 8  # steps tried per Newton step
 _MAX_FINAL_SLOPE = 0.3  # share of the slope at the start of a Newton step
-_SHORTENING = 0.1  # factor per try after a failure
 
 
 class Proposal(NamedTuple):
@@ -117,12 +116,11 @@ class ProximalModel:
 
     def _steer(self, value: float, mixture: _Mixture, bound: float) -> None:
         """Let tau follow the share of the gap that a proposal predicts to close."""
-        gap = value - self._bound
-        hidden, decrease = mixture.value - bound, value - mixture.highest
+        gap, decrease = value - self._bound, value - mixture.highest
         if decrease <= 0.0:  # the dual variables are far from their optimum
-            self._tau /= _TAU_GROWTH
-        elif hidden > _MAX_HIDDEN * decrease:
-            self._tau *= _TAU_GROWTH
+            self._tau /= _LARGE_TAU_FACTOR
+        elif mixture.value - bound > _MAX_HIDDEN * decrease:
+            self._tau *= _LARGE_TAU_FACTOR
         elif decrease < _MIN_DECREASE * gap:
             self._tau *= _TAU_FACTOR
         elif decrease > _MAX_DECREASE * gap:
@@ -181,7 +179,7 @@ class ProximalModel:
             gradient = (mixture.gradient + length * turn) / total
             return self._mixture(multipliers / total, gradient)
 
-        best, shortest = mixture, longest
+        best = mixture
         search = LineSearch(
             slope,
             longest=longest,
@@ -189,17 +187,9 @@ class ProximalModel:
             max_evaluations=_MAX_TRIES,
         )
         while search.is_open:
-            shortest = min(shortest, search.length)
             trial = moved(search.length)
             best = trial if trial.value > best.value else best
             search.report(-float(trial.heights @ direction))
-        for _ in range(_MAX_TRIES):
-            # a slope that has changed its sign says little where there are kinks
-            if best is not mixture:
-                break
-            shortest *= _SHORTENING
-            trial = moved(shortest)
-            best = trial if trial.value > best.value else best
         if best is mixture:
             return None
         self._measured = best.multipliers - start, mixture.heights - best.heights
