@@ -313,9 +313,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         low, high = np.quantile(self.scores, (_TAIL, 1.0 - _TAIL))
         if low == high:
             low, high = self.scores.min(), self.scores.max()
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        return np.linspace(low, high, int(self.bins or 1) + 1)
+        return np.histogram_bin_edges(self.scores, int(self.bins or 1), (low, high))
 
     def _mass(self, rows: BoolArray) -> float:
         if self.sample_weight is None:
