@@ -233,12 +233,6 @@ def test_relevance_that_has_no_gain_is_rejected():
         ndcg_score(["a", "b"], [1, 2])
 
 
-def test_more_first_rows_than_any_data_have_are_all_of_them():
-    labels, scores = [1, 0, 1], [3.0, 2.0, 1.0]
-    assert precision_at_k(labels, scores, k=10**30) == pytest.approx(2 / 3)
-    assert ndcg_score(labels, scores, k=10**30) == ndcg_score(labels, scores)
-
-
 def test_queries_without_a_relevant_row_are_left_out_or_count_as_zero():
     y, scores = [1, 0, 0, 0, 0, 1], [3, 2, 2, 1, 1, 2]
     queries = [0, 0, 1, 1, 2, 2]
