@@ -203,3 +203,13 @@ def test_options_that_a_metric_does_not_take_are_named():
             inference.compare_auc(y, scores, other, **options)
     with pytest.raises(NotEnoughClassesError):
         inference.metric_interval(np.zeros(50), scores)
+
+
+def test_the_concordance_has_functions_of_its_own():
+    y, scores, other = made(60)
+    for call in (
+        lambda: inference.metric_interval(y, scores, "concordance"),
+        lambda: inference.compare_auc(y, scores, other, metric="concordance"),
+    ):
+        with pytest.raises(ValueError, match="needs events and times; use concordance"):
+            call()
