@@ -23,14 +23,11 @@ FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucm
 COMMANDS = {
     "fit": (FIT, ["m.aucmax"]),
     "score": (["score", "m.aucmax", "a.csv", "-o", "out/s.csv"], ["s.csv"]),
-    "evaluate": (
-        ["evaluate", "m.aucmax", "a.csv", "--figure", "out/e.svg"],
-        ["e.svg"],
-    ),
+    "report": (["report", "m.aucmax", "a.csv", "-o", "out/e.md"], ["e.md"]),
     "compare": (
         ["compare", "a.csv", "--target", "y", "--models", "logistic", "--folds", "2",
-         "--output-dir", "out", "--report", "out/c.md"],
-        ["a-roc.png", "c.md", "a.aucmax"],
+         "--output-dir", "out"],
+        ["a-roc.png", "a-report.html", "a.aucmax"],
     ),
 }  # fmt: skip
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs such streams")
@@ -197,7 +194,7 @@ def test_a_fault_in_a_picture_costs_no_model(folder, monkeypatch):
     )
     ran = invoke(COMMANDS["compare"][0], exit_code=1)
     assert "ZeroDivisionError" in ran.stderr
-    assert sorted(os.listdir("out")) == ["a.aucmax", "c.md"]
+    assert sorted(os.listdir("out")) == ["a-report.html", "a.aucmax"]
     assert not os.listdir("scraps")
 
 

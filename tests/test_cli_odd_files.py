@@ -17,7 +17,7 @@ from aucmax.cli import main
 from torture.amount import times
 
 COMMANDS = {
-    "compare": ["compare", "{}", "--target", "sick", "--no-save"],
+    "compare": ["compare", "{}", "--target", "sick"],
     "fit": ["fit", "{}", "--target", "sick", "-o", "new.aucmax"],
     "score": ["score", "good.aucmax", "{}"],
     "evaluate": ["evaluate", "good.aucmax", "{}"],

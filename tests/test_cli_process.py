@@ -103,7 +103,7 @@ def test_scores_reach_the_output_whole(folder, capfd):
 
 
 def test_what_is_no_terminal_gets_plain_lines_and_no_control_characters(folder):
-    arguments = ["compare", f"{folder}/big.csv", "--target", "target", "--no-save"]
+    arguments = ["compare", f"{folder}/big.csv", "--target", "target"]
     arguments += ["--models", "logistic,lightgbm", "--folds", "2"]
     ran = CliRunner().invoke(main, arguments)
     assert ran.exit_code == 0

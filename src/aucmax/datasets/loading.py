@@ -301,8 +301,8 @@ def _kind_of(path: PathLike, format: str, sheet: str | None) -> str:
 
 def _found_remarks(found: Mapping[str, str]) -> list[str]:
     what = ", ".join(f"{name} {value!r}" for name, value in sorted(found.items()))
-    options = ", ".join(f"--{name}" for name in sorted(found))
-    return [f"found {what} (to change: {options})"] if found else []
+    options = ", ".join(f"{name}=" for name in sorted(found))
+    return [f"found {what} (to change in Python: {options})"] if found else []
 
 
 def _read_sheet(

@@ -126,7 +126,7 @@ def file_format(path: PathLike) -> str:
     raise DataFileError(
         f"{path}: the name does not show the format; {advice}. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, pass format="csv" or another (--format csv on the command line).'
+        'other name, rename the file, or pass format="csv" or another in Python.'
     )
 
 

@@ -272,8 +272,7 @@ def _wrong_bytes(text: bytes) -> Iterator[tuple[int, str]]:
         yield (
             place,
             f"byte 0x{text[place]:02x} is not valid UTF-8; save the file as UTF-8, or "
-            "pass its encoding, such as encoding='latin-1' (--encoding latin-1 on the "
-            "command line).",
+            "pass its encoding in Python, such as encoding='latin-1'.",
         )
 
 
@@ -297,8 +296,8 @@ def _check_names(path: PathLike, names: list[str], separator: str) -> None:
         if other in names[0]:
             raise DataFileError(
                 f"{path}: line 1: the header has one column, {names[0][:40]!r}; if "
-                f"{other!r} separates the columns, pass separator={other!r}, or "
-                f"--separator {other!r} on the command line."
+                f"{other!r} separates the columns, use commas, or pass "
+                f"separator={other!r} in Python."
             )
     seen: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
@@ -433,6 +432,6 @@ def read_text_chunks(
             yield chunk
     except UnicodeError as error:
         raise DataFileError(
-            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); pass "
-            "the encoding of the file: encoding=, or --encoding on the command line."
+            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); save "
+            "the file as UTF-8, or pass encoding= in Python."
         ) from error
