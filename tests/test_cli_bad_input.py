@@ -106,7 +106,7 @@ def test_a_file_without_permission(command, monkeypatch):
 
     # the owner may be root, whom the file system denies nothing
     monkeypatch.setattr(Path, "open", deny)
-    assert "good.csv: no permission to read" in on(command, "good.csv")
+    assert "good.csv: cannot be opened: Permission denied" in on(command, "good.csv")
 
 
 @ALL
@@ -152,7 +152,7 @@ def test_another_separator(command):
     table().write_csv("colon.csv", separator=";")
     with Path("colon.csv").open("a") as file:
         file.write("1;2\n")
-    assert "--separator ';'" in on(command, "colon.csv")
+    assert "separator=';'" in on(command, "colon.csv")
 
 
 @pytest.mark.parametrize("command", [COMPARE, FIT, EVALUATE], ids=lambda c: c[0])

@@ -252,6 +252,6 @@ class _CensoredTimes(_OneRanking):
 
 class _PerQuery(_OneRanking):
     def read(self, scores: FloatArray) -> Influence:
-        steps, _ = self.rows.task(scores).sorted_steps()
+        steps = self.rows.task(scores).steps()
         areas = steps.areas(self.box) / box_size(self.box)
         return mean_influence(areas[~np.isnan(areas)])
