@@ -282,22 +282,7 @@ def test_a_small_class_gets_fewer_folds(inside):
 
 
 @pytest.mark.slow
-def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
-    empty = {f"empty {k}": [None] * ROWS for k in range(4)}
-    visits(0).with_columns(**{n: pl.Series(v) for n, v in empty.items()}).write_csv(
-        "a.csv"
-    )
-    command = ["compare", "a.csv", "--target", "outcome", *FAST]
-    short = run(*command).stderr
-    names = "'empty 0', 'empty 1', 'empty 2', 'empty 3'"
-    assert (
-        f"4 columns are left out: {names} (reason for 'empty 0': it is empty)" in short
-    )
-    assert run(*command, "--verbose").stderr.count("it is empty") == 4
-
-
-@pytest.mark.slow
-def test_notes_list_columns_and_verbose_ones_describe_each(inside):
+def test_notes_list_columns(inside):
     keys = {f"key {k}": [f"{k}-{max(i, k)}" for i in range(ROWS)] for k in range(2, 4)}
     counts = {f"n {k}": np.random.default_rng(k).permutation(ROWS) for k in range(2)}
     ages = ["old" if i % 60 == 0 else str(i % 50) for i in range(ROWS)]
@@ -305,10 +290,7 @@ def test_notes_list_columns_and_verbose_ones_describe_each(inside):
     table = visits(0).with_columns(**{n: pl.Series(v) for n, v in columns.items()})
     table.write_csv("a.csv")
     command = ["compare", "a.csv", "--target", "outcome", *FAST]
-    short, long = run(*command).stderr, run(*command, "--verbose").stderr
+    short = run(*command).stderr
     assert "3 columns are left out: 'key', 'key 2', 'key 3' (reason for 'key'" in short
     assert "2 columns are different in every row: 'n 0', 'n 1';" in short
     assert "which count as missing: 'age 0', 'age 1'" in short
-    for name in [*columns, "key"]:
-        assert long.count(f"note: column {name!r}") == 1
-    assert "2 columns" not in long

@@ -269,10 +269,8 @@ def test_explain_tells_importance_dependence_and_rows():
     assert record["scorecard"] is None
 
 
-def test_explain_measures_the_part_of_the_curve_and_some_rows():
-    record = read_json(
-        "explain", "plain.aucmax", "new.csv", "--fpr-range", 0, 0.2, "--max-rows", 200
-    )
+def test_explain_measures_the_part_of_the_curve():
+    record = read_json("explain", "plain.aucmax", "new.csv", "--fpr-range", 0, 0.2)
     assert record["importance"]["metric"] == "partial_auc"
     assert not math.isnan(record["importance"]["value"])
 
@@ -286,7 +284,7 @@ def test_a_scorecard_is_printed_in_the_units_of_the_table():
         "card.aucmax", "--quiet",
     )  # fmt: skip
     command = ["explain", "card.aucmax", "milligrams.csv", "--top", 2]
-    text = run(*command, "--max-rows", 100).stdout
+    text = run(*command).stdout
     assert "Scorecard:" in text
     thresholds = re.findall(r"dose (?:>|<=) (\S+)", text)
     assert thresholds

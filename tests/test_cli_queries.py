@@ -133,13 +133,6 @@ def test_the_record_of_a_comparison_tells_the_queries(folder):
     assert test["low"] < test["difference"] < test["high"]
 
 
-@pytest.mark.slow
-def test_equal_seeds_deal_equal_queries(folder):
-    command = ["compare", folder / "known.csv", *CSV, *FAST, "--seed"]
-    aucs = [read_json(*command, seed)["models"][1]["auc"] for seed in (1, 1, 2)]
-    assert aucs[0] == aucs[1] != aucs[2]
-
-
 def test_few_queries_get_fewer_folds(inside):
     few = searches(0).filter(pl.col("search").is_in([f"words {q}" for q in range(4)]))
     few.drop("stars").write_csv("few.csv")

@@ -83,8 +83,8 @@ def evaluate(
     range, or if the model was trained for one, the partial AUC comes first and has the
     interval.
 
-    For a model with probabilities ('aucmax fit --calibrate'), it also prints their log
-    loss and Brier score, and a table of predicted and observed shares.
+    For a model with probabilities, it also prints their log loss, Brier score and
+    calibration.
 
     A model that was fitted with --qid is evaluated within queries, by the same column
     unless you name another: means over the queries that have both classes. A model

@@ -58,8 +58,7 @@ _FORMULA = r"^[=+\-@\t\r]"
 @click.option(
     "--proba",
     is_flag=True,
-    help="Add the probability of the positive class; the model must have been fitted "
-    "with --calibrate.",
+    help="Add the probability of the positive class; not for a model with queries.",
 )
 @click.option(
     "--safe-csv",
