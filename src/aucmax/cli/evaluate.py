@@ -96,7 +96,7 @@ def evaluate(
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
-    from aucmax.report.model_report import group_rows
+    from aucmax.report.pages import group_rows
     from aucmax.tables.row_drift import count_unlike, describe_unlike
 
     cut = check_cut(**rules)
