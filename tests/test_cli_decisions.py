@@ -115,7 +115,7 @@ def test_weights_count():
         (["--recall", 90], "recall must be in [0, 1], got 90.0"),
         (["--alerts", 401], "there are only 400 rows"),
         (["--alert-rate", 0], "alert_rate must be in (0, 1], got 0.0"),
-        (["--alert-rate", 0.001], "alert_rate=0.001 allows 0.4 of 400 rows"),
+        (["--alert-rate", 0.001], "no threshold gives at most 0.4 alerts"),
         (["--save-threshold"], "needs a rule for the threshold, such as --fpr 0.01"),
         (["--precision", 1.0], "no threshold has a precision of 1"),
     ],
