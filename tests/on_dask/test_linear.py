@@ -19,7 +19,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
-from aucmax.dask.cluster import HeldParts
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
@@ -123,15 +122,6 @@ def test_queries_may_lie_across_parts():
     local = AUCSVC().fit(X, y, qid=qid)
     parted = AUCSVC().fit(cut(X), cut(y), qid=cut(qid))
     np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-9)
-
-
-def test_paths_read_the_parts_once_for_all_models():
-    X, y, _ = rows()
-    X = scaled(X, None)
-    local = AUCSVC().fit_path(X, y, [1.0, 10.0])
-    parted = AUCSVC().fit_path(cut(X), cut(y), [1.0, 10.0])
-    for one, other in zip(local, parted, strict=True):
-        np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
 
 
 def frame_of_rows():
@@ -339,31 +329,3 @@ def test_a_client_closed_during_a_fit_is_named(cluster):
         with pytest.raises(RuntimeError, match="the Dask client is closed"):
             model.fit(cut(scaled(X, None)), cut(y))
     assert not hasattr(model, "coef_")
-
-
-def test_parts_that_are_lost_for_good_are_made_anew(cluster):
-    X, y, _ = rows()
-    X = scaled(X, None)
-    undisturbed = AUCSVC(1000.0, tol=1e-5).fit(cut(X), cut(y))
-    held, keep = [], HeldParts._held
-
-    def spy(self):
-        found = keep(self)
-        if not held or found is not held[-1]:
-            held.append(found)
-        return found
-
-    def lose(progress):
-        if len(held) < 3:
-            for future in held[-1].values():
-                future.cancel()
-
-    with (
-        dask.config.set(scheduler=None),
-        Client(cluster),
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr(HeldParts, "_held", spy)
-        model = AUCSVC(1000.0, tol=1e-5, callback=lose).fit(cut(X), cut(y))
-    assert len(held) == 3
-    np.testing.assert_array_equal(model.coef_, undisturbed.coef_)

@@ -120,12 +120,6 @@ def test_logistic_regression_scores_alike(tmp_path):
     assert again.classes_.dtype == object
 
 
-def test_sparse_coefficients_come_back(tmp_path):
-    model = LogisticRegression().fit(np.eye(4), [0, 1, 0, 1]).sparsify()
-    again = through_file(model, tmp_path)
-    assert same(vars(again), vars(model))
-
-
 def test_an_estimator_that_was_not_fitted_can_be_saved(tmp_path):
     again = through_file(Toy(size=(1, 2)), tmp_path)
     assert again.get_params() == {"size": (1, 2), "inner": None, "callback": None}
@@ -137,15 +131,6 @@ def test_unsaved_parameters_and_attributes_are_left_out(tmp_path):
     assert again.callback is None
     assert vars(again).keys() == {"size", "inner", "callback", "kept_"}
     assert toy.callback is print
-
-
-def test_metadata_requests_do_not_prevent_saving(tmp_path):
-    import sklearn
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = LogisticRegression().set_fit_request(sample_weight=True)
-    assert "_metadata_request" in vars(model)
-    assert "_metadata_request" not in vars(through_file(model, tmp_path))
 
 
 def test_a_memory_map_is_saved_as_an_array(tmp_path):
