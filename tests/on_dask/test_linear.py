@@ -162,7 +162,6 @@ def test_empty_parts_and_parts_of_one_class_are_as_good_as_others():
     X, order = scaled(X, None), np.argsort(y, kind="stable")
     X, y = X[order], y[order]
     chunks = (0, 300, 0, 700, 200, 0)
-    AUCSVC().fit(X, y)
     for model in (AUCSVC(), MarginRanker(epsilon=0.3)):
         parted = clone(model).fit(cut(X, chunks), cut(y, chunks))
         assert_same_weights(model, parted, clone(model).fit(X, y))
