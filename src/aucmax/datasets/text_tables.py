@@ -110,7 +110,7 @@ def _csv_records(
 
 
 class _Records(NamedTuple):
-    """Where the records of a text start, and how many fields they have."""
+    """The starts of the records of a file, and their numbers of fields."""
 
     starts: IntArray
     n_fields: IntArray
@@ -121,7 +121,7 @@ class _Records(NamedTuple):
 def _find_records(
     path: PathLike, text: bytes, separator: str, quote_char: str | None
 ) -> _Records:
-    """Split a text into records; raise DataFileError for wrong quotes."""
+    """Split CSV into records; raise DataFileError for wrong quotes."""
     content = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(content == ord("\n"))
     marks = np.flatnonzero(content == ord(separator))
