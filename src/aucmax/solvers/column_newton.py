@@ -337,8 +337,11 @@ class _Model:
 
     def _learn(self, length: float) -> None:
         """Damp the next step less after a long one, and more after a short one."""
-        factor = 3.0
-        if length > 0.3:
-            factor = 0.5 if length > 0.9 else 1.0
+        if length > 0.9:
+            factor = 0.5
+        elif length > 0.3:
+            factor = 1.0
+        else:
+            factor = 2.0 if length > 0.05 else 5.0
         damping = self._damping * factor
         self._damping = min(max(damping, self._objective.min_damping), _MAX_DAMPING)
