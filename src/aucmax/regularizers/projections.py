@@ -59,7 +59,7 @@ def nearest_in_l1_ball(
     # seen from the largest one, of which nothing is lost by subtraction
     distances = magnitudes.max() - magnitudes
     top = min(_root(omega, omega * distances, radius), float(magnitudes.max()))
-    return np.maximum(top - distances, 0.0)
+    return np.asarray(np.maximum(top - distances, 0.0))
 
 
 def nearest_in_elastic_net_ball(
