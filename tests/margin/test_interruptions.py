@@ -65,7 +65,7 @@ def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
 def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
     X, y = data()
     whole = MarginRanker(kind, formulation, 0.2).fit(X, y)
-    for last in {1, 2, 5, whole.n_iter_ // 2}:
+    for last in {1, max(whole.n_iter_ // 2, 1)}:
         model = clone(whole).set_params(callback=partial(has_reached, last))
         with pytest.warns(ConvergenceWarning, match=f"after {last} iterations"):
             model.fit(X, y)

@@ -1,10 +1,5 @@
 """When LambdaMART stops, what it keeps then, and what it says."""
 
-import inspect
-import warnings
-from pathlib import Path
-
-import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +14,6 @@ from aucmax.exceptions import (
     NotEnoughClassesError,
 )
 from aucmax.metrics import mean_average_precision, ndcg_score
-from aucmax.risks._pairs import logistic_sweeps
 from aucmax.trees import TreeProgress
 from persistence.equality import same
 from trees.tree_samples import LABEL_OBJECTIVES, LEVELS, TWO, measure, sample
@@ -287,26 +281,6 @@ def test_a_diverged_model_keeps_its_last_good_round(name, rate):
     model._check_state()
 
 
-class NaNInRoundThree(lightgbm.Booster):
-    """A booster whose third tree has a leaf that is not a number."""
-
-    def eval_train(self, feval):
-        if self.current_iteration() != 3:
-            return super().eval_train(feval)
-        return super().eval_train(lambda scores, _: feval(scores * np.nan, _))
-
-
-@pytest.mark.parametrize("n_estimators", [3, 9])
-def test_a_leaf_that_is_not_a_number_is_noticed_at_once(n_estimators, monkeypatch):
-    X, y, _ = sample(0)
-    good = LambdaMART(n_estimators=2).fit(X, y).decision_function(X)
-    monkeypatch.setattr("lightgbm.Booster", NaNInRoundThree)
-    with pytest.warns(DivergedWarning, match=r"round 3 are too large .* keeps 2 ear"):
-        model = LambdaMART(n_estimators=n_estimators).fit(X, y)
-    monkeypatch.undo()
-    np.testing.assert_array_equal(model.decision_function(X), good)
-
-
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("case", ["constant columns", "few rows", "gaps"])
 def test_without_a_split_all_scores_are_equal(name, case):
@@ -327,17 +301,6 @@ def test_without_a_split_all_scores_are_equal(name, case):
     assert not model.feature_importances_.any()
     if name in TWO:
         assert not model.predict(X).any()
-
-
-def test_rounds_stop_where_no_split_helps():
-    X = np.array([[0.0]] * 30 + [[1.0]] * 30)
-    y = np.arange(60) >= 30
-    model = LambdaMART("pauc", learning_rate=50.0, n_estimators=500).fit(X, y)
-    assert model.stop_reason_ == "no split"
-    assert 0 < model.n_iter_ < 500
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert model.score(X, y) == 1.0
 
 
 @pytest.mark.parametrize("name", [TWO[0], LEVELS[0]])
@@ -372,20 +335,3 @@ def test_bad_validation_rows_are_named(name):
     bad[9, 0] = np.inf
     with pytest.raises(ValueError, match="infinity in row 9, column 0"):
         model.fit(X, y, eval_set=(bad, y))
-
-
-@pytest.mark.parametrize("n_rows", [300, 5000])
-def test_few_calls_lie_between_a_fit_and_the_arithmetic(n_rows, monkeypatch):
-    depths, sweep = [], logistic_sweeps.sweep_ranked
-
-    def watched(*arguments):
-        files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
-        ours = [name for path, name in files if "aucmax" in Path(path).parts]
-        depths.append(ours.index("fit") + 1)
-        return sweep(*arguments)
-
-    monkeypatch.setattr(logistic_sweeps, "sweep_ranked", watched)
-    X = np.random.default_rng(0).normal(size=(n_rows, 3))
-    LambdaMART("auc", n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0.5)
-    assert depths
-    assert max(depths) <= 8

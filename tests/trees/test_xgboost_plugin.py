@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from aucmax import objectives
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import ordinal_auc_score, roc_auc_score
+from aucmax.metrics import roc_auc_score
 from trees.plugin_samples import METRICS, literal_derivatives, make_sample
 
 xgb = pytest.importorskip("xgboost")
@@ -134,28 +134,6 @@ def test_scikit_learn_estimators_grow_the_same_trees():
     auc = roc_auc_score(SAMPLE.labels, scores, sample_weight=SAMPLE.weights)
     history = model.evals_result()["validation_0"][plugin.name]
     assert history[-1] == pytest.approx(auc, abs=2e-6)
-
-
-def test_levels_go_into_the_regressor():
-    plugin = objectives.xgboost("ordinal")
-    model = xgb.XGBRegressor(
-        objective=plugin.sklearn_objective, n_estimators=10, n_jobs=1
-    ).fit(SAMPLE.X, SAMPLE.levels)
-    assert ordinal_auc_score(SAMPLE.levels, model.predict(SAMPLE.X)) > 0.9
-
-
-def test_cross_validation_takes_both():
-    plugin = objectives.xgboost("logistic")
-    found = xgb.cv(
-        PARAMETERS,
-        matrix(),
-        5,
-        nfold=3,
-        obj=plugin.objective,
-        custom_metric=plugin.metric,
-        as_pandas=False,
-    )
-    assert found[f"test-{plugin.name}-mean"][-1] > 0.8
 
 
 def test_labels_set_anew_are_noticed():
