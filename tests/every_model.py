@@ -18,7 +18,7 @@ from aucmax.model_selection import (
     LightGBMBaseline,
     XGBoostRanker,
 )
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of
 
@@ -82,17 +82,6 @@ MODELS = {
     "graph_ranker": (aucmax.GraphRanker(), GRAPHS, NODE_LABELS),
     "table_encoder": (TableEncoder(min_frequency=1), TABLE, None),
     "table_encoder_sparse": (TableEncoder(), sparse.csr_array(X), None),
-    "table_model": (TableModel(LogisticRegression()), TABLE, Y),
-    "table_model_calibrated": (
-        TableModel(LogisticRegression(), calibrate="isotonic"),
-        TABLE,
-        Y,
-    ),
-    "table_model_trees": (
-        TableModel(aucmax.LambdaMART(n_estimators=3), view="trees"),
-        TABLE,
-        Y,
-    ),
 }
 
 

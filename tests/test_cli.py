@@ -174,7 +174,10 @@ def test_the_positive_value_and_unwanted_columns_can_be_chosen(folder, inside):
     record = json.loads(result.stdout)
     assert (record["positive"], record["negative"]) == ("well", "ill")
     model = aucmax.load("m.aucmax")
-    assert [column["name"] for column in model.encoder_.columns_] == ["ward", "dose"]
+    assert [column["name"] for column in model.encoders_[0].columns_] == [
+        "ward",
+        "dose",
+    ]
 
 
 def test_scores_go_to_the_output_in_the_order_of_the_rows(folder):

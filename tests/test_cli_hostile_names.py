@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import aucmax
+from aucmax import AutoRanker
 from aucmax.cli import main
 from aucmax.cli.entry_point import printable
 from aucmax.cli.output import Console
 from aucmax.cli.score import _print_scores
-from aucmax.model_selection import table_model
 
 # clears a screen, names a window, overwrites a line, reads from right to left
 HOSTILE = "\x1b[2J\x1b]0;evil\x07\r\x9b31m\u202e\x7f"
@@ -38,9 +38,9 @@ def hostile_files(tmp_path_factory):
     data, model = folder / "rows\x1b[2J.parquet", folder / "m\x1b[2J.aucmax"
     table().write_parquet(data)
     rows, target = table().drop(TARGET), table()[TARGET]
-    fitted = table_model("logistic", target=TARGET)
-    fitted.name = f"my{HOSTILE}"
-    aucmax.save(fitted.fit(rows, target), model)
+    fitted = AutoRanker(models=["logistic"], folds=2)
+    fitted.fit(rows, target).file_roles_ = {"model": f"my{HOSTILE}", "target": TARGET}
+    aucmax.save(fitted, model)
     return folder, data, model
 
 
@@ -105,8 +105,9 @@ CELLS = ["=1+1", "+a", "-x", "@SUM(A1)", "\tx", "-5", "+4912", "1=1", "a@b", Non
 @pytest.fixture
 def formulas(tmp_path):
     frame = pl.DataFrame({"age": [1.0, 2.0] * 10, "sick": [0, 1] * 10})
-    model = table_model("logistic", target="sick")
-    aucmax.save(model.fit(frame.drop("sick"), frame["sick"]), tmp_path / "m.aucmax")
+    model = AutoRanker(models=["logistic"], folds=2)
+    model.fit(frame.drop("sick"), frame["sick"]).file_roles_ = {"target": "sick"}
+    aucmax.save(model, tmp_path / "m.aucmax")
     rows = frame.head(len(CELLS)).with_columns(pl.Series("=key", CELLS))
     rows.write_parquet(tmp_path / "rows.parquet")
     return [

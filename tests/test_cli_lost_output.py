@@ -205,7 +205,7 @@ def test_ctrl_c_after_a_model_is_saved_says_where_it_is(folder, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["aucmax.cli.fit"], "note_findings", interrupt)
+    monkeypatch.setattr(sys.modules["aucmax.cli.fit"], "search_record", interrupt)
     assert "Written: out/m.aucmax" in invoke(FIT, exit_code=130).stderr
 
 

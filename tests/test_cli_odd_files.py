@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import aucmax
+from aucmax import AutoRanker
 from aucmax.cli import main
-from aucmax.model_selection import table_model
 from torture.amount import times
 
 COMMANDS = {
@@ -47,8 +47,9 @@ def good_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("good")
     table = pl.DataFrame({"age": np.arange(40) % 7 * 1.0, "sick": [0, 0, 1, 1] * 10})
     table.write_csv(folder / "good.csv")
-    model = table_model("logistic", target="sick")
-    aucmax.save(model.fit(table.drop("sick"), table["sick"]), folder / "good.aucmax")
+    model = AutoRanker(models=["logistic"], folds=2)
+    model.fit(table.drop("sick"), table["sick"]).file_roles_ = {"target": "sick"}
+    aucmax.save(model, folder / "good.aucmax")
     return folder
 
 

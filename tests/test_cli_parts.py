@@ -55,8 +55,8 @@ def folder(tmp_path, monkeypatch) -> Path:
 def model_of(data: object) -> tuple[object, ...]:
     run("fit", data, *FIT, "-o", "m.aucmax", "--force")
     model = aucmax.load("m.aucmax")
-    found = model.encoder_.columns_, model.encoder_.dropped_, model.threshold_
-    return *found, model.estimator_.coef_.tolist()
+    encoder, coef = model.encoders_[0], model.members_[0]["models"][0].coef_
+    return encoder.columns_, encoder.dropped_, model.threshold_, coef.tolist()
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_the_decimal_mark_of_training_reads_new_rows(folder):
     )
     rows.write_csv("german.csv", separator=";")
     run("fit", "german.csv", "--decimal", ",", *FIT, "-o", "m.aucmax")
-    assert aucmax.load("m.aucmax").decimal == ","
+    assert aucmax.load("m.aucmax").file_roles_["decimal"] == ","
     run("score", "m.aucmax", "german.csv", "-o", "a.csv", "-q")
     rounded = visits().with_columns(pl.col("age").round(3))
     rounded.write_parquet("typed.parquet")

@@ -136,7 +136,7 @@ def scores(name: str, *options: object) -> list[float]:
 
 def test_a_row_scores_alike_whatever_other_rows_its_file_has():
     fit(german(), "--decimal", ",")
-    assert aucmax.load("m.aucmax").decimal == ","
+    assert aucmax.load("m.aucmax").file_roles_["decimal"] == ","
     Path("alone.csv").write_text(lines("pay;age", "1.234;7"))
     Path("others.csv").write_text(lines("pay;age", "1.234;7", "2,5;8"))
     Path("plain.csv").write_text(lines("pay,age", "1234,7"))

@@ -82,7 +82,7 @@ def test_weights_count_and_are_no_feature():
     assert plain["models"][0]["auc"] != weighted["models"][0]["auc"]
     run(*FIT, "--weight", "cost", "--model", "logistic")
     model = aucmax.load("new.aucmax")
-    assert "cost" not in [column["name"] for column in model.encoder_.columns_]
+    assert "cost" not in [column["name"] for column in model.encoders_[0].columns_]
     record = read_json("evaluate", "new.aucmax", "others.csv", "--weight", "cost")
     other = visits(1)
     expected = roc_auc_score(
@@ -173,7 +173,7 @@ def test_rows_without_a_target_are_left_out_with_a_note():
 def test_parameters_are_set_and_checked():
     record = read_json(*FIT, "--model", "svm-auc", "--set", "C=3", "--set", "tol=1e-3")
     assert record["parameters"] == {"C": 3.0, "tol": 0.001}
-    assert aucmax.load("new.aucmax").estimator_.C == 3.0
+    assert aucmax.load("new.aucmax").members_[0]["models"][0].C == 3.0
     os.remove("new.aucmax")
     message = refuse(*FIT, "--model", "svm-auc", "--set", "c=3")
     assert "svm-auc has no parameter 'c'" in message
@@ -266,11 +266,6 @@ def test_auto_is_compared_like_any_other():
     auto, _ = record["models"]
     assert auto["low"] < auto["auc"] < auto["high"]
     assert [test["model"] for test in record["tests"]] == ["auto"]
-
-
-def test_options_of_auto_for_other_models():
-    message = refuse(*FIT, "--model", "linear", "--time-limit", 5)
-    assert "--time-limit applies to the model auto only" in message
 
 
 @pytest.mark.parametrize("options", [("--groups", "patient"), ("--time", "day")])

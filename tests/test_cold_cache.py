@@ -25,7 +25,6 @@ from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.tables import TableModel
 from graphs.ranker_samples import graphs_of
 
 FEW, MANY = 60, 20_000
@@ -218,14 +217,12 @@ def inspect_models(n):
         folds=2,
         time_limit=None,
     ).fit(table, r.y)
-    model = TableModel(aucmax.AUCSVC()).fit(table, r.y)
     importance = inspection.permutation_importance(svm, r.X, r.y, n_repeats=2)
     return fitted([AdditiveLogistic(n_ramps=3), KernelLogistic(n_landmarks=5)], n) | {
         "AutoRanker": auto.decision_function(table),
-        "TableModel": model.decision_function(table),
         "contributions": inspection.contributions(svm, r.X[:40], r.X[:40]).values,
         "permutation_importance": [importance.drop, importance.low],
-        "rank_dependence": inspection.rank_dependence(model, table, "a").rank,
+        "rank_dependence": inspection.rank_dependence(auto, table, "a").rank,
     }
 
 

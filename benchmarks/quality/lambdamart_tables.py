@@ -166,7 +166,7 @@ def split(name: str, number: int) -> Split:
     )
     parts = training, validation, test
     encoder = TableEncoder().fit(rows[training])
-    X: list[Any] = [encoder.transform_for_trees(rows[part]) for part in parts]
+    X: list[Any] = [encoder.matrix(rows[part], "trees") for part in parts]
     if sparse.issparse(rows):
         X = [sparse.csr_matrix(part) for part in X]  # LightGBM warns of arrays
     return Split(X, [y[part] for part in parts], encoder.categorical_features_)

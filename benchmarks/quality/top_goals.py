@@ -82,7 +82,7 @@ def of_split(name: str, number: int) -> dict[str, dict[str, float]]:
     encoder = TableEncoder().fit(rows[train])
     views = {
         "linear": encoder.transform,
-        "trees": encoder.transform_for_trees,
+        "trees": lambda given: encoder.matrix(given, "trees"),
         "raw": lambda given: given,
     }
     found = {}

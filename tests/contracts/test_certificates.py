@@ -21,7 +21,7 @@ from aucmax.risks import (
 )
 from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.column_newton import ColumnNewtonSolver
 from aucmax.solvers.risk_objective import LinearObjective
@@ -31,12 +31,11 @@ from aucmax.solvers.wide import WideSolver
 CERTIFYING = {
     **SOLVERS,
     "plain bundle": BundleSolver,
-    "level": LevelBundleSolver,
     "columns": ColumnNewtonSolver,
     "wide": WideSolver,
 }
 #: a regularizer that a solver supports
-REGULARIZER = {"level": L1(), "columns": L1()}
+REGULARIZER = {"columns": L1()}
 
 
 def rows(n_rows=40, n_columns=3, seed=0):
@@ -95,11 +94,9 @@ def test_no_point_of_a_sigmoid_is_certified():
     ("solver", "regularizer"),
     [
         ("bundle", L1()),
-        ("bundle", L2Ball(1.0)),
         ("plain bundle", GroupLasso([0, 0, 1])),
         ("subgradient", L2()),
         ("newton", L2()),
-        ("level", L1()),
         ("columns", ElasticNet(0.5)),
     ],
 )
@@ -115,9 +112,11 @@ def test_sets_need_no_lower_bound():
     objective = LinearObjective(X, PairMargin(20.0).bind(labels), 1.0)
     rule = StoppingRule(floor=0.1)
     for solver, regularizer in (
-        (LevelBundleSolver(rule), Simplex()),
-        (LevelBundleSolver(rule), L1Ball()),
+        (BundleSolver(rule), Simplex()),
+        (BundleSolver(rule), L1Ball()),
+        (BundleSolver(rule), L2Ball(1.0)),
         (ColumnNewtonSolver(rule), L1Ball()),
+        (ColumnNewtonSolver(rule), Simplex()),
         (SOLVERS["auto"](rule), L2()),
     ):
         assert solver.minimize(objective, regularizer).converged
@@ -154,7 +153,7 @@ def cox_objective(X, y, weights, C, price):
     [
         *(
             (name, L1(), lambda w: np.abs(w).sum())
-            for name in ("auto", "bundle", "plain bundle", "subgradient", "level")
+            for name in ("auto", "bundle", "plain bundle", "subgradient")
         ),
         *(
             (name, L2(), lambda w: w @ w / 2.0)

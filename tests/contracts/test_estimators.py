@@ -4,11 +4,9 @@ from inspect import signature
 
 import pytest
 import sklearn
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax import AUCSVC, AutoRanker, LambdaMART, LevelSumRanker, LinearRankerCV
-from aucmax.tables import TableModel
 from aucmax.trees.pair_objectives import OBJECTIVES
 
 # scikit-learn below 1.8 cannot fail for a check that was expected to fail and passes
@@ -79,7 +77,6 @@ def expected_failures(estimator):
         LinearRankerCV(C_values=(1.0,), cv=2, metric="average_precision"),
         LevelSumRanker(AUCSVC(C=0.1)),
         AutoRanker(models=["logistic", "kernel"], folds=2),
-        TableModel(LogisticRegression()),
         *(
             LambdaMART(name, n_estimators=20)
             for name, objective in OBJECTIVES.items()

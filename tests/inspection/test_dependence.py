@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from aucmax.inspection import rank_dependence
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.tables import TableEncoder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3))
@@ -45,7 +46,7 @@ def test_texts_come_by_frequency_and_gaps_last():
     kind = np.array(["b"] * 150 + ["a"] * 100 + [None] * 50, dtype=object)
     table = pl.DataFrame({"kind": kind.tolist(), "size": X[:, 0]})
     labels = (kind == "a") ^ (RNG.random(300) < 0.1)
-    model = TableModel(LogisticRegression()).fit(table, labels)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, labels)
     found = rank_dependence(model, table, "kind")
     assert found.values == ["b", "a", None]
     assert found.rank[1] > 0.6 > found.rank[0]
@@ -57,7 +58,7 @@ def test_dates_are_ordered_and_can_be_written_as_json():
     start = datetime.date(2024, 1, 1)
     days = [start + datetime.timedelta(days=int(k)) for k in range(300)]
     table = pl.DataFrame({"day": days, "size": X[:, 0]})
-    model = TableModel(LogisticRegression(), TableEncoder(absolute_dates=True))
+    model = make_pipeline(TableEncoder(absolute_dates=True), LogisticRegression())
     model.fit(table, np.arange(300) > 150)
     found = rank_dependence(model, table, "day", n_values=5)
     assert found.is_ordered
@@ -69,7 +70,7 @@ def test_gaps_of_numbers_are_one_value():
     rows = X.copy()
     rows[::3, 0] = np.nan
     table = pl.DataFrame(rows, schema=["a", "b", "c"])
-    model = TableModel(LogisticRegression()).fit(table, Y)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, Y)
     found = rank_dependence(model, table, "a", n_values=3)
     assert found.values[-1] is None
     assert len(found.values) == 4

@@ -17,7 +17,7 @@ from aucmax.inference import compare_auc
 from aucmax.inspection import _rows, permutation_importance, rank_dependence
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
-from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder
 
 pytestmark = pytest.mark.filterwarnings("ignore:column 'same' is left out")
 
@@ -119,7 +119,7 @@ def test_every_kind_of_table_gives_the_same(rows):
     table = rows()
     model = aucmax.AUCSVC().fit(X, Y)
     if hasattr(table, "columns"):
-        model = TableModel(LogisticRegression()).fit(table, Y)
+        model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, Y)
         expected = permutation_importance(
             model, pl.DataFrame(X, schema=["x0", "x1", "x2", "x3"]), Y, n_repeats=2
         )
@@ -137,12 +137,11 @@ def test_the_table_stays_as_it_was():
 
 
 MODELS = {
-    "linear": TableModel(LogisticRegression()),
-    "trees": TableModel(LightGBMBaseline(n_estimators=20), view="trees"),
-    "combination": TableModel(
-        aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
-        view="raw",
+    "linear": make_pipeline(TableEncoder(), LogisticRegression()),
+    "trees": make_pipeline(
+        TableEncoder(view="trees"), LightGBMBaseline(n_estimators=20)
     ),
+    "combination": aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
 }
 
 
@@ -160,7 +159,8 @@ def test_models_of_tables_are_explained_by_raw_columns(name):
 
 def test_the_positive_class_is_that_of_the_model():
     labels = np.where(Y, "bad", "good")
-    model = TableModel(LogisticRegression(), pos_label="bad").fit(TABLE, labels)
+    model = aucmax.AutoRanker(models=["logistic"], folds=2, pos_label="bad")
+    model.fit(TABLE, labels)
     assert permutation_importance(model, TABLE, labels, n_repeats=1).value > 0.8
 
 
@@ -227,7 +227,7 @@ def test_cells_that_are_not_numbers_are_reported_once_with_their_own_row():
     amounts = [f"{one:.3f}" for one in X[:, 2]]
     table = TABLE.with_columns(amount=pl.Series(["?!", *amounts[1:]]))
     with pytest.warns(UserWarning, match="row 1 has"):
-        model = TableModel(LogisticRegression()).fit(table, Y)
+        model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, Y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = permutation_importance(model, table, Y, n_repeats=3)

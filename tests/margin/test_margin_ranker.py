@@ -17,7 +17,6 @@ from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
-from aucmax.margin import margin_problem
 from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
@@ -357,28 +356,3 @@ def test_no_copy_of_the_data_is_made(kind):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.25 * X.nbytes + 100 * labels.size
-
-
-@pytest.mark.parametrize("formulation", ["pairs", "adaptive"])
-def test_fewer_cuts_are_kept_where_rows_are_many(formulation, monkeypatch):
-    X, labels = samples.continuous(0, n_rows=200)
-    model = MarginRanker("stumps", formulation, 0.3, tol=1e-2)
-    expected = clone(model).fit(X, labels).objective_
-    assert margin_problem.max_cuts(1000) == 200
-    assert margin_problem.max_cuts(10**7) == 50
-    monkeypatch.setattr(margin_problem, "_MAX_CUT_BYTES", 0)
-    assert margin_problem.max_cuts(200) == 50
-    assert clone(model).fit(X, labels).objective_ == pytest.approx(expected, rel=2e-2)
-
-
-@pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive"])
-def test_cutting_planes_take_over_from_steps_over_columns(formulation, monkeypatch):
-    generator = np.random.default_rng(0)
-    X = (generator.random((70, 450)) < 0.1).astype(float)
-    y = X[:, :40].sum(axis=1) + generator.normal(size=70) > 4.5
-    model = MarginRanker("signed", formulation, 0.3)
-    alone = model.fit(X, y).objective_
-    monkeypatch.setattr(margin_problem, "_MAX_COLUMN_STEPS", 2)
-    model.fit(X, y)
-    assert model.certificate_.gap <= 1e-3
-    assert model.objective_ == pytest.approx(alone, rel=2e-3)

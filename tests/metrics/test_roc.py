@@ -10,7 +10,6 @@ from sklearn.metrics import roc_curve
 import reference
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import (
-    _ranking_kernels,
     partial_auc_score,
     roc_auc_score,
     roc_points,
@@ -172,30 +171,6 @@ def test_read_only_and_mapped_arrays_are_accepted(tmp_path):
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
     y.flags.writeable = scores.flags.writeable = False
     assert roc_auc_score(y, scores) == roc_auc_score(y, mapped) == 0.75
-
-
-@given(
-    st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=40),
-    st.lists(st.integers(-40, 40), min_size=1, max_size=40),
-)
-def test_locate_is_a_sorted_search(wide, narrow):
-    for grid, keys in ((wide, narrow + wide), (narrow, wide + narrow)):
-        grid = np.unique(np.array(grid, dtype=np.int64))
-        keys = np.array(keys, dtype=np.int64)
-        left, right = (np.searchsorted(grid, keys, side) for side in ("left", "right"))
-        assert (_ranking_kernels.locate(keys, grid) == left + right).all()
-        counts = np.bincount(left + right, minlength=2 * grid.size + 1)
-        assert (_ranking_kernels.count_sorted(np.sort(keys), grid) == counts).all()
-
-
-def test_more_pairs_than_an_integer_holds_are_counted(monkeypatch):
-    rng = np.random.default_rng(0)
-    positive, negative = np.sort(rng.integers(0, 20, size=(2, 50)).astype(float))
-    expected = _ranking_kernels.count_ordered(positive, negative)
-    larger = (positive[:, None] > negative).sum() * 2
-    assert expected == larger + (positive[:, None] == negative).sum()
-    monkeypatch.setattr(_ranking_kernels, "_MAX_COUNTED", 70)
-    assert _ranking_kernels.count_ordered.__wrapped__(positive, negative) == expected
 
 
 @fewer_examples

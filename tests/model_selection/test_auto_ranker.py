@@ -13,7 +13,7 @@ from aucmax import AutoRanker
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
-from aucmax.tables import folds
+from aucmax.tables import describe_rows, encode_target, folds
 
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]
@@ -266,18 +266,29 @@ def test_a_file_with_a_model_missing_is_rejected(tmp_path):
         aucmax.save(model, tmp_path / "model.aucmax")
 
 
-@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
-def test_it_wraps_into_a_table_model(tmp_path):
+def test_a_target_that_is_encoded_already_gives_the_same_model():
     frame, y = raw_table()
-    model = aucmax.tables.TableModel(auto(), view="raw").fit(frame, y)
-    new, truth = raw_table(seed=1)
-    shuffled = new.select("day", "size", "kind").with_columns(other=pl.lit(1))
-    assert model.score(shuffled, truth) > 0.8
-    aucmax.save(model, tmp_path / "model.aucmax")
-    again = aucmax.load(tmp_path / "model.aucmax")
-    np.testing.assert_array_equal(
-        again.decision_function(new), model.decision_function(shuffled)
+    weight = 1.0 + np.arange(y.size) % 2
+    names = np.where(y == "yes", "a", "b")
+    target = describe_rows(encode_target(names, "a"), sample_weight=weight)
+    model = auto().fit(frame, target)
+    expected = auto(pos_label="a").fit(frame, names, weight)
+    scores = model.decision_function(frame)
+    np.testing.assert_array_equal(scores, expected.decision_function(frame))
+    assert model.classes_.tolist() == expected.classes_.tolist() == ["b", "a"]
+    with pytest.raises(ValueError, match="the table has 10 rows"):
+        auto().fit(frame[:10], target)
+
+
+def test_one_of_several_values_is_positive():
+    frame, y = raw_table()
+    values = np.where(
+        y == "yes", "died", np.where(np.arange(y.size) % 2, "left", "stayed")
     )
+    model = auto().fit(frame, encode_target(values, "died"))
+    assert model.classes_.tolist() == ["not died", "died"]
+    assert model.grading_.negatives == ["left", "stayed"]
+    assert model.share_of_known_rows(frame, values) == 1.0
 
 
 def test_a_compact_model_has_fewer_members():

@@ -21,8 +21,8 @@ from aucmax.model_selection.auto_search import (
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
-from aucmax.tables import TableEncoder, TableModel, Target
-from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables import TableEncoder, Target
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate
 from aucmax.tables.folds import plan_folds
 from aucmax.tables.frames import as_table
 from aucmax.tables.target import Grading
@@ -98,7 +98,7 @@ class Broken(Recorder):
 
 def test_rows_are_scored_by_the_model_that_has_not_seen_them():
     folded, plan = training_rows()
-    model = TableModel(LogisticRegression())
+    model = TableCandidate("mine", LogisticRegression())
     found = fit_out_of_fold("mine", model, folded, SETTING, nothing)
     for fold, (train, test) in enumerate(folded.folds):
         encoder = TableEncoder().fit(folded.table[train])
@@ -118,7 +118,9 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
     def check_time(*progress, **_):
         calls.append(progress)
 
-    found = fit_out_of_fold("a", TableModel(Recorder()), folded, SETTING, check_time)
+    found = fit_out_of_fold(
+        "a", TableCandidate("a", Recorder()), folded, SETTING, check_time
+    )
     train, _ = folded.folds[0]
     _, y, sample_weight, qid = found.models[0].arguments_
     np.testing.assert_array_equal(y, folded.target.labels[train])
@@ -128,10 +130,10 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
     assert calls.count(("progress",)) == 3
 
 
-def test_a_candidate_may_learn_from_some_of_the_rows(monkeypatch):
-    monkeypatch.setattr(auto_search, "max_search_rows", lambda _: 20)
+def test_a_candidate_may_learn_from_some_of_the_rows():
     folded, _ = training_rows(weights=np.arange(1.0, 91.0))
-    found = fit_out_of_fold("a", TableModel(Recorder()), folded, SETTING, nothing)
+    some = TableCandidate("a", Recorder(), max_rows=20)
+    found = fit_out_of_fold("a", some, folded, SETTING, nothing)
     X, y, weight, _ = found.models[0].arguments_
     assert X.shape[0] == y.size == weight.size == 20
     assert 0 < y.sum() < 20

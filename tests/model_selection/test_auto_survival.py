@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
-from aucmax.model_selection import compare_models, table_model
+from aucmax.model_selection import compare_models
 from aucmax.model_selection.fold_estimates import (
     compare_scores,
     concordance,
@@ -158,9 +158,8 @@ def test_parameters_of_two_classes_are_rejected(parameters, said):
 )
 def test_bad_events_and_times_are_rejected(event, time, said):
     y = pl.DataFrame({"event": event, "time": time})
-    for fit in (AutoRanker(models=FAST).fit, table_model("cox").fit):
-        with pytest.raises(ValueError, match=said):
-            fit(np.eye(4), y)
+    with pytest.raises(ValueError, match=said):
+        AutoRanker(models=FAST).fit(np.eye(4), y)
 
 
 def test_one_code_of_several_is_the_event():
@@ -271,11 +270,9 @@ def test_a_comparison_may_test_other_rows():
     X, y = censored_rows(9, 150)
     new, truth = censored_rows(10, 90)
     found = compare_models(X, y, ["cox"], test=(new, truth))
-    model = table_model("cox").fit(X, y)
-    assert found.results[0].main == model.score(new, truth)
-    assert not model.has_threshold_
-    with pytest.raises(IncompatibleError, match="no threshold"):
-        model.predict(new)
+    model = AutoRanker(models=["cox"]).fit(X, y)
+    assert found.results[0].main == pytest.approx(model.score(new, truth))
+    assert model.decision_threshold_ is None
 
 
 def test_a_report_of_one_model_shows_its_calibration(fitted):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax import LambdaMART
@@ -10,9 +11,8 @@ from aucmax.model_selection.models import (
     MODELS,
     SearchSetting,
     choose_candidates,
-    max_search_rows,
 )
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.tables import TableEncoder
 
 EARLY = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 LATE = {"fpr_range": (0.1, 0.3), "tpr_range": (0.0, 1.0)}
@@ -91,16 +91,21 @@ def test_trees_of_pairs_train_for_the_range():
 
 
 def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
-    few = one_candidate("lightgbm-small", n_columns=30_000)
+    names = ["lightgbm-small", "logistic"]
+    few, logistic = choose_candidates(names, setting(n_columns=30_000)).values()
     assert few.estimator.n_estimators == 100
-    assert max_search_rows(few) == MODELS["lightgbm-small"].search_rows
-    assert one_candidate("logistic").estimator.max_iter == 200
-    assert aucmax.model_selection.table_model("logistic").estimator.max_iter == 1000
+    assert few.max_rows == MODELS["lightgbm-small"].search_rows
+    assert logistic.estimator.max_iter == 200
+    alone = one_candidate("logistic")
+    assert alone.estimator.max_iter == 1000
+    assert alone.max_rows > logistic.max_rows
 
 
-def test_a_table_model_with_an_encoder_learns_from_the_encoded_table():
-    mine = TableModel(LogisticRegression(), TableEncoder(), name="mine")
-    assert one_candidate(mine).estimator is mine
+def test_a_pipeline_with_an_encoder_gets_the_table():
+    mine = make_pipeline(TableEncoder(), LogisticRegression())
+    candidate = one_candidate(mine)
+    assert candidate.view == "frame"
+    assert candidate.estimator is mine
 
 
 def test_estimators_may_be_given_with_or_without_a_name():

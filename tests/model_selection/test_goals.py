@@ -7,10 +7,14 @@ from sklearn.base import BaseEstimator
 from aucmax.inference import auc_interval, compare_auc
 from aucmax.inference.intervals import two_sided_test
 from aucmax.metrics import partial_auc_score
-from aucmax.model_selection import MODELS, compare_models, table_model
+from aucmax.model_selection import MODELS, AutoRanker, compare_models
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, choose_goal
-from aucmax.model_selection.models import compared_models, trained_ranges
+from aucmax.model_selection.models import (
+    compared_models,
+    named_candidate,
+    trained_ranges,
+)
 from aucmax.tables import encode_target
 from aucmax.tables.folds import split_rows
 
@@ -72,23 +76,24 @@ def test_what_decides_follows_from_ranges_and_target():
 
 def test_models_that_can_are_trained_for_the_range():
     for name in ("linear", "svm-pauc"):
-        estimator = table_model(name, ranges=BOX).estimator
+        estimator = named_candidate(name, ranges=BOX).estimator
         assert (estimator.fpr_range, estimator.tpr_range) == tuple(BOX.values())
-    assert table_model("lambdamart-pauc", ranges=BOX).estimator.fpr_range == (0, 0.3)
-    assert table_model("svm-auc", ranges=BOX).estimator.fpr_range == (0, 1)
+    trees = named_candidate("lambdamart-pauc", ranges=BOX).estimator
+    assert trees.fpr_range == (0, 0.3)
+    assert named_candidate("svm-auc", ranges=BOX).estimator.fpr_range == (0, 1)
     # without a range, the models of a part have the usual one
-    assert table_model("svm-pauc").estimator.fpr_range == (0, 0.1)
+    assert named_candidate("svm-pauc").estimator.fpr_range == (0, 0.1)
     assert "lambdamart-pauc" in set(compared_models(True)) - set(compared_models())
     for name, choice in MODELS.items():
-        known = table_model(name).estimator.get_params()
+        known = named_candidate(name).estimator.get_params()
         assert set(choice.ranges) <= set(known)
 
 
 def test_a_model_remembers_the_range_it_was_trained_for():
-    model = table_model("svm-pauc", ranges=EARLY).fit(X, LABELS)
+    model = AutoRanker(models=["svm-pauc"], folds=2, **EARLY).fit(X, LABELS)
     assert trained_ranges(model) == EARLY
-    assert trained_ranges(table_model("logistic").fit(X, LABELS)) == {}
-    assert trained_ranges(table_model("svm-auc").fit(X, LABELS)) == {}
+    assert trained_ranges(AutoRanker(models=["logistic"]).fit(X, LABELS)) == {}
+    assert trained_ranges(Column(0)) == {}
 
 
 @pytest.mark.parametrize("ranges", [EARLY, BOX], ids=["early", "box"])

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from aucmax import AUCSVC, LambdaMART
 from aucmax.exceptions import TooManyValuesError
 from aucmax.model_selection import compare_models
-from aucmax.model_selection.models import MODELS, name_models, table_model
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.model_selection.models import MODELS, name_candidates, named_candidate
+from aucmax.tables import TableEncoder
 
 ROWS = 160
 RNG = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_probabilities_rank_as_well_as_scores():
 
 def test_an_estimator_that_takes_categories_gets_their_codes():
     trees = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
-    named = name_models([trees, LambdaMART(), AUCSVC()])
+    named = name_candidates([trees, LambdaMART(), AUCSVC()])
     assert [model.view for model in named.values()] == ["trees", "trees", "linear"]
     sick = (WORDS == "round") ^ (RNG.random(ROWS) < 0.1)
     comparison = compare_models(TABLE.select("word", "a"), sick, [trees], n_folds=2)
@@ -83,25 +83,21 @@ def test_category_codes_are_told_from_numbers():
     assert compare_models(TABLE, LABELS, [Spy()], n_folds=2).results[0].auc > 0.8
 
 
-def test_a_table_model_brings_its_settings():
-    encoder = TableEncoder(min_frequency=40)
+def test_parameters_of_a_named_model_can_be_set():
     levels = np.digitize(X[:, 0], [0, 1])
-    model = TableModel(
-        LambdaMART(objective="ordinal", n_estimators=5),
-        encoder,
-        view="trees",
-        levels="learn",
-        name="mine",
-    )
+    model = ("lambdamart-ordinal", {"n_estimators": 5})
     comparison = compare_models(X, levels, [model, "logistic"], n_folds=2)
     assert comparison.metric == "mauc"
-    assert comparison.results[0].name == "mine"
+    assert comparison.last_fold.models["lambdamart-ordinal"][-1].n_estimators == 5
     with pytest.raises(TooManyValuesError, match="use a model that learns levels"):
         compare_models(X, levels, [LambdaMART(objective="ordinal")])
-    with pytest.raises(
-        ValueError, match="view must be one of 'linear', 'trees', 'raw'"
-    ):
-        compare_models(X, LABELS, [TableModel(AUCSVC(), view="stars")])
+
+
+def test_a_pipeline_may_have_its_own_encoder():
+    pipeline = make_pipeline(TableEncoder(min_frequency=40), LogisticRegression())
+    models = [("mine", pipeline), "logistic"]
+    mine, usual = compare_models(TABLE, LABELS, models, n_folds=2).results
+    assert mine.auc == pytest.approx(usual.auc, abs=0.1)
 
 
 def test_queries_come_with_raw_labels_or_with_the_target():
@@ -142,10 +138,13 @@ def test_what_is_no_list_of_models_is_rejected(models, error, message):
 
 
 def test_a_pipeline_goes_by_its_last_step():
-    assert list(name_models([make_pipeline(StandardScaler(), AUCSVC())])) == ["AUCSVC"]
+    models = [make_pipeline(StandardScaler(), AUCSVC())]
+    assert list(name_candidates(models)) == ["AUCSVC"]
 
 
 def test_c_grows_with_the_rows():
-    assert pytest.approx(16) == table_model("svm-auc").fit(X, LABELS).estimator_.C
-    assert table_model("logistic").fit(X, LABELS).estimator_.C == 1
-    assert {table_model(name).name for name in MODELS} == set(MODELS)
+    models = ["svm-auc", "logistic"]
+    fitted = compare_models(X, LABELS, models, n_folds=2).last_fold.models
+    assert pytest.approx(0.1 * ROWS / 2) == fitted["svm-auc"][-1].C
+    assert fitted["logistic"][-1].C == 1
+    assert {named_candidate(name).name for name in MODELS} == set(MODELS)

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 from aucmax import AutoRanker
 from aucmax.exceptions import ColumnsWarning, ConstantScoresWarning
 from aucmax.model_selection import MODELS, compare_models
-from aucmax.tables import TableModel, describe_rows, encode_target
+from aucmax.tables import describe_rows, encode_target
 
 RNG = np.random.default_rng(0)
 
@@ -126,7 +126,7 @@ def test_a_fit_that_ranks_nothing_warns():
     X, y = RNG.normal(size=(9, 2)), np.arange(9) % 2
     model = AutoRanker(models=["lightgbm-small"], time_limit=None)
     with pytest.warns(
-        ConstantScoresWarning, match="AutoRanker gives all rows the same"
+        ConstantScoresWarning, match="lightgbm-small gives all rows the same"
     ):
         model.fit(X, y)
     assert np.ptp(model.decision_function(X)) == 0.0
@@ -169,5 +169,6 @@ def test_weights_that_float64_cannot_add_are_rejected(model, large):
 
 def test_a_model_of_a_table_whose_scores_are_equal_warns():
     y = np.arange(20) % 2
+    model = AutoRanker(models=[DummyClassifier()], folds=2)
     with pytest.warns(ConstantScoresWarning, match="DummyClassifier gives all rows"):
-        TableModel(DummyClassifier()).fit(np.arange(20.0)[:, None] ** 2, y)
+        model.fit(np.arange(20.0)[:, None] ** 2, y)

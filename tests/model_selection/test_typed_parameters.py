@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import AUCSVC, AutoRanker, LambdaMART, LinearRankerCV
-from aucmax.model_selection import table_model
+from aucmax.model_selection.models import named_candidate
 from aucmax.model_selection.typed_parameters import parse_parameters
 
 
@@ -71,7 +71,7 @@ def test_the_advice_of_the_models_works_when_typed():
 
 
 def test_a_parameter_that_is_set_does_not_grow_with_the_rows():
-    model = table_model("svm-auc", parameters={"C": 3.0})
-    assert model.per_row is None
+    model = named_candidate("svm-auc", parameters={"C": 3.0})
+    assert not model.per_row
     assert model.estimator.C == 3.0
-    assert table_model("svm-auc").per_row == {"C": 0.1}
+    assert named_candidate("svm-auc").per_row == {"C": 0.1}

@@ -19,9 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
-from aucmax.dask import matrix
 from aucmax.dask.cluster import HeldParts
-from aucmax.dask.parted_features import as_matrix
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
@@ -125,13 +123,6 @@ def test_queries_may_lie_across_parts():
     local = AUCSVC().fit(X, y, qid=qid)
     parted = AUCSVC().fit(cut(X), cut(y), qid=cut(qid))
     np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-9)
-
-
-def test_float32_stays_float32():
-    X, y, _ = rows()
-    X = scaled(X, None).astype(np.float32)
-    local, parted = AUCSVC().fit(X, y), AUCSVC().fit(cut(X), cut(y))
-    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-4)
 
 
 def test_paths_read_the_parts_once_for_all_models():
@@ -253,20 +244,6 @@ def test_other_faults_are_named():
         model.decision_function(cut(X[:, :3]))
 
 
-def test_products_do_not_depend_on_where_a_part_lies_in_memory():
-    generator = np.random.default_rng(0)
-    part, weights = generator.normal(size=(500, 5)), generator.normal(size=500)
-    buffer = bytearray(part.nbytes + 3)
-    moved = np.frombuffer(buffer, offset=3).reshape(part.shape)
-    moved[...] = part
-    assert not moved.flags.aligned
-    options = {"call": matrix._backward, "options": {"row_values": weights}}
-    expected = matrix._on_part(part, **options)
-    np.testing.assert_array_equal(matrix._on_part(moved, **options), expected)
-    # a fit moves a part once, not in each pass
-    assert as_matrix(moved, number=0, n_columns=5, dtype=moved.dtype).flags.aligned
-
-
 @pytest.fixture(scope="module")
 def cluster():
     # threads of this process: workers in processes take seconds to start
@@ -353,12 +330,6 @@ def test_a_scheduler_that_is_gone_is_named_within_seconds(model):
         with pytest.raises(RuntimeError, match=r"the scheduler .* does not answer"):
             model.fit(cut(X), cut(y))
     assert time.monotonic() - start < 20.0
-
-
-def test_queries_that_are_cut_apart_from_the_rows_are_refused():
-    X, y, _ = rows()
-    with pytest.raises(ValueError, match="qid has 1100 rows"):
-        AUCSVC().fit(cut(X), cut(y), qid=cut(np.arange(1100) // 50))
 
 
 def test_a_client_closed_during_a_fit_is_named(cluster):

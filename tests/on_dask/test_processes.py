@@ -49,20 +49,6 @@ except MemoryError:
 """
 
 
-PRODUCTS = """
-import resource
-import numpy as np
-from aucmax._core.row_matrix import product
-
-X = np.ones((500_000, 20), np.float32)
-for matrix, vector in ((X, np.ones(20)), (X.T, np.ones(500_000))):
-    product(matrix, vector)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    product(matrix, vector)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
 def printed_lines(script, environment):
     """Run a script in a new process, and return what it prints."""
     command = [sys.executable, "-c", script]
@@ -76,14 +62,6 @@ def test_a_fit_reads_more_rows_than_memory_holds():
     passes, confession = printed_lines(PAST_MEMORY, threads)
     assert float(passes) > 1.0
     assert confession == "more than memory holds"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="pages of memory are Linux's")
-def test_a_product_on_a_worker_takes_no_new_memory_for_each_block():
-    # Dask starts workers with this setting, by which freed memory is returned at once
-    returns_memory = {"MALLOC_TRIM_THRESHOLD_": "65536"}
-    n_pages = [int(line) for line in printed_lines(PRODUCTS, returns_memory)]
-    assert max(n_pages) < 3000  # 20,000 with new memory for each block of float64
 
 
 @pytest.mark.filterwarnings("ignore")  # of Dask, about what it has lost

@@ -217,20 +217,6 @@ def test_frames_have_names_and_levels_may_be_in_queries_anywhere(cluster):
     assert found > 0.9
 
 
-def test_columns_of_a_folder_of_small_files_fit_together(cluster, tmp_path):
-    X, y = rows(n_rows=800)
-    names = [f"x{k}" for k in range(5)]
-    frame = pd.DataFrame(X, columns=names).assign(note="text", y=y)
-    for k in range(8):
-        frame[100 * k : 100 * k + 100].to_parquet(tmp_path / f"part-{k}.parquet")
-    data = dd.read_parquet(tmp_path)
-    model = LambdaMART(n_estimators=10).fit(data[names], data["y"])
-    expected = LambdaMART(n_estimators=10).fit(cut(X, 8), cut(y, 8))
-    np.testing.assert_array_equal(
-        model.decision_function(frame[names]), expected.decision_function(X)
-    )
-
-
 def test_rows_of_sparse_blocks_are_scored_as_they_were_trained(cluster):
     # XGBoost takes absent values as missing: that they are absent matters here
     X, _ = rows(seed=3)
@@ -349,11 +335,6 @@ def test_a_client_closed_during_a_fit_is_named_and_leaves_the_workers_free(clust
 
 X, Y = rows(n_rows=200)
 BAD = {
-    "blocks of columns": (
-        lambda: (da.from_array(X, chunks=(50, 2)), cut(Y)),
-        r"cut into 3 chunks of columns.*rechunk\(\{1: -1\}\)",
-    ),
-    "too few labels": (lambda: (cut(X), cut(Y[:-1])), "y has 199 rows, but X has 200"),
     "no labels": (lambda: (cut(X), None), "requires y"),
     "one class": (lambda: (cut(X), cut(Y * 0)), "one class only: all 200 rows"),
     "three classes": (
@@ -369,20 +350,6 @@ BAD = {
         lambda: (cut(X), cut(np.where(np.arange(200) == 150, np.nan, Y))),
         "In partition 3: y is nan in row 30",
     ),
-    "object column": (
-        lambda: (
-            dd.from_pandas(pd.DataFrame({"a": ["x", "y"] * 100}), npartitions=2),
-            dd.from_pandas(pd.Series(Y), npartitions=2),
-        ),
-        "column 'a' of X has type",
-    ),
-    "partitions": (
-        lambda: (
-            dd.from_pandas(pd.DataFrame(X), npartitions=2),
-            dd.from_pandas(pd.Series(Y), npartitions=4),
-        ),
-        "y has 4 partitions, but X has 2",
-    ),
     "partitions of other lengths": (
         lambda: (
             dd.from_pandas(pd.DataFrame(X), npartitions=2),
@@ -393,10 +360,6 @@ BAD = {
     "weights": (
         lambda: (cut(X), cut(Y), cut(np.where(np.arange(200) == 150, -1.0, 1.0))),
         "In partition 3: sample_weight must not be negative, but row 30 weighs -1",
-    ),
-    "queries": (
-        lambda: (cut(X), cut(Y), None, cut(np.zeros(100, int))),
-        "qid has 100 rows, but X has 200",
     ),
 }
 

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 from aucmax import (
     AUCSVC,
@@ -20,7 +21,7 @@ from aucmax.decisions.calibrated import along_knots
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import Forest, LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
-from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -175,8 +176,8 @@ def cells(frame):
 )
 def test_tables_take_raw_cells(estimator, view):
     frame, y = table(0)
-    model = TableModel(estimator, view=view).fit(frame, y)
-    kinds = {column["kind"] for column in model.encoder_.columns_}
+    model = make_pipeline(TableEncoder(view=view), estimator).fit(frame, y)
+    kinds = {column["kind"] for column in model[0].columns_}
     assert kinds == {"number", "category", "target mean"}
     new, new_y = table(1)
     new[0, "kind"] = "never seen"
@@ -205,7 +206,7 @@ def test_booleans_are_words_in_lower_case():
     flag = rng.random(200) < 0.5
     y = flag + rng.normal(size=200) > 0.5
     frame = pl.DataFrame({"flag": flag})
-    model = TableModel(LogisticRegression()).fit(frame, y)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(frame, y)
     words = np.where(flag, "true", "false").astype(object)[:, None]
     found = run(to_onnx(model), {"flag": words})
     np.testing.assert_allclose(np.ravel(found), model.decision_function(frame))
@@ -251,9 +252,7 @@ def test_a_combination_of_an_array_takes_an_array():
     new = with_gaps(rows(1, 500)[0])
     found = run(to_onnx(model), {"X": new})
     np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)
-    whole = TableModel(
-        AutoRanker(models=["logistic"], folds=2), view="raw", calibrate="auto"
-    ).fit(pl.DataFrame(X), y)
+    whole = AutoRanker(models=["logistic"], folds=2).fit(pl.DataFrame(X), y)
     exported = to_onnx(whole)
     assert [output.name for output in exported.graph.output] == ["score", "probability"]
     inputs = {f"column_{k}": X[:, [k]] for k in range(X.shape[1])}
@@ -294,6 +293,6 @@ def test_what_cannot_be_exported_says_why():
         to_onnx(own)
     days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 3, 20), eager=True)
     dated = pl.DataFrame({"day": days, "x": X[:, 4]})
-    model = TableModel(LogisticRegression()).fit(dated, y)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(dated, y)
     with pytest.raises(TypeError, match="column 'day' holds dates"):
         to_onnx(model)

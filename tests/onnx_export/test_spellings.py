@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from aucmax import AutoRanker, LambdaMART
 from aucmax.datasets import MISSING
-from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -96,8 +97,10 @@ def check_random_tables(seeds):
         if seed % 20 == 0:
             estimator = AutoRanker(models=["logistic", "lightgbm-small"], folds=2)
         view = "linear" if is_linear else "trees"
-        view = "raw" if isinstance(estimator, AutoRanker) else view
-        model = TableModel(estimator, view=view).fit(frame, y)
+        model = estimator
+        if not isinstance(estimator, AutoRanker):
+            model = make_pipeline(TableEncoder(view=view), estimator)
+        model.fit(frame, y)
         exported = to_onnx(model)
         new = raw_table(rng, chosen, ROWS, 0.2, ("never seen", "TRUE", "1", "5.0"))
         found = scores_of(exported, spelled(new, exported))
@@ -130,7 +133,7 @@ def test_white_space_that_a_graph_cannot_strip_has_no_score():
     words = ["red", "green", "light blue"]
     frame = pl.DataFrame({"word": rng.choice(words, 90), "size": rng.normal(size=90)})
     y = (frame["word"] == "red").to_numpy() ^ (rng.random(90) < 0.2)
-    model = TableModel(LogisticRegression(), calibrate="sigmoid").fit(frame, y)
+    model = AutoRanker(models=["logistic"], folds=2, calibrate="sigmoid").fit(frame, y)
     session = ort.InferenceSession(to_onnx(model).SerializeToString())
     padded = [word for s in SPACES for word in (f"{s}red", f"red{s}", f" {s} red ")]
     padded += ["red", "light\tblue", "light  blue", "", *SPACES]
@@ -155,7 +158,7 @@ def test_white_space_that_a_graph_cannot_strip_has_no_score():
 def test_cells_that_are_all_empty_have_scores():
     frame = pl.DataFrame({"word": ["a", "b", None, "a"] * 10})
     y = np.arange(40) % 3 == 0
-    model = TableModel(LogisticRegression()).fit(frame, y)
+    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(frame, y)
     for cells in (["", ""], [" "], []):
         column = np.array(cells, dtype=object).reshape(-1, 1)
         found = scores_of(to_onnx(model), {"word": column})

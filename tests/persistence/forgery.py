@@ -40,17 +40,13 @@ def compact(value):
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def manifest_of(members, /, **changes):
+def manifest_of(**changes):
     """Return a right manifest, but for the changes asked for."""
     manifest = {
         "format": "aucmax model",
         "format_version": FORMAT_VERSION,
         "class": "Toy",
         "made_with": {"aucmax": "0.1.0"},
-        "members": {
-            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-            for name, content in members
-        },
     }
     return compact({**manifest, **changes})
 
@@ -58,7 +54,7 @@ def manifest_of(members, /, **changes):
 def forge(members, /, **changes):
     """Make a file with a right manifest, right hashes and a right seal."""
     pairs = list(members.items()) if isinstance(members, dict) else list(members)
-    return seal(zip_up([("manifest.json", manifest_of(pairs, **changes)), *pairs]))
+    return seal(zip_up([("manifest.json", manifest_of(**changes)), *pairs]))
 
 
 def forge_state(tree, **data):

@@ -24,16 +24,12 @@ N_SETS = int(FIRST["num_cat"])
 HOSTILE = {
     # children: range, cycles, doubles, orphans
     "child beyond the splits": (entry("left_child", 0, 4), "left_child has an entry"),
-    "child far away": (entry("right_child", 0, 2**31 - 1), "right_child has an entry"),
     "child wraps around": (
         entry("left_child", 0, 2**32 + 1),
         "left_child has an entry",
     ),
     "leaf beyond the leaves": (entry("right_child", 3, -6), "right_child has an entry"),
-    "leaf far away": (entry("right_child", 3, -(2**31)), "right_child has an entry"),
     "root is its own child": (entry("left_child", 0, 0), "not those of one tree"),
-    "child points at the root": (entry("right_child", 3, 0), "not those of one tree"),
-    "split is its own child": (entry("right_child", 1, 1), "not those of one tree"),
     "all left children are one": (
         change(left_child="1 1 1 1"),
         "not those of one tree",
@@ -42,26 +38,15 @@ HOSTILE = {
         change(left_child="-1 2 1 -3", right_child="-2 -4 -5 3"),
         "not those of one tree",
     ),
-    "an island": (
-        change(left_child="-1 2 1 3", right_child="-2 -3 -4 -5"),
-        "not those of one tree",
-    ),
     "a leaf twice": (entry("right_child", 3, -1), "not those of one tree"),
     "child as a float": (entry("left_child", 0, "1.0"), "not a list of numbers"),
-    "child as hex": (entry("left_child", 0, "0x1"), "not a list of numbers"),
-    "child with a plus": (entry("left_child", 0, "+1"), "not a list of numbers"),
     "child with zeros before": (entry("left_child", 0, "01"), "not a list of numbers"),
-    "child with digits without end": (entry("left_child", 0, "1" * 400), "not a list"),
     # counts
     "num_leaves huge": (change(num_leaves=2**31 - 1), "num_leaves=2147483647 is not"),
-    "num_leaves wraps": (change(num_leaves=2**32 + 5), "num_leaves"),
     "num_leaves zero": (change(num_leaves=0), "num_leaves=0 is not"),
-    "num_leaves negative": (change(num_leaves=-5), "num_leaves=-5 is not"),
     "num_leaves one": (change(num_leaves=1), "num_cat|entries"),
     "num_leaves one more": (change(num_leaves=6), "5 entries instead of 6"),
     "num_leaves one less": (change(num_leaves=4), "5 entries instead of 4"),
-    "num_leaves text": (change(num_leaves="five"), "num_leaves=five is not"),
-    "num_leaves empty": (change(num_leaves=""), "num_leaves= is not"),
     **{
         f"{key} {'shorter' if delta < 0 else 'longer'}": (
             lengths(key, delta),
@@ -74,17 +59,9 @@ HOSTILE = {
         change(threshold=FIRST["threshold"].replace(" ", "  ", 1)),
         "threshold has",
     ),
-    "list with a comma": (
-        change(leaf_count=FIRST["leaf_count"].replace(" ", ",", 1)),
-        "leaf_count has",
-    ),
     # features and decisions
     "feature beyond the last": (
         entry("split_feature", 0, 4),
-        "split_feature has an entry",
-    ),
-    "feature huge": (
-        entry("split_feature", 0, 2**31 - 1),
         "split_feature has an entry",
     ),
     "feature negative": (entry("split_feature", 0, -1), "split_feature has an entry"),
@@ -92,62 +69,34 @@ HOSTILE = {
         entry("decision_type", 0, 12),
         "decision_type has an entry",
     ),
-    "decision negative": (entry("decision_type", 0, -1), "decision_type has an entry"),
-    "decision wraps to valid": (entry("decision_type", 0, 256), "decision_type has an"),
     "count negative": (entry("leaf_count", 0, -1), "leaf_count has an entry"),
-    "count past int32": (
-        entry("internal_count", 0, 2**31),
-        "internal_count has an entry",
-    ),
     # numbers
     "threshold nan": (entry("threshold", 0, "nan"), "threshold is not a list"),
-    "threshold infinity": (
-        entry("threshold", 0, "infinity"),
-        "threshold is not a list",
-    ),
     "threshold overflows": (entry("threshold", 0, "1e999"), "threshold has 1e999"),
     "leaf value nan": (entry("leaf_value", 0, "nan"), "leaf_value is not a list"),
-    "leaf value -inf": (entry("leaf_value", 0, "-inf"), "leaf_value is not a list"),
     "leaf value overflows": (
         entry("leaf_value", 0, "-9e308"),
         "leaf_value has -9e308",
     ),
-    "leaf value text": (entry("leaf_value", 0, "x"), "leaf_value is not a list"),
-    "leaf value of many digits": (
-        entry("leaf_value", 0, "0." + "1" * 9999),
-        "not a list",
-    ),
-    "shrinkage nan": (change(shrinkage="nan"), "shrinkage is not a list"),
     "shrinkage empty": (change(shrinkage=""), "shrinkage has 0 entries"),
     # categories
-    "num_cat huge": (change(num_cat=2**31 - 1), "num_cat=2147483647 is not"),
-    "num_cat negative": (change(num_cat=-1), "num_cat=-1 is not"),
     "num_cat zero": (change(num_cat=0), "num_cat=0, but"),
     "num_cat one more": (change(num_cat=N_SETS + 1), "num_cat"),
     "set out of range": (entry("threshold", CATEGORY_SPLIT, 99), "name the sets 99"),
-    "set negative": (entry("threshold", CATEGORY_SPLIT, -1), "name the sets -1"),
-    "set fractional": (entry("threshold", CATEGORY_SPLIT, 0.5), "name the sets 0.5"),
     "set huge": (entry("threshold", CATEGORY_SPLIT, "1e300"), "name the sets 1e"),
-    "set infinite": (entry("threshold", CATEGORY_SPLIT, "inf"), "name the sets inf"),
     "a number split called categorical": (
         entry("decision_type", 1 - CATEGORY_SPLIT if CATEGORY_SPLIT < 2 else 0, 1),
         "name the sets",
     ),
     "boundaries too short": (change(cat_boundaries="0"), "cat_boundaries has"),
-    "boundaries too long": (lengths("cat_boundaries", 1), "cat_boundaries has"),
     "boundaries not from zero": (entry("cat_boundaries", 0, 1), "do not ascend"),
-    "boundaries negative": (entry("cat_boundaries", 0, -5), "do not ascend"),
     "boundaries fall": (entry("cat_boundaries", -1, -1), "do not ascend"),
-    "boundaries huge": (entry("cat_boundaries", -1, 2**31 - 1), "cat_threshold has"),
     "boundaries one more": (
         entry("cat_boundaries", -1, len(FIRST["cat_threshold"].split(" ")) + 1),
         "cat_threshold has",
     ),
     "bits too short": (lengths("cat_threshold", -1), "cat_threshold has"),
-    "bits too long": (lengths("cat_threshold", 1), "cat_threshold has"),
-    "bits negative": (entry("cat_threshold", 0, -1), "cat_threshold has an entry"),
     "bits past 32": (entry("cat_threshold", 0, 2**32), "cat_threshold has an entry"),
-    "boundaries missing": (change(cat_boundaries=None), "is missing"),
     "bits missing": (change(cat_threshold=None), "is missing"),
     # keys
     **{
@@ -155,15 +104,10 @@ HOSTILE = {
         for key in ("left_child", "leaf_value", "num_cat", "is_linear", "decision_type")
     },
     "key twice": (add_line("num_leaves=2"), "'num_leaves' occurs twice"),
-    "key twice, far apart": (add_line("shrinkage=1", "num_leaves="), "occurs twice"),
     "unknown key": (add_line("leaf_parent=0 0"), "'leaf_parent' is unknown"),
     "key without value": (add_line("average_output"), "'average_output' is unknown"),
-    "key with a space": (add_line("num_leaves =2"), "'num_leaves ' is unknown"),
     "line without equals": (add_line("nonsense"), "is not key=value"),
-    "blank line in a tree": (add_line(""), "is not key=value"),
-    "many lines": (add_line("\n".join(f"k{i}=" for i in range(99))), "is unknown"),
     "linear tree": (change(is_linear=1), "linear trees are not"),
-    "linear tree, otherwise": (change(is_linear="00"), "linear trees are not"),
     "linear leaves": (add_line("leaf_const=0 0 0 0 0"), "is unknown"),
     # sizes and places of the trees
     "sizes off by one": (
@@ -171,17 +115,8 @@ HOSTILE = {
         "is not where",
     ),
     "sizes huge": (header(r"^tree_sizes=\d+", "tree_sizes=2147483647"), "an entry out"),
-    "sizes wrap": (
-        header(r"^tree_sizes=\d+", "tree_sizes=18446744073709551616"),
-        "not a",
-    ),
-    "sizes negative": (
-        header(r"^tree_sizes=", "tree_sizes=-"),
-        "tree_sizes has an entry",
-    ),
     "sizes zero": (header(r"^tree_sizes=", "tree_sizes=0 "), "tree_sizes has an entry"),
     "sizes of one tree more": (header(r"^tree_sizes=.*", r"\g<0> 700"), "is not where"),
-    "sizes of one tree less": (header(r"^(tree_sizes=\d+) .*", r"\1"), "end of trees"),
     "sizes of no tree": (header(r"^tree_sizes=.*", "tree_sizes="), "end of trees"),
     "sizes missing": (header(r"^tree_sizes=.*\n", ""), "'tree_sizes' is missing"),
     "trees misnumbered": (TEXT.replace("Tree=1", "Tree=0"), "is not where"),
@@ -189,7 +124,6 @@ HOSTILE = {
     # header
     "other first line": ("forest" + TEXT[4:], "first lines are not"),
     "other version": (TEXT.replace("version=v4", "version=v3"), "first lines are not"),
-    "no version": (TEXT.replace("version=v4\n", ""), "first lines are not"),
     "header key twice": (
         TEXT.replace("num_class=1", "num_class=1\nnum_class=9"),
         "twice",
@@ -198,19 +132,9 @@ HOSTILE = {
         TEXT.replace("num_class=1", "num_class=1\nx=9"),
         "the key 'x' is unknown",
     ),
-    "num_class zero": (header("^num_class=1", "num_class=0"), "num_class=0 is not"),
-    "num_class negative": (
-        header("^num_class=1", "num_class=-1"),
-        "num_class=-1 is not",
-    ),
-    "num_class huge": (header("^num_class=1", "num_class=2147483647"), "num_class="),
     "num_class alone": (header("^num_class=1", "num_class=2"), "num_class=2 is not"),
     "trees per round zero": (
         header("^(num_tree_per_iteration=).", r"\g<1>0"),
-        "num_tree",
-    ),
-    "trees per round many": (
-        header("^(num_tree_per_iteration=).", r"\g<1>7"),
         "num_tree",
     ),
     "two classes": (
@@ -224,15 +148,10 @@ HOSTILE = {
         header("^objective=binary", "objective=multiclass num_class:3"),
         "objective 'multiclass num_class:3.*' is not supported",
     ),
-    "objective with classes": (
-        header("^objective=binary", "objective=binary num_class:3"),
-        "is not supported",
-    ),
     "objective unknown": (
         header("^objective=binary", "objective=evil"),
         "is not supported",
     ),
-    "objective empty": (header("^objective=.*", "objective="), "is not supported"),
     "objective odd": (
         header("^objective=.*", "objective=binary %s%n"),
         "is not supported",
@@ -241,25 +160,13 @@ HOSTILE = {
         header("^max_feature_idx=3", "max_feature_idx=2147483647"),
         "max_f",
     ),
-    "feature index negative": (
-        header("^max_feature_idx=3", "max_feature_idx=-1"),
-        "max_f",
-    ),
     "feature index one more": (
         header("^max_feature_idx=3", "max_feature_idx=4"),
-        "names",
-    ),
-    "feature index one less": (
-        header("^max_feature_idx=3", "max_feature_idx=2"),
         "names",
     ),
     "names repeated": (
         header("^(feature_names=)\\S+ \\S+", r"\1a a"),
         "a name twice",
-    ),
-    "names with a gap": (
-        header("^(feature_names=\\S+) \\S+", r"\1 "),
-        "feature_names does not have 4",
     ),
     "ranges too few": (
         header("^(feature_infos=)\\S+ ", r"\1"),
@@ -282,10 +189,6 @@ HOSTILE = {
         TEXT.replace("importances:\n", "importances:\nx=1\n"),
         "unknown line",
     ),
-    "parameter without colon": (
-        TEXT.replace("[boosting: gbdt]", "[boosting]"),
-        "not allowed",
-    ),
     "parameter with a quote": (
         TEXT.replace("[boosting: gbdt]", '[boosting: "]'),
         "not allowed",
@@ -304,11 +207,9 @@ HOSTILE = {
         "after the trees",
     ),
     "categories of pandas": (TEXT.replace(":null", ':[["a"]]'), "after the trees"),
-    "deep categories": (TEXT.replace(":null", ":" + "[" * 99), "after the trees"),
     # the whole
     "empty": ("", "header does not end"),
     "null byte": (TEXT.replace("num_leaves", "num\0leaves", 1), "control characters"),
-    "carriage returns": (TEXT.replace("\n", "\r\n"), "control characters"),
     "half a character": (TEXT.replace("Column_0", "\ud800"), "surrogates"),
     "trees of nobody": (
         re.sub(r"(?s)tree_sizes=.*end of trees", "tree_sizes=\n\nend of trees", TEXT),

@@ -9,7 +9,7 @@ import pytest
 
 import aucmax
 from aucmax.exceptions import ModelFileError
-from aucmax.persistence import container, load, strict_json
+from aucmax.persistence import load
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.forgery import (
     compact,
@@ -90,9 +90,6 @@ def test_an_older_format_is_called_older():
         ({"class": "LogisticRegression"}, "names another class"),
         ({"made_with": []}, "the versions"),
         ({"made_with": {"aucmax": 1}}, "the versions"),
-        ({"members": None}, "do not match"),
-        ({"members": {}}, "do not match"),
-        ({"extra": 1}, "has the keys"),
     ],
 )
 def test_a_wrong_manifest_is_rejected(changes, match):
@@ -123,13 +120,13 @@ def test_a_manifest_that_is_no_object_is_rejected(manifest):
     ],
 )
 def test_member_names_that_are_not_ours_are_rejected(name):
-    reject(forge([("state.json", STATE), (name, b"x")]), "unknown member|not used")
+    reject(forge([("state.json", STATE), (name, b"x")]), "unknown member")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_repeated_members_are_rejected():
     reject(forge([("state.json", STATE), ("state.json", STATE)]), "same name")
-    twice = [("manifest.json", manifest_of([])), ("manifest.json", b"{}")]
+    twice = [("manifest.json", manifest_of()), ("manifest.json", b"{}")]
     reject(seal(zip_up(twice)), "same name")
 
 
@@ -140,31 +137,6 @@ def test_missing_unused_and_reused_members_are_rejected():
     reject(forge_state(toy_state(state={"a_": link})), "missing or was used")
     both = toy_state(state={"a_": link, "b_": link})
     reject(forge_state(both, _0__npy=npy()), "missing or was used")
-
-
-def test_members_that_differ_from_the_manifest_are_rejected():
-    manifest = manifest_of([("state.json", STATE + b" ")])
-    pairs = [("manifest.json", manifest), ("state.json", STATE)]
-    reject(seal(zip_up(pairs)), "do not match the sizes and hashes")
-
-
-def test_too_many_members_are_rejected(monkeypatch):
-    monkeypatch.setattr(container, "MAX_MEMBERS", 50)
-    members = {"state.json": STATE} | {f"data/{i}.npy": npy() for i in range(60)}
-    reject(forge(members), "61|62 members")
-
-
-def test_bytes_between_members_are_rejected():
-    content = _pack(Toy(), "Toy")
-    body = content[:-93]
-    hole = b"hidden"
-    end = bytearray(content[-93:-71])
-    directory = struct.unpack("<I", end[16:20])[0]
-    shifted = bytes(end[:16]) + struct.pack("<I", directory + len(hole)) + b"\0\0"
-    reject(seal(body[:directory] + hole + body[directory:] + shifted), "no member")
-    reject(
-        seal(b"PK\x03\x04" + body + bytes(end[:20]) + b"\0\0"), "its place|no member"
-    )
 
 
 def patch_directory(content, offset, new):
@@ -179,17 +151,14 @@ def patch_directory(content, offset, new):
 @pytest.mark.parametrize(
     ("offset", "new", "match"),
     [
-        (8, b"\x01\x00", "not used"),  # encrypted
-        (8, b"\x08\x00", "not used"),  # sizes after the data
+        (8, b"\x01\x00", "zip structure"),  # encrypted
         (10, b"\x0c\x00", "unknown compression"),  # bzip2
         (10, b"\x63\x00", "unknown compression"),
         (16, b"abcd", "zip structure"),  # checksum
-        (20, b"\xff\xff\xff\x7f", "zip structure|its place"),  # packed size
-        (24, b"\xff\xff\xff\x7f", "zip bomb"),  # unpacked size
+        (24, b"\xff\xff\xff\x7f", "zip bomb"),  # size of the member
         (24, b"\x01\x00\x00\x00", "zip structure"),
-        (30, b"\x04\x00", "zip structure|not used"),  # extra field
         (42, b"\xff\xff\xff\x7f", "zip structure"),  # place
-        (42, b"\x10\x00\x00\x00", "zip structure|its place"),
+        (42, b"\x10\x00\x00\x00", "zip structure"),
     ],
 )
 def test_a_directory_that_lies_is_rejected(offset, new, match):
@@ -203,7 +172,7 @@ def test_a_zip_bomb_is_rejected_before_it_unpacks():
     chunk = bytes(2**20)
     packed = b"".join(packer.compress(chunk) for _ in range(huge // len(chunk)))
     assert huge > 500 * len(packed + packer.flush())
-    members = [("manifest.json", manifest_of([])), ("data/0.npy", bytes(huge))]
+    members = [("manifest.json", manifest_of()), ("data/0.npy", bytes(huge))]
     bomb = seal(zip_up(members, zipfile.ZIP_DEFLATED))
     del members
     tracemalloc.start()
@@ -211,12 +180,6 @@ def test_a_zip_bomb_is_rejected_before_it_unpacks():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
-
-
-def test_a_total_over_the_limit_is_rejected(monkeypatch):
-    monkeypatch.setattr(container, "MAX_UNPACKED_BYTES", 10_000)
-    members = {"state.json": STATE} | {f"data/{i}.txt": bytes(999) for i in range(10)}
-    reject(forge(members), "would unpack to")
 
 
 def test_a_file_over_the_limit_is_not_read(tmp_path, monkeypatch):
@@ -231,13 +194,6 @@ def test_a_file_over_the_limit_is_not_read(tmp_path, monkeypatch):
     assert not (tmp_path / "small").exists()
 
 
-@pytest.mark.parametrize("opening", [b"[", b'{"tuple":[', b'{"a":'])
-def test_deep_json_is_rejected_before_it_is_parsed(opening, monkeypatch):
-    monkeypatch.setattr(strict_json.json, "loads", None)
-    with pytest.raises(ModelFileError, match="nested"):
-        strict_json.parse_json(opening * 100_000, "state.json")
-
-
 def test_deep_json_is_rejected_in_a_file():
     reject(forge_state(b"[" * 100_000 + b"]" * 100_000), "nested 100000 deep")
 
@@ -245,12 +201,6 @@ def test_deep_json_is_rejected_in_a_file():
 def test_brackets_in_texts_are_not_depth():
     tree = toy_state(params={"size": '[{"' * 500})
     assert _unpack(forge_state(tree)).size == '[{"' * 500
-
-
-def test_long_json_is_rejected(monkeypatch):
-    monkeypatch.setattr(strict_json, "MAX_JSON_BYTES", 50)
-    with pytest.raises(ModelFileError, match="51 bytes"):
-        strict_json.parse_json(b'"' + b"x" * 49 + b'"', "state.json")
 
 
 @pytest.mark.parametrize(
@@ -280,88 +230,49 @@ BAD_VALUES = [
     {"tuple": [], "list": []},
     {"pickle": "gASV"},
     {"tuple": 1},
-    {"tuple": {"dict": []}},
-    {"range": 3},
-    {"range": [1, 2]},
     {"range": [1, 2, 0]},
     {"range": [1, 2.0, 1]},
-    {"range": [True, 2, 1]},
     {"range": [0, 2**40, 1]},
     {"range": [0, {"int": "-0x7" + 40 * "0"}, -1]},
-    {"dict": {}},
-    {"dict": [1]},
-    {"dict": [["a"]]},
     {"dict": [["a", 1, 2]]},
     {"dict": [["a", 1], ["a", 2]]},
     {"dict": [[1, 1], [True, 2]]},
-    {"dict": [[[], 1]]},
     {"dict": [[{"dict": []}, 1]]},
     {"int": 5},
-    {"int": "0b1"},
-    {"int": "0x"},
-    {"int": "0x1_0"},
     {"int": " 0x1"},
     {"float": "nan"},
-    {"float": 1.0},
-    {"float": "7ff8"},
     {"text": "data/0.npy"},
-    {"text": "state.json"},
     {"text": 0},
-    {"array": "manifest.json"},
     {"array": "../0.npy"},
-    {"array": None},
     {"numpy_str": 1},
-    {"numpy": {}},
     {"numpy": {"dtype": "O", "bytes": "00"}},
-    {"numpy": {"dtype": "|O8", "bytes": "0000000000000000"}},
     {"numpy": {"dtype": "<f3", "bytes": "000000"}},
-    {"numpy": {"dtype": "<f16", "bytes": "00" * 16}},
     {"numpy": {"dtype": "<f8", "bytes": "00"}},
     {"numpy": {"dtype": "<f8", "bytes": "zz" * 8}},
-    {"numpy": {"dtype": "<f8", "bytes": 0}},
     {"numpy": {"dtype": "<U1", "bytes": "00000000"}},
     {"numpy": {"dtype": "<M8[D]", "bytes": "00" * 8}},
-    {"numpy": {"bytes": "00", "dtype": "|u1"}},
     {"object_array": {"shape": [2], "items": ["a"]}},
     {"object_array": {"shape": [-1], "items": ["a"]}},
-    {"object_array": {"shape": "2", "items": ["a"]}},
-    {"object_array": {"shape": [1.0], "items": ["a"]}},
-    {"object_array": {"shape": [1] * 65, "items": ["a"]}},
     {"object_array": {"shape": [10**18, 10**18], "items": []}},
     {"object_array": {"shape": [1], "items": [[1]]}},
     {"object_array": {"shape": [1], "items": [toy_state()]}},
-    {"object_array": {"shape": [1], "items": "a"}},
-    {"csr_matrix": {}},
     {"csr_matrix": {"shape": [1, 1], "data": 1, "indices": 2, "indptr": 3}},
     {"csc_matrix": {}},
-    {"estimator": None},
     {"estimator": {"class": "Toy"}},
     {"estimator": {"class": "Toy", "params": [], "state": {}}},
-    {"estimator": {"class": "Toy", "params": {}, "state": []}},
     toy_state(name=None),
     toy_state(name="os.system"),
-    toy_state(name="Stranger"),
-    toy_state(name="builtins.eval"),
-    toy_state(params={"self": 1}),
     toy_state(params={"unknown": 1}),
-    toy_state(params={"": 1}),
     toy_state(state={"size": 1}),
     toy_state(state={"callback": 1}),
     toy_state(state={"cache_": 1}),
     toy_state(state={"_metadata_request": 1}),
     toy_state(state={"predict": 1}),
-    toy_state(state={"area": 1}),
     toy_state(state={"get_params": 1}),
     toy_state(state={"_unsaved_params": []}),
-    toy_state(state={"_repr_html_": 1}),
     toy_state(state={"__class__": "x"}),
-    toy_state(state={"__dict__": {"dict": []}}),
-    toy_state(state={"__reduce__": 1}),
-    toy_state(state={"__sklearn_tags__": 1}),
     toy_state(state={"__private": 1}),
     toy_state(state={"a b": 1}),
-    toy_state(state={"1": 1}),
-    toy_state(state={"": 1}),
     toy_state({"names": ["a"]}, {"weights_": [1, 2]}, "Checked"),
     toy_state({"names": 1}, {"weights_": 2}, "Checked"),
 ]
@@ -376,11 +287,6 @@ def test_a_tree_that_we_would_not_write_is_rejected(value, place):
         "deep": toy_state(params={"inner": [{"dict": [["k", {"tuple": [value]}]]}]}),
     }[place]
     reject(forge_state(tree), ".")
-
-
-@pytest.mark.parametrize("tree", [None, [], {}, {"tuple": []}, 1, {"estimator": []}])
-def test_a_state_that_is_no_estimator_is_rejected(tree):
-    reject(forge_state(tree), "estimator|Toy")
 
 
 def test_an_unknown_parameter_hints_at_the_versions():

@@ -123,19 +123,6 @@ def test_a_number_in_a_part_of_a_date_takes_no_memory():
         check_plain(plain)
 
 
-def test_infinite_coefficients_are_rejected():
-    members, class_name = file_of("graph_ranker")
-    (array,) = [
-        name
-        for name, content in members.items()
-        if fitted("graph_ranker").coef_.tobytes() in content
-    ]
-    content = bytearray(members[array])
-    content[-8:] = np.array(np.inf).tobytes()
-    with pytest.raises(ModelFileError, match=r"GraphRanker\.coef_ is not finite"):
-        _unpack(forge({**members, array: bytes(content)}, **{"class": class_name}))
-
-
 def test_an_attribute_that_no_fit_leaves_is_rejected():
     members, class_name = file_of("auc_svc")
     tree = json.loads(members["state.json"])
@@ -156,12 +143,6 @@ def test_an_attribute_that_no_fit_leaves_is_rejected():
     [
         ("table_encoder", b'["name","size"]', b'["name","x"]', "names of columns"),
         ("auto_ranker", b'"items":["size",', b'"items":["x",', "other columns"),
-        (
-            "table_model_trees",
-            b'"categorical_features_":[1,',
-            b'"categorical_features_":[',
-            "what is a category",
-        ),
     ],
 )
 def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, problem):

@@ -10,7 +10,8 @@ import pytest
 
 from aucmax.exceptions import ModelFileError
 from aucmax.metrics import survival_target
-from aucmax.model_selection import MODELS, table_model
+from aucmax.model_selection import MODELS, AutoRanker
+from aucmax.model_selection.models import named_candidate
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
@@ -31,16 +32,17 @@ TARGET = np.where(np.nan_to_num(SIZE) + (KIND == "red") > 0.4, "yes", "no")
 @cache
 def fitted(name):
     """A model of few trees, whose text is checked in no time."""
-    model = table_model(name, target="bought")
-    if "n_estimators" in model.estimator.get_params():
-        model.set_params(estimator__n_estimators=20)
-    if name == "auto":
-        models = ["logistic", "lightgbm-small"]
-        model.set_params(estimator__models=models, estimator__folds=2)
+    few = {"n_estimators": 20} if "n_estimators" in defaults(name) else {}
+    models = ["logistic", "lightgbm-small"] if name == "auto" else [(name, few)]
+    model = AutoRanker(models=models, folds=2, time_limit=None)
     if MODELS[name].learns_survival:
         is_event = TARGET == "yes"
         return model.fit(TABLE, survival_target(is_event, np.where(is_event, 1.0, 2.0)))
     return model.fit(TABLE, TARGET)
+
+
+def defaults(name):
+    return named_candidate(name).estimator.get_params()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -55,7 +57,7 @@ def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
 
 
 def booster_file():
-    members = take_apart(_pack(fitted("lightgbm"), "TableModel"))
+    members = take_apart(_pack(fitted("lightgbm"), "AutoRanker"))
     del members["manifest.json"]
     (text,) = [name for name in members if name.endswith(".txt")]
     return members, text
@@ -76,7 +78,7 @@ def test_hostile_trees_do_not_reach_lightgbm(old, new, monkeypatch):
     members[text] = members[text].replace(old, new, 1)
     monkeypatch.setattr("lightgbm.Booster", None)
     with pytest.raises(ModelFileError, match="not a valid LightGBM model text"):
-        _unpack(forge(members, **{"class": "TableModel"}))
+        _unpack(forge(members, **{"class": "AutoRanker"}))
 
 
 def test_trees_of_another_type_are_rejected():
@@ -85,7 +87,7 @@ def test_trees_of_another_type_are_rejected():
     assert state != members["state.json"]
     del members[text]
     with pytest.raises(ModelFileError, match="model_text_ is not of type str"):
-        _unpack(forge({**members, "state.json": state}, **{"class": "TableModel"}))
+        _unpack(forge({**members, "state.json": state}, **{"class": "AutoRanker"}))
 
 
 @pytest.mark.slow
@@ -94,7 +96,7 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
     # models of one class differ in their parameters, so they share the trials
     files = []
     for name in (name for name, choice in MODELS.items() if choice.home == home):
-        files.append(take_apart(_pack(fitted(name), "TableModel")))
+        files.append(take_apart(_pack(fitted(name), "AutoRanker")))
         del files[-1]["manifest.json"]
     rng, rejected = random.Random(home), 0
     for trial in range(N_TRIALS):
@@ -104,7 +106,7 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
         container[key] = rng.choice(ODD)
         changed = {**members, "state.json": compact(tree)}
         try:
-            _unpack(forge(changed, **{"class": "TableModel"}))
+            _unpack(forge(changed, **{"class": "AutoRanker"}))
         except ModelFileError:
             rejected += 1
     assert rejected > N_TRIALS // 4

@@ -70,11 +70,11 @@ def test_logits_of_every_precision_and_of_one_column_are_taken(door, kind):
 
 
 def test_weights_and_queries_are_rejected_by_row():
-    with pytest.raises(ValueError, match="row 1 is -1"):
+    with pytest.raises(ValueError, match="row 1 weighs -1"):
         PairLogisticLoss()(S, Y, sample_weight=torch.tensor([1.0, -1.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match=r"shape \(4,\), got \(3,\)"):
+    with pytest.raises(ValueError, match="sample_weight has 3 rows"):
         PairLogisticLoss()(S, Y, sample_weight=torch.ones(3))
-    with pytest.raises(ValueError, match=r"qid must have shape \(4,\)"):
+    with pytest.raises(ValueError, match="qid has 3 rows"):
         PairLogisticLoss()(S, Y, qid=torch.ones(3))
 
 

@@ -78,39 +78,6 @@ def test_intervals_are_those_of_the_library():
         metric.compute()
 
 
-@pytest.mark.parametrize("bits", [8, 12, 16, 24])
-def test_cells_state_an_error_that_holds(bits):
-    scores, labels = data(5000)
-    metric = fed(AUROC(cell_bits=bits), scores, labels)
-    exact = roc_auc_score(labels.numpy(), scores.numpy())
-    assert abs(metric.compute().item() - exact) <= metric.error
-    assert metric.error <= {8: 0.5, 12: 0.02, 16: 1e-3, 24: 1e-5}[bits]
-    found, expected = metric.interval(), auc_interval(labels.numpy(), scores.numpy())
-    if bits == 24:
-        ends = [found.low, found.high, found.standard_error]
-        exact_ends = [expected.low, expected.high, expected.standard_error]
-        np.testing.assert_allclose(ends, exact_ends, rtol=1e-4)
-    metric.reset()
-    with pytest.raises(NotEnoughClassesError, match="0 positives and 0 negatives"):
-        metric.compute()
-
-
-def test_cells_are_exact_for_scores_they_tell_apart_of_either_sign():
-    scores = torch.tensor([-2.0, -1.0, -0.0, 0.0, 1.0, 2.0, -1e30, 1e30])
-    labels = torch.tensor([0, 1, 0, 1, 0, 1, 1, 0])
-    metric = fed(AUROC(cell_bits=16), scores, labels)
-    assert metric.compute().item() == pytest.approx(roc_auc_score(labels, scores))
-    assert metric.error == 0.5 / 16  # the two zeros
-
-
-def test_memory_of_cells_does_not_grow():
-    metric = AUROC(cell_bits=10)
-    for _ in range(5):
-        metric.update(*data())
-    assert metric._scores == []
-    assert metric._counts.nbytes == 2 * 2**10 * 8
-
-
 def test_half_precision_is_taken_as_it_is():
     scores, labels = data()
     half = scores.to(torch.bfloat16)
@@ -136,7 +103,5 @@ def test_bad_input_is_rejected_and_leaves_no_trace(scores, labels, message):
 
 
 def test_bad_parameters_are_rejected():
-    with pytest.raises(ValueError, match="cell_bits must be from 8 to 24"):
-        AUROC(cell_bits=40)
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
         PartialAUROC((0.3, 0.1))

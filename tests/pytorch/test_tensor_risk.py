@@ -1,10 +1,5 @@
 """The losses in operations on tensors are those of the kernels, also in a graph."""
 
-import os
-import shutil
-import sysconfig
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -133,23 +128,12 @@ def test_first_and_second_derivatives_pass_the_checks_of_torch(name, options):
 
 
 @pytest.mark.usefixtures("on_tensors")
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32])
-def test_logits_of_any_precision_are_summed_in_full(kind):
-    logits, labels = data(n_rows=3000, kind=kind)
-    value, slope = value_and_gradient(PairLogisticLoss(), logits, labels)
-    exact = PairLogisticLoss()(logits.detach().double(), labels)
-    assert value.dtype == torch.float32
-    assert slope.dtype == kind
-    assert value.item() == pytest.approx(exact.item(), rel=1e-6)
-
-
-@pytest.mark.usefixtures("on_tensors")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"logits": torch.full((60,), torch.nan)}, "row 0 is nan in call 1"),
         ({"labels": torch.full((60,), 0.3)}, "Soft labels"),
-        ({"sample_weight": -torch.ones(60)}, "row 0 is -1"),
+        ({"sample_weight": -torch.ones(60)}, "row 0 weighs -1"),
         ({"sample_weight": torch.ones(3)}, r"shape \(60,\), got \(3,\)"),
         ({"qid": torch.ones(3)}, r"shape \(60,\), got \(3,\)"),
     ],
@@ -158,14 +142,6 @@ def test_bad_values_are_named_on_any_device(change, message):
     logits, labels = data()
     with pytest.raises(ValueError, match=message):
         PairLogisticLoss()(**{"logits": logits, "labels": labels, **change})
-
-
-@pytest.mark.usefixtures("on_tensors")
-def test_a_range_below_one_row_is_rejected_on_any_device():
-    logits, labels = torch.randn(80), torch.arange(80) % 4 == 0
-    with pytest.raises(ValueError, match="needs 100 of them, a batch of about 134"):
-        PartialAUCLoss((0, 0.01))(logits, labels)
-    PartialAUCLoss((0, 1 / 60))(logits, labels)
 
 
 @pytest.fixture
@@ -200,31 +176,6 @@ def test_a_compiled_step_is_one_graph(compiler, name, option):
     torch.testing.assert_close(found, expected)
 
 
-def can_compile():
-    """Whether there is what the default backend of PyTorch needs on a processor."""
-    compilers = (os.environ.get("CXX", "g++"), "clang++")
-    headers = Path(sysconfig.get_path("include")) / "Python.h"
-    return any(map(shutil.which, compilers)) and headers.is_file()
-
-
-@pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its backend
-@pytest.mark.skipif(not can_compile(), reason="there is no C++ compiler")
-def test_the_default_backend_compiles_a_step(tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    torch.compiler.reset()
-    features, labels = torch.randn(60, 3), torch.arange(60) % 3 == 0
-    layer, loss = torch.nn.Linear(3, 1), PairLogisticLoss()
-
-    def step(features, labels):
-        return loss(layer(features).squeeze(1), labels)
-
-    compiled = torch.compile(step, fullgraph=True)
-    found = torch.autograd.grad(compiled(features, labels), layer.weight)
-    expected = torch.autograd.grad(step(features, labels), layer.weight)
-    torch.testing.assert_close(found, expected)
-    torch.compiler.reset()
-
-
 def test_compiled_code_shows_bad_values_as_nan(compiler):
     loss = compiler(PartialAUCLoss((0.0, 0.1)))
     logits, labels = torch.randn(60), (torch.arange(60) % 3 == 0).float()
@@ -236,22 +187,9 @@ def test_compiled_code_shows_bad_values_as_nan(compiler):
     assert loss(logits, torch.zeros(60)) == 0.0
 
 
-def test_a_loss_without_a_form_on_tensors_breaks_the_graph_and_goes_on():
+def test_a_loss_without_a_form_on_tensors_breaks_the_graph_and_continues():
     torch.compiler.reset()
     loss, labels = LambdaLoss("mauc"), torch.arange(60) % 3
     logits = data()[0].detach()
     compiled = torch.compile(lambda s: 2.0 * loss(s, labels), backend="eager")
     torch.testing.assert_close(compiled(logits), 2.0 * loss(logits, labels))
-
-
-def test_a_hundred_thousand_rows_have_the_same_gradient():
-    generator = torch.Generator().manual_seed(0)
-    logits = torch.randn(100_000, generator=generator).requires_grad_()
-    labels = torch.rand(100_000, generator=generator) < 0.1
-    expected = value_and_gradient(PairLogisticLoss(), logits, labels)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_evaluation, "by_kernels", lambda scores: False)
-        found = value_and_gradient(PairLogisticLoss(), logits, labels)
-    torch.testing.assert_close(found[0], expected[0], rtol=1e-6, atol=0.0)
-    scale = expected[1].abs().max()
-    torch.testing.assert_close(found[1] / scale, expected[1] / scale, rtol=0, atol=1e-6)

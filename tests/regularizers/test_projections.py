@@ -4,10 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aucmax.regularizers.elastic_net import ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLassoBall
-from aucmax.regularizers.l1 import L1Ball
+from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.regularizers.l2 import L2Ball
 
 RATIOS = [0.0, 1e-6, 0.3, 0.9, 1.0 - 1e-6, 1.0]
@@ -211,3 +213,18 @@ def test_support_is_reached_inside_and_bounded_by_the_dual(radius, l1_ratio):
         else:
             dual = mu * radius if square == 0.0 else np.inf
         assert found <= dual * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.0, 7.0])
+@given(seed=st.integers(0, 200))
+def test_the_projection_onto_the_simplex_is_the_nearest_point(radius, seed):
+    generator = np.random.default_rng(seed)
+    point = 3.0 * generator.normal(size=generator.integers(1, 9))
+    nearest = Simplex(radius).prox(point)
+    assert nearest.min() >= 0.0
+    assert nearest.sum() == pytest.approx(radius)
+    # of all vertices, none is on the other side
+    towards = (point - nearest) @ (radius * np.eye(point.size) - nearest).T
+    assert towards.max() <= 1e-9
+    bound = Simplex(radius).lower_bound(0.3, point)
+    assert bound == pytest.approx(0.3 + min(radius * point))

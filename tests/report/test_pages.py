@@ -14,7 +14,7 @@ from aucmax.model_selection import AutoRanker, compare_models
 from aucmax.model_selection.goals import choose_goal
 from aucmax.report import report_comparison, report_model
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
-from aucmax.tables import TableModel, encode_target
+from aucmax.tables import encode_target
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -176,7 +176,7 @@ def test_two_rows_of_a_class_are_enough():
 def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
-    model = TableModel(GaussianNB(), pos_label="sick").fit(X, y)
+    model = AutoRanker(models=[GaussianNB()], folds=2, pos_label="sick").fit(X, y)
     found = importance_of(model, X, target, choose_goal(target), "rows")
     assert len(found.result.column) == 40
     assert {"age", SCRIPT, "kind"} <= set(found.result.column)
@@ -186,8 +186,8 @@ def test_wide_tables_try_the_columns_that_separate_the_classes():
 
 def test_a_model_is_reported_on_other_rows():
     X, y = table(600)
-    model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
-    report = report_model(model, X[300:], y[300:], fpr_range=(0, 0.2))
+    model = AutoRanker(models=["logistic"], folds=2).fit(X[:300], y[:300])
+    report = report_model(model, X[300:], y[300:], fpr_range=(0, 0.2), name="mine")
     row = report.contents.models[0]
     assert row.name == "mine"
     assert report.contents.fpr_range == (0, 0.2)
@@ -214,7 +214,7 @@ def test_an_auto_ranker_is_reported_with_its_parts():
 
 def test_rows_of_training_are_recognised():
     X, y = table(600)
-    model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
+    model = AutoRanker(models=["logistic"], folds=2).fit(X[:300], y[:300])
     for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
         said = report_model(model, X[rows], y[rows]).contents
         assert any("was fitted to" in notice for notice in said.notices) == is_known
@@ -223,7 +223,7 @@ def test_rows_of_training_are_recognised():
 
 def test_probabilities_of_a_calibrated_model_are_compared_with_the_labels():
     X, y = table(600)
-    model = TableModel(LogisticRegression(), name="mine", calibrate="sigmoid")
+    model = AutoRanker(models=["logistic"], folds=2, calibrate="sigmoid")
     model.fit(X[:300], y[:300])
     page = report_model(model, X[300:], y[300:]).html()
     chances = model.predict_proba(X[300:])[:, 1]
@@ -243,7 +243,7 @@ def test_any_classifier_of_arrays_is_reported():
 
 def test_a_model_that_ranks_nothing_is_rejected():
     X, y = table()
-    model = TableModel(DecisionTreeClassifier(min_samples_leaf=300))
+    model = AutoRanker(models=[DecisionTreeClassifier(min_samples_leaf=300)], folds=2)
     with pytest.warns(ConstantScoresWarning, match="gives all rows the same score"):
         model.fit(X, y)
     with pytest.raises(ValueError, match="the same score"):
@@ -252,7 +252,7 @@ def test_a_model_that_ranks_nothing_is_rejected():
 
 def test_groups_are_a_column_of_the_table_or_values():
     rows, y = table(600)
-    model = TableModel(LogisticRegression()).fit(rows[:300], y[:300])
+    model = AutoRanker(models=["logistic"], folds=2).fit(rows[:300], y[:300])
     other, truth = rows[300:], y[300:]
     by_name = report_model(model, other, truth, by="kind").contents.groups
     values = other["kind"].to_list()
@@ -260,6 +260,6 @@ def test_groups_are_a_column_of_the_table_or_values():
     assert by_name[0] == "kind"
     assert by_value[0] is None
     assert by_name[1].as_dict() == by_value[1].as_dict()
-    assert by_name[1].threshold == model.threshold_
+    assert by_name[1].threshold == model.decision_threshold_
     with pytest.raises(ValueError, match="X has no column 'x'"):
         report_model(model, other, truth, by="x")

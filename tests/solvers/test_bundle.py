@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.elastic_net import ElasticNet
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
-from aucmax.regularizers.l1 import L1, Simplex
 from aucmax.risks import PairHinge, PartialHinge
-from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
@@ -153,27 +151,3 @@ def test_group_lasso_needs_few_passes():
         solution = BundleSolver(StoppingRule(1e-3)).minimize(objective, regularizer)
         assert solution.converged
         assert objective.n_passes <= 60
-
-
-def test_level_method_minimises_the_l1_penalty():
-    for risk in RISKS:
-        objective = problem(risk)
-        truth = optimum(objective, "l1", risk)
-        for tol in (1e-2, 1e-7):
-            solver = LevelBundleSolver(StoppingRule(tol))
-            solution = solver.minimize(problem(risk), L1())
-            assert solution.converged
-            assert solution.value - solution.gap <= truth * (1.0 + 1e-7)
-            assert truth * (1.0 - 1e-7) <= solution.value <= truth * (1.0 + tol + 1e-7)
-            w = solution.point.parameters
-            value = np.abs(w).sum() + 10.0 * objective.risk_value(objective.at(w))
-            assert solution.value == pytest.approx(value)
-        start = Start(solution.point, solution.cuts)
-        warm = LevelBundleSolver(StoppingRule(1e-6)).minimize(objective, L1(), start)
-        assert warm.n_iter <= 2
-        assert warm.value == pytest.approx(value)
-
-
-def test_a_set_without_a_proximal_operator_is_rejected():
-    with pytest.raises(IncompatibleError, match="Simplex has no prox"):
-        BundleSolver(StoppingRule()).minimize(problem(), Simplex())

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.regularizers.elastic_net import ElasticNet
-from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l1 import L1, L1Ball, Simplex
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.solvers import choice
 from aucmax.solvers.solver import Start
@@ -116,7 +116,6 @@ def test_every_iteration_counts_when_one_solver_hands_over_to_another():
     X, y = wide()
     seen = []
     AUCSVC(30.0, penalty="l1", callback=seen.append).fit(X, y)
-    assert len(seen) > 20
     assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
 
 
@@ -127,19 +126,19 @@ def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     machine = AUCSVC(30.0, penalty=penalty)
     alone = machine.fit(X, y).objective_
     assert machine.n_passes_ < 60
-    rules = with_stages("20 cutting planes", 20, 2, None)
+    rules = with_stages("Newton steps over", 2, None)
     monkeypatch.setitem(
         choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
     )
     machine.fit(X, y)
-    assert machine.n_iter_ > 22
+    assert machine.n_iter_ > 2
     assert machine.dual_gap_ <= 1e-3 * machine.objective_
     assert machine.objective_ == pytest.approx(alone, rel=2e-3)
 
 
 def test_cutting_planes_take_over_from_newton_steps_and_keep_counting(monkeypatch):
     X, y = rare_class(300)
-    rules = with_stages("Newton steps", 3, None)
+    rules = with_stages("Newton steps;", 3, None)
     monkeypatch.setitem(
         choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
     )
@@ -163,14 +162,18 @@ def test_no_second_solver_takes_over_where_the_first_was_stopped_on_purpose():
 class Shape:
     """The parts of an objective that rules look at."""
 
-    def __init__(self, n_rows, n_columns, is_smooth=False, is_smoothable=True):
+    def __init__(
+        self, n_rows, n_columns, is_smooth=False, is_smoothable=True, least_value=0.0
+    ):
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
-        self.n_parameters = n_columns
+        self.n_rows, self.n_parameters = n_rows, n_columns
+        self.forms_columns = False
+        self.least_value = least_value
         self.risk = SimpleNamespace(
             is_smooth=is_smooth,
             can_be_smoothed=is_smoothable,
             is_convex=True,
-            least_value=0.0,
+            least_value=least_value,
         )
 
 
@@ -184,14 +187,15 @@ class Shape:
         (Shape(1000, 10, is_smoothable=False), L2(), 1e-3, "bundle"),
         (Shape(20_000, 2000), L2(), 1e-3, "bundle"),
         (Shape(100, 900), L2(), 1e-3, "bundle, smoothed"),
-        (Shape(100, 2000), L1(), 1e-3, "20 cutting planes,"),
-        (Shape(100, 2000), ElasticNet(), 1e-3, "20 cutting planes,"),
+        (Shape(100, 2000), L1(), 1e-3, "Newton steps over"),
+        (Shape(100, 20), ElasticNet(), 1e-3, "Newton steps over"),
         (Shape(100, 2000), ElasticNet(0.0), 1e-3, "bundle, smoothed"),
-        (Shape(100, 2000, is_smoothable=False), L1(), 1e-3, "level bundle"),
-        (Shape(100, 2000), L1Ball(), 1e-3, "level bundle"),
-        (Shape(6000, 2000), L1(), 1e-3, "level bundle"),
-        (Shape(10_000, 2000), L1(), 1e-3, "level bundle"),
-        (Shape(20_000, 2000), L1(), 1e-3, "level bundle"),
+        (Shape(100, 2000, is_smoothable=False), L1(), 1e-3, "bundle, smoothed"),
+        (Shape(100, 2000), L1Ball(), 1e-3, "bundle, smoothed"),
+        (Shape(6000, 2000), L1(), 1e-3, "bundle, smoothed"),
+        (Shape(20_000, 2000), L1(), 1e-3, "bundle"),
+        (Shape(100, 50, least_value=-np.inf), L1Ball(), 1e-3, "Newton steps over"),
+        (Shape(100, 50, least_value=-np.inf), Simplex(), 1e-3, "Newton steps over"),
     ],
 )
 def test_the_first_rule_that_holds_decides(objective, regularizer, tol, then):

@@ -8,10 +8,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from aucmax import AutoRanker
 from aucmax.exceptions import ColumnsWarning
-from aucmax.tables import TableEncoder, TableModel
+from aucmax.metrics import roc_auc_scorer
+from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 
 START = dt.date(2024, 1, 1)
@@ -63,7 +65,7 @@ def test_random_days_do_not_move_the_alerts_when_the_month_changes(view):
         ), y
 
     table, y = sample(2000, 0)
-    model = TableModel(estimators[view], view=view).fit(table, y)
+    model = make_pipeline(TableEncoder(view=view), estimators[view]).fit(table, y)
     shares = []
     for first_day in (0, 30, 400):
         new, _ = sample(5000, first_day)
@@ -87,10 +89,10 @@ def test_the_age_between_two_dates_is_a_feature_that_later_rows_keep(is_text):
     table, y = sample(0)
     for model in (LogisticRegression(), LambdaMART(n_estimators=20)):
         view = "trees" if isinstance(model, LambdaMART) else "linear"
-        fitted = TableModel(model, view=view).fit(table, y)
-        assert "end:days since start" in fitted.encoder_.get_feature_names_out()
-        assert fitted.score(*sample(3000)) > 0.95
-    assert {"start", "end"} == {c["name"] for c in fitted.encoder_.columns_}
+        fitted = make_pipeline(TableEncoder(view=view), model).fit(table, y)
+        assert "end:days since start" in fitted[0].get_feature_names_out()
+        assert roc_auc_scorer()(fitted, *sample(3000)) > 0.95
+    assert {"start", "end"} == {c["name"] for c in fitted[0].columns_}
 
 
 def test_ages_count_from_a_date_that_is_the_same_in_all_rows():
@@ -119,7 +121,7 @@ def test_missing_dates_have_one_indicator_and_no_age():
     ]  # fmt: skip
     assert np.isfinite(encoder.transform(table)).all()
     parts = [part.name for part in encoder._parts()]
-    ages = encoder.transform_for_trees(table)[:, parts.index("end:days since start")]
+    ages = encoder.matrix(table, "trees")[:, parts.index("end:days since start")]
     assert np.isnan(ages[[0, -1]]).all()
     assert np.isfinite(ages[1:-1]).all()
 
@@ -137,11 +139,11 @@ def test_categories_with_an_order_keep_it(kind):
     encoder = TableEncoder().fit(table)
     assert encoder.dropped_ == {}
     assert encoder.categorical_features_ == []
-    np.testing.assert_array_equal(encoder.transform_for_trees(table)[:, 0], codes)
+    np.testing.assert_array_equal(encoder.matrix(table, "trees")[:, 0], codes)
     assert encoder.transform(table).shape[1] == 7
     # new rows may be strings
     new = table.iloc[:50].astype(str)
-    np.testing.assert_array_equal(encoder.transform_for_trees(new)[:, 0], codes[:50])
+    np.testing.assert_array_equal(encoder.matrix(new, "trees")[:, 0], codes[:50])
     unordered = table.assign(x=table["x"].cat.as_unordered())
     assert TableEncoder().fit(unordered).categorical_features_ == [0]
 

@@ -181,7 +181,7 @@ def test_columns_are_found_by_name_in_any_order_and_others_ignored():
     shuffled = table.select(table.columns[::-1]).with_columns(extra=pl.lit("x"))
     np.testing.assert_array_equal(encoder.transform(shuffled), encoder.transform(table))
     np.testing.assert_array_equal(
-        encoder.transform_for_trees(shuffled), encoder.transform_for_trees(table)
+        encoder.matrix(shuffled, "trees"), encoder.matrix(table, "trees")
     )
 
 
@@ -348,7 +348,7 @@ def test_no_finite_table_gives_an_infinity_or_nan(train, new):
     )
     for frame in (table, rows):
         assert np.isfinite(encoder.transform(frame)).all()
-        assert not np.isinf(encoder.transform_for_trees(frame)).any()
+        assert not np.isinf(encoder.matrix(frame, "trees")).any()
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30), st.integers(-200, 200))
@@ -369,14 +369,14 @@ def test_scaling_keeps_the_order_of_numbers(values):
     table = pl.DataFrame({"x": ordered})
     for matrix in (
         TableEncoder().fit_transform(table),
-        TableEncoder().fit(table).transform_for_trees(table),
+        TableEncoder().fit(table).matrix(table, "trees"),
     ):
         assert (np.diff(matrix[:, 0]) >= 0).all()
 
 
 def test_trees_see_gaps_as_nan_and_categories_as_codes():
     encoder = TableEncoder().fit(patients())
-    matrix = encoder.transform_for_trees(patients())
+    matrix = encoder.matrix(patients(), "trees")
     names = [part.name for part in encoder._parts()]
     assert [names[i] for i in encoder.categorical_features_] == [
         "sex", "visit:month", "visit:weekday", "smoker",
@@ -415,7 +415,7 @@ def test_sparse_matrices_stay_sparse_and_scale_like_their_dense_copy():
     for j in (0, 1):
         filled = scaled[dense[:, j] != 0, j]
         assert np.mean(filled**2) == pytest.approx(1)
-    trees = encoder.transform_for_trees(sparse.csr_array(dense)).toarray()
+    trees = encoder.matrix(sparse.csr_array(dense), "trees").toarray()
     assert 0.5 <= trees[1, 0] <= 4
     assert trees[2, 0] == 2 * trees[1, 0]
 

@@ -19,8 +19,7 @@ from aucmax.metrics import roc_auc_score, roc_auc_scorer
 from aucmax.model_selection import compare_models
 from aucmax.plots import ROCCurveDisplay
 from aucmax.report import report_model
-from aucmax.tables import TableModel, encode_target
-from persistence.forgery import forge, take_apart
+from aucmax.tables import encode_target
 
 # the event, the other label, and the share of events
 NAMES = [("bad", "good", 0.21), ("diseased", "healthy", 0.3), ("fraud", "ok", 0.1)]
@@ -44,7 +43,7 @@ def quick_auto(**options):
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.PositiveClassWarning")
 def test_the_second_label_is_positive_in_every_model(event, other, share):
     X, y = rows(event, other, share)
-    models = [TableModel(LogisticRegression()), quick_auto(), AUCSVC()]
+    models = [quick_auto(), AUCSVC()]
     areas = []
     for model in models:
         model.fit(X, y)
@@ -67,17 +66,13 @@ def test_the_second_label_is_positive_in_every_model(event, other, share):
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)
 @pytest.mark.parametrize("scoring", ["roc_auc", roc_auc_scorer()], ids=str)
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.PositiveClassWarning")
-def test_cross_validation_of_a_table_model_is_that_of_its_model(
+def test_cross_validation_of_an_auto_ranker_is_that_of_its_model(
     event, other, share, scoring
 ):
     X, y = rows(event, other, share)
     folds = KFold(6, shuffle=True, random_state=1)
     plain = cross_val_score(LogisticRegression(), X, y, scoring=scoring, cv=folds)
-    raw = TableModel(LogisticRegression(), view="frame")
-    found = cross_val_score(raw, pl.DataFrame(X), y, scoring=scoring, cv=folds)
-    np.testing.assert_allclose(found, plain, atol=1e-12)
-    encoded = TableModel(LogisticRegression())
-    found = cross_val_score(encoded, X, y, scoring=scoring, cv=folds)
+    found = cross_val_score(quick_auto(), X, y, scoring=scoring, cv=folds)
     np.testing.assert_allclose(found, plain, atol=0.05)
 
 
@@ -85,11 +80,7 @@ def test_cross_validation_of_a_table_model_is_that_of_its_model(
 def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     X, y = rows(event, other, share)
     scorer = roc_auc_scorer(pos_label=event)
-    for model in (
-        TableModel(LogisticRegression(), pos_label=event),
-        quick_auto(pos_label=event),
-    ):
-        model.fit(X, y)
+    for model in (quick_auto(pos_label=event).fit(X, y),):
         assert model.classes_.tolist() == [other, event]
         area = roc_auc_score(y == event, model.decision_function(X))
         assert area > 0.9
@@ -105,14 +96,6 @@ def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     assert comparison.target.grading.positive == event
     assert not any(one.kind == "positive class" for one in comparison.notices)
     assert encode_target(y, pos_label=event).grading.positive == event
-
-
-def test_the_class_never_flips_between_folds_near_one_half():
-    X, y = rows("left", "right", 0.51, 300)
-    for seed in range(5):
-        for train, _ in KFold(6, shuffle=True, random_state=seed).split(X):
-            model = TableModel(LogisticRegression()).fit(X[train], y[train])
-            assert model.classes_.tolist() == ["left", "right"]
 
 
 def test_an_auto_ranker_and_a_comparison_state_the_choice():
@@ -162,7 +145,6 @@ def test_a_frequent_class_whose_other_reads_like_an_event_is_warned_of(
         lambda labels: roc_auc_score(labels, scores),
         lambda labels: auc_interval(labels, scores),
         encode_target,
-        TableModel(LogisticRegression()).fit,
         quick_auto().fit,
     ]
     for call in calls:
@@ -175,7 +157,7 @@ def test_a_frequent_class_whose_other_reads_like_an_event_is_warned_of(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         roc_auc_score(y, scores, pos_label=other)
-        TableModel(LogisticRegression(), pos_label=other).fit(X, y)
+        quick_auto(pos_label=other).fit(X, y)
 
 
 @pytest.mark.parametrize("words", [("disease", "disease-free"), ("a", "b")])
@@ -194,7 +176,6 @@ def test_the_shell_ranks_the_event_first_and_stores_it(tmp_path, event, other, s
     assert run.exit_code == 0, run.output
     assert f"column 'y' is '{event}', not '{other}'" in run.output
     model = aucmax.load(path)
-    assert model.pos_label == event
     assert model.classes_.tolist() == [other, event]
     assert (
         roc_auc_score(
@@ -218,14 +199,3 @@ def test_the_shell_takes_the_rarer_of_two_words_without_meaning(tmp_path):
     run = CliRunner().invoke(main, ["fit", *arguments, "--output", str(path)])
     assert run.exit_code == 0, run.output
     assert aucmax.load(path).classes_.tolist() == ["left", "right"]
-
-
-def test_a_model_file_with_the_former_name_of_pos_label_loads(tmp_path):
-    X, y = rows("bad", "good", 0.21)
-    path = tmp_path / "m.aucmax"
-    aucmax.save(TableModel(LogisticRegression(), pos_label="bad").fit(X, y), path)
-    members = take_apart(path.read_bytes())
-    del members["manifest.json"]
-    members["state.json"] = members["state.json"].replace(b'"pos_label"', b'"positive"')
-    path.write_bytes(forge(members, **{"class": "TableModel"}))
-    assert aucmax.load(path).pos_label == "bad"

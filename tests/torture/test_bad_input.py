@@ -5,18 +5,16 @@ Each call ends by a ValueError or a TypeError that names the argument.
 
 import inspect
 import warnings
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax import decisions, metrics, plots
-from aucmax.tables import TableModel
 
 N = 24
 RNG = np.random.default_rng(0)
@@ -210,7 +208,6 @@ def estimators():
         found = getattr(aucmax, name)
         if inspect.isclass(found) and hasattr(found, "fit") and name != "GraphRanker":
             yield pytest.param(found, id=name)
-    yield pytest.param(partial(TableModel, LogisticRegression()), id="TableModel")
 
 
 def small(kind):

@@ -10,11 +10,10 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.linear_model import LogisticRegression
 
+from aucmax import AutoRanker
 from aucmax.cli.reading import Source
 from aucmax.cli.score import known_columns
-from aucmax.tables import TableModel
 from torture.amount import times
 
 N_ROWS = 40
@@ -135,9 +134,10 @@ def fitted(path, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = Source(path, decimal=decimal_of(path)).read()
-        estimator = LogisticRegression(max_iter=30)
-        model = TableModel(estimator, decimal=data.decimal)
-        return model.fit(data.rows, labels)
+        model = AutoRanker(models=[("logistic", {"max_iter": 30})], folds=2)
+        model.fit(data.rows, labels)
+    model.file_roles_ = {"decimal": data.decimal}
+    return model
 
 
 def scored(model, path):

@@ -13,14 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax.graphs import grid_edges
 from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
-from aucmax.tables import TableModel
 from torture.amount import times
 
 pytestmark = [
@@ -66,7 +64,6 @@ MODELS = {
     "Forest": (Forest(n_estimators=2000), X, Y),
     "AdditiveLogistic": (AdditiveLogistic(), X, Y),
     "KernelLogistic": (KernelLogistic(), X, Y),
-    "TableModel": (TableModel(LogisticRegression(), calibrate="sigmoid"), TABLE, Y),
     "AutoRanker": (aucmax.AutoRanker(time_limit=None), TABLE, Y),
     "GraphRanker": (aucmax.GraphRanker(tol=1e-9), GRAPHS, NODES),
 }

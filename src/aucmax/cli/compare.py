@@ -300,7 +300,7 @@ def run_comparison(
         comparison = planned.run(step)
     console.say(f"{data.describe(target)}, {where}")
     assert comparison.last_fold is not None
-    encoder = next(iter(comparison.last_fold.models.values())).encoder_
+    encoder = comparison.last_fold.encoder
     describe_columns(encoder, console)
     note_others(comparison.notices, encoder, console)
     console.say(f"\n{comparison}\n")
@@ -347,14 +347,13 @@ def _save_results(
     if task.report is not None:
         saved["report"] = console.write(task.report, describe, "Report:     {}")
     if task.model_file is not None:
-        auto = None
+        auto: dict[str, Any] = {}
         if comparison.best == "auto":  # the same search as in each fold
-            fold: Any = comparison.last_fold
-            tried = fold.models["auto"].estimator_
+            tried = comparison.last_fold.models["auto"]
             auto = {"time_limit": tried.time_limit, "models": task.candidates}
         model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
         write = partial(aucmax.save, model, overwrite=task.force)
-        saved["dropped_columns"] = model.encoder_.dropped_
+        saved["dropped_columns"] = model.encoders_[0].dropped_
         line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
         saved["model_file"] = console.write(task.model_file, write, line)
     return saved

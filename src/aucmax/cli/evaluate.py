@@ -118,6 +118,7 @@ def evaluate(
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
     fitted = load_model(model)
+    name = fitted.file_roles_["model"]
     _check_options(fitted, model, cut, save_threshold, prevalence)
     rows = data.read(known_columns(fitted))
     test = drop_unknown(
@@ -161,7 +162,7 @@ def evaluate(
             "are too optimistic; use other rows"
         )
     record = {
-        "model": fitted.name,
+        "model": name,
         **target_record(test, truth),
         **summary.measures,
         f"{goal.metric}_interval": _interval(summary),
@@ -175,7 +176,7 @@ def evaluate(
         "by": None if groups is None else {"column": by, **groups.as_dict()},
     }
     if figure is not None:
-        positions = {fitted.name or "the model": truth.positions(scores)}
+        positions = {name: truth.positions(scores)}
         write = partial(
             save_curves,
             target=truth,
@@ -185,7 +186,7 @@ def evaluate(
             overwrite=force,
         )
         record["figure"] = console.write(figure, write)
-    console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
+    console.say(f"{name} on {test.describe(truth)}")
     _print_measures(summary, truth, goal, survival, console)
     if point is not None:
         _print_point(point, fitted, not cut, console)
@@ -250,7 +251,7 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
     """Count errors at the model's threshold, or at one that is chosen here."""
     from aucmax.decisions import operating_point
 
-    if not model.has_threshold_:
+    if model.decision_threshold_ is None:
         if cut:
             raise click.UsageError(
                 "the model ranks by levels of relevance, between which there is no "

@@ -154,7 +154,7 @@ def explain(
     _write(files, importances, dependences, parts, force, console)
     console.give(
         {
-            "model": fitted.name,
+            "model": fitted.file_roles_["model"],
             "importance": importances.as_dict(),
             "dependence": [one.as_dict() for one in dependences],
             "contributions": [
@@ -194,8 +194,10 @@ def _some_rows(rows: Any, truth: Any, max_rows: int) -> tuple[Any, Any]:
 
 def _scorecard(model: Any) -> Any:
     """Return the scorecard of a model that has one, in the units of the table."""
-    estimator, encoder = model.estimator_, model.encoder_
-    if not hasattr(estimator, "scorecard"):
+    from aucmax.tables.encoder import encoder_and_estimator
+
+    encoder, estimator = encoder_and_estimator(model)
+    if encoder is None or not hasattr(estimator, "scorecard"):
         return None
     names = list(encoder.get_feature_names_out())
     return estimator.scorecard(feature_names=names).in_units(encoder.raw_value)

@@ -9,9 +9,7 @@ import click
 from aucmax.cli.entry_point import Command, echo
 from aucmax.cli.options import (
     data_argument,
-    flag,
     force_option,
-    limit_parameters,
     metric_option,
     missing_target_option,
     output_path,
@@ -30,10 +28,8 @@ from aucmax.cli.reading import (
     split_target,
 )
 from aucmax.cli.training import (
-    auto_record,
-    describe_columns,
     fit_model,
-    note_findings,
+    search_record,
     target_record,
 )
 from aucmax.model_selection import MODELS
@@ -62,11 +58,12 @@ from aucmax.model_selection import MODELS
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
+    default="auto",
     metavar="NAME",
     help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best "
     "[default: auto].",
 )
-@time_limit_option("Seconds for auto [default: 60].")
+@time_limit_option("Seconds for the fit [default: 60 for auto, none for others].")
 @click.option(
     "--set",
     "settings",
@@ -79,9 +76,10 @@ from aucmax.model_selection import MODELS
 @click.option(
     "--calibrate",
     type=click.Choice(["auto", "sigmoid", "isotonic", "none"]),
+    default="auto",
+    show_default=True,
     help="How to turn scores into probabilities (for 'aucmax score --proba'); auto is "
-    "isotonic with at least 1,000 rows per class, else sigmoid [default: auto for the "
-    "model auto; none for other models, which need five more fits].",
+    "isotonic with at least 1,000 rows per class, else sigmoid.",
 )
 @click.option(
     "--checkpoint",
@@ -104,12 +102,12 @@ def fit(
     missing_target: str,
     queries: QueryChoice,
     row_columns: RowColumns,
-    model: str | None,
+    model: str,
     time_limit: float | None,
     settings: tuple[str, ...],
     ranges: dict[str, Any],
     metric: str | None,
-    calibrate: str | None,
+    calibrate: str,
     checkpoint: Path | None,
     output: Path,
     force: bool,
@@ -118,7 +116,8 @@ def fit(
     """Fit a model to DATA and save it with the encoding of its columns.
 
     By default it tries many models for a minute (--time-limit), combines the best, and
-    estimates how well the result ranks new rows. Ctrl-C ends the search and keeps the
+    estimates by cross-validation how well the result ranks new rows; with --model, it
+    does so for one model. Ctrl-C ends the search and keeps the
     models found so far.
 
     DATA may be a folder or a quoted pattern; all rows are read into memory.
@@ -131,72 +130,42 @@ def fit(
     With --duration and --event, models learn from censored times and rank rows with
     early events high; --qid then names strata.
     """
-    from sklearn.utils.validation import has_fit_parameter
-
     import aucmax
-    from aucmax.model_selection import table_model
     from aucmax.model_selection.goals import choose_goal
+    from aucmax.model_selection.models import named_candidate
     from aucmax.model_selection.typed_parameters import parse_parameters
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])
-    model = model or "auto"
-    estimator = table_model(model).estimator
-    parameters = parse_parameters(estimator, settings, model)
-    parameters |= limit_parameters([model], time_limit)
-    if checkpoint is not None and not has_fit_parameter(estimator, "checkpoint"):
-        raise click.UsageError(
-            f"{model} cannot resume from a checkpoint; leave out --checkpoint, or fit "
-            "the model auto."
-        )
-    training = split_target(
-        data.read(),
-        data,
-        target,
-        drop,
-        queries,
-        row_columns,
-    )
+    parameters = parse_parameters(named_candidate(model).estimator, settings, model)
+    training = split_target(data.read(), data, target, drop, queries, row_columns)
     training = drop_unknown(training, missing_target, console)
     labels = training.encode([model], positive)
     goal = choose_goal(labels, metric, **ranges)
-    if metric is not None and not MODELS[model].takes_metric:
-        raise click.UsageError(
-            f"--metric applies to the models auto and linear; {model} has its own loss."
-        )
-    if unused := goal.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
-        options = " and ".join(map(flag, sorted(unused)))
-        raise click.UsageError(
-            f"{model} cannot be trained for a part of the ROC curve by {options}; "
-            "--model linear can."
-        )
     is_binary = not (labels.is_graded or labels.is_survival)
-    if not is_binary and calibrate not in (None, "none"):
+    if not is_binary and calibrate not in ("auto", "none"):
         kind = "has more than two levels"
         raise click.UsageError(
             f"{training.target_name} {'is an event' if labels.is_survival else kind}, "
             "and probabilities are those of two classes; leave out --calibrate, or "
             "name --positive."
         )
+    search: dict[str, Any] = {"calibrate": None if calibrate == "none" else calibrate}
+    if time_limit is not None:
+        search["time_limit"] = time_limit
     fitted = fit_model(
-        model, training, labels, goal, console, parameters, calibrate, checkpoint
+        model, training, labels, goal, console, parameters, search, checkpoint
     )
-    describe_columns(fitted.encoder_, console)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
     if checkpoint is not None and console.exit_code:
         echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
     elif checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    notices = note_findings(
-        training, labels, fitted.encoder_, console, has_folds=model == "auto"
-    )
     console.say(f"Fitted {model} on {training.describe(labels)}.")
     record = {
         "model": model,
         **target_record(training, labels),
-        **auto_record(fitted, notices, console),
-        "notices": notices,
-        "dropped_columns": fitted.encoder_.dropped_,
+        **search_record(fitted, console),
         **{name: list(ends) for name, ends in goal.ranges.items()},
         "parameters": parameters,
         "calibrate": fitted.calibrate if hasattr(fitted, "predict_proba") else None,

@@ -431,19 +431,20 @@ def split_known(rows: Data, data: Source, model: Any, roles: ColumnRoles) -> Dat
     queries, row_columns = roles.queries, RowColumns(roles.weight)
     if rows.labels is not None:
         # columns beyond those of training may be a thousand million
-        rows = replace(rows, rows=model.encoder_.select(rows.rows))
+        rows = replace(rows, rows=model.encoders_[0].frame(rows.rows))
         return split_target(rows, data, roles.target, (), queries, row_columns)
-    column = queries.column or (None if queries.is_off else model.query_column)
+    known = model.file_roles_
+    column = queries.column or (None if queries.is_off else known["query"])
     if queries.column is None and column not in (None, *rows.rows.columns):
         raise click.ClickException(
             f"{data.path} has no column {column!r}, which named the queries at "
             "training; name another with --qid, or rank all rows together with "
             "--no-qid."
         )
-    target: str | None = roles.target or model.target
+    target: str | None = roles.target or known["target"]
     queries = QueryChoice(column)
-    if model.duration_column is not None:
-        times = {"duration": model.duration_column, "event": target}
+    if known["duration"] is not None:
+        times = {"duration": known["duration"], "event": target}
         row_columns, target = row_columns._replace(**times), None
     return split_target(rows, data, target, (), queries, row_columns)
 

@@ -87,6 +87,7 @@ def report(
     test = drop_unknown(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
+    name = fitted.file_roles_["model"]
     page = report_model(
         fitted,
         test.rows,
@@ -94,9 +95,8 @@ def report(
         metric=metric,
         by=take_column(test, by, data.path),
         **ranges,
-        name=fitted.name,
-        title=title
-        or f"How well does {fitted.name or 'the model'} rank by {test.target_name}?",
+        name=name,
+        title=title or f"How well does {name} rank by {test.target_name}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,

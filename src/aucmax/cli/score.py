@@ -161,7 +161,8 @@ def _check_options(
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
     if proba:
         require_method(fitted, model)
-    if threshold is not None and not fitted.has_threshold_:
+    has_threshold = fitted.decision_threshold_ is not None
+    if threshold is not None and not has_threshold:
         raise click.UsageError(
             f"{model} ranks by levels of relevance or censored times, between which "
             "there is no --threshold."
@@ -171,7 +172,7 @@ def _check_options(
     taken = {
         "score",
         *["probability"] * (proba or horizon is not None),
-        *["prediction"] * fitted.has_threshold_,
+        *["prediction"] * has_threshold,
     }
     taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
     for name in taken.intersection(keep):
@@ -182,23 +183,26 @@ def _check_options(
 
 
 def load_model(path: Path) -> Any:
-    """Load a model of the command line; reject any other."""
+    """Load a model of raw tables; reject any other."""
     from aucmax.persistence import load
 
     model = load(path)
-    if not hasattr(model, "encoder_"):
+    if not hasattr(model, "encoders_"):
         raise click.ClickException(
             f"the {type(model).__name__} in {path} cannot prepare the columns of a "
             "table; make a model with 'aucmax fit' or 'aucmax compare'."
         )
+    names = dict.fromkeys(("target", "query", "duration"))
+    roles = {"model": "the model", "decimal": ".", **names}
+    model.file_roles_ = roles | getattr(model, "file_roles_", {})
     return model
 
 
 def known_columns(model: Any) -> KnownColumns:
     """Return which columns a model takes for strings, and how others are written."""
-    columns = model.encoder_.columns_
+    columns = model.encoders_[0].columns_
     strings = [column["name"] for column in columns if column["kind"] != "number"]
-    return KnownColumns(strings, getattr(model, "decimal", "."))
+    return KnownColumns(strings, model.file_roles_["decimal"])
 
 
 def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
@@ -230,6 +234,8 @@ def _score(
     columns, written = new.named_columns(), new.written
     kept = {n: columns[n] if written is None else written[n] for n in keep}
     rows = new.rows
+    if not hasattr(rows, "columns"):  # of svmlight, with more features or fewer
+        rows = model.encoders_[0].frame(rows)
     scored: dict[str, Any] = {"score": model.decision_function(rows)}
     counts.append(count_unlike(model, rows, scored["score"]))
     if proba:
@@ -238,11 +244,11 @@ def _score(
     if horizon is not None:
         scored["probability"] = model.predict_event_probability(rows, horizon)
     cut = model.decision_threshold_ if threshold is None else threshold
-    is_positive = (scored["score"] > cut) * 1
-    if model.has_threshold_:
+    if cut is not None:
+        is_positive = (scored["score"] > cut) * 1
         scored["prediction"] = model.classes_[is_positive]
-    if model.alert_threshold_ is not None:
-        scored["alert"] = is_positive
+        if model.alert_threshold_ is not None:
+            scored["alert"] = is_positive
     return pl.DataFrame({**kept, **scored})
 
 

@@ -1,7 +1,7 @@
 """Fit one model by its name, show progress, and describe the result."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 from aucmax.cli.entry_point import NothingRankedError
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Data
-from aucmax.model_selection import MODELS
 
 
 def fit_model(
@@ -19,56 +18,50 @@ def fit_model(
     goal: Any,
     console: Console,
     parameters: dict[str, Any] | None = None,
-    calibrate: str | None = None,
+    settings: dict[str, Any] | None = None,
     checkpoint: Path | None = None,
 ) -> Any:
-    """Fit a model by name, or raise an error if it ranks nothing."""
+    """Fit an AutoRanker of one model, or of all, or raise an error if it ranks nothing.
+
+    `parameters` are those of the named model, `settings` those of the AutoRanker.
+    """
     from aucmax.exceptions import (
         ColumnsWarning,
         ConstantScoresWarning,
         OneClassQueryWarning,
     )
-    from aucmax.model_selection import table_model
-    from aucmax.model_selection.models import aim_auto
-    from aucmax.tables import TableEncoder
-    from aucmax.tables.target import has_constant_scores
+    from aucmax.model_selection import AutoRanker
 
-    # auto has the scores to learn probabilities; others would take several fits
-    calibrate = calibrate or ("auto" if name == "auto" else "none")
-    is_binary = not (labels.is_graded or labels.is_survival)
-    model = table_model(
-        name,
-        ranges=goal.ranges,
-        metric=None if labels.is_graded else goal.other_metric,
-        parameters=parameters,
-        levels="learn" if MODELS[name].learns_levels else "relevant",
-        target=training.target,
-        query_column=training.query_column,
-        duration_column=training.row_columns.duration,
-        decimal=training.decimal,
-        pos_label=None if labels.is_graded else labels.grading.positive,
-        encoder=TableEncoder(
-            absolute_dates=(parameters or {}).get("absolute_dates"),
-        ),
-        calibrate=calibrate if is_binary and calibrate != "none" else None,
-    )
+    options: dict[str, Any] = {**goal.ranges, **(settings or {})}
+    if labels.is_graded or goal.metric not in ("auc", "partial_auc"):
+        options["metric"] = goal.metric
     if name == "auto":
-        aim_auto(model, goal.metric, labels)
+        options |= parameters or {}
+    else:
+        options = {"models": [(name, parameters or {})], "time_limit": None} | options
+    model = AutoRanker(**options)
     title = f"Fitting {name} to {training.n_rows} rows"
-    with _progress(model.estimator, title, console), warnings.catch_warnings():
+    with _progress(model, title, console), warnings.catch_warnings():
         # the number of queries with both classes is printed
         warnings.simplefilter("ignore", OneClassQueryWarning)
         # columns that are left out are listed afterwards
         warnings.simplefilter("ignore", ColumnsWarning)
-        # raised as an error below
-        warnings.simplefilter("ignore", ConstantScoresWarning)
-        model.fit(training.rows, labels, checkpoint=checkpoint)
-    if has_constant_scores(labels, model.decision_function(training.rows)):
-        raise NothingRankedError(
-            f"{name} gives all {training.n_rows} rows the same score"
-            f"{'' if labels.queries is None else ' within each query'}, so it ranks "
-            f"nothing and is not saved. {_advice(name)}"
-        )
+        warnings.simplefilter("error", ConstantScoresWarning)
+        try:
+            model.fit(training.rows, labels, checkpoint=checkpoint)
+        except ConstantScoresWarning as warning:
+            raise NothingRankedError(
+                f"{name} gives all {training.n_rows} rows the same score"
+                f"{'' if labels.queries is None else ' within each query'}, so it "
+                f"ranks nothing and is not saved. {_advice(name)}"
+            ) from warning
+    model.file_roles_ = {
+        "model": name,
+        "target": training.target,
+        "query": training.query_column,
+        "duration": training.row_columns.duration,
+        "decimal": training.decimal,
+    }
     return model
 
 
@@ -123,23 +116,6 @@ def describe_columns(encoder: Any, console: Console) -> None:
     console.notes(encoder.column_notes_ if console.is_verbose else encoder.notices_)
 
 
-# of a table itself; other notices concern the folds of a cross-validation
-_WITHOUT_FOLDS = ("leak", "identifier")
-
-
-def note_findings(
-    training: Data, labels: Any, encoder: Any, console: Console, has_folds: bool
-) -> list[dict[str, Any]]:
-    """Check the table for leaks and similar problems; print and return the notices."""
-    from aucmax.model_selection.cross_validation import find_notices
-
-    notices = find_notices(training.rows, labels)
-    if not has_folds:
-        notices = [notice for notice in notices if notice.kind in _WITHOUT_FOLDS]
-    note_others(notices, encoder, console)
-    return [notice.to_dict() for notice in notices]
-
-
 def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
     """Print notices, without the columns that are left out."""
     from aucmax.tables.checks import without_columns
@@ -149,25 +125,21 @@ def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
         console.notes(notice.details if is_long else [str(notice)])
 
 
-def auto_record(
-    model: Any, findings: Sequence[dict[str, Any]], console: Console
-) -> dict[str, Any]:
-    """Print the result of a search and return it for JSON; {} for other models."""
-    found = model.estimator_
-    if not hasattr(found, "leaderboard"):
-        return {}
-    printed = {*model.encoder_.notices_, *(finding["text"] for finding in findings)}
-    console.notes(notice for notice in found.notices_ if notice not in printed)
-    lines = found.summary().splitlines()
+def search_record(model: Any, console: Console) -> dict[str, Any]:
+    """Print the result of a search and return it for JSON."""
+    encoder = model.encoders_[0]
+    describe_columns(encoder, console)
+    console.notes(one for one in model.notices_ if one not in encoder.notices_)
+    lines = model.summary().splitlines()
     # the first line repeats the number of rows
     console.say("\n".join(line for line in lines[1:] if line[:5] != "Note:"))
-    board = found.leaderboard().fill_nan(None)
-    estimate = {k: None if v != v else v for k, v in found.estimate_.items()}
+    board = model.leaderboard().fill_nan(None)
     return {
-        "combination": found.weights_,
-        "estimate": estimate,
+        "combination": model.weights_,
+        "estimate": {k: None if v != v else v for k, v in model.estimate_.items()},
         "leaderboard": board.to_dicts(),
-        "search_notices": list(found.notices_),
+        "notices": list(model.notices_),
+        "dropped_columns": encoder.dropped_,
     }
 
 

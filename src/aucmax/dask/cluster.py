@@ -192,33 +192,22 @@ class HeldParts:
         function: Callable[..., Any],
         options: Sequence[dict[str, Any]] | None = None,
         *,
-        beside: HeldParts | None = None,
         shared: dict[str, Any] | None = None,
-        merge: Callable[[Sequence[Any]], Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part, that of `beside`, `shared` and options."""
-        # each worker receives shared once; with merge, the list has one result
-        needed = [self] if beside is None else [self, beside]
+        """Call a function with each part, its options, and `shared`."""
 
         def work() -> list[Any]:
-            tasks = Tasks(
-                {key: one for each in needed for key, one in each._held().items()}
-            )
+            tasks = Tasks(self._held())
+            # each worker receives it once
             common = [] if shared is None else [tasks.add(_itself, shared=shared)]
-            keys = zip(*(each.keys for each in needed), strict=True)
+            calls = zip(self.keys, options or [{}] * len(self), strict=True)
             wanted = [
-                tasks.add(function, *part, *common, **own)
-                for part, own in zip(keys, options or [{}] * len(self), strict=True)
+                tasks.add(function, key, *common, **part_options)
+                for key, part_options in calls
             ]
-            if merge is not None:
-                wanted = [tasks.combine(merge, wanted)]
             return list(self.cluster.results(tasks, wanted))
 
-        def release() -> None:
-            for each in needed:
-                each.release()
-
-        return self.cluster.run(work, release, self.source)
+        return self.cluster.run(work, self.release, self.source)
 
     def release(self) -> None:
         """Let the workers drop the parts; they are computed again when needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -18,7 +18,6 @@ from dask.optimization import cull
 
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
 
-_BRANCHES = 8  # of a tree of sums: the number of parts in one worker's memory
 # Vectors are sent with the tasks that need them, in the graph on purpose.
 _LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
@@ -70,17 +69,6 @@ class Tasks:
         key = (f"{function.__name__.strip('_')}-{self._token}", len(self.graph))
         self.graph[key] = (partial(function, **options), *needed)
         return key
-
-    def combine(
-        self, merge: Callable[[Sequence[Any]], Any], results: Sequence[Key]
-    ) -> Key:
-        """Merge results in their order, by a tree of tasks."""
-        while len(results) > 1:
-            results = [
-                self.add(merge, list(results[k : k + _BRANCHES]))
-                for k in range(0, len(results), _BRANCHES)
-            ]
-        return results[0]
 
     def compute(self, wanted: Key | list[Key]) -> Any:
         """Return the result of a task, or of each of a list."""

@@ -143,7 +143,14 @@ def load_table(
     import polars as pl
 
     for file, table in zip(files, tables, strict=True):
-        _check_columns(file, table.columns, files[0], tables[0].columns)
+        for name in sorted({*tables[0].columns} ^ {*table.columns}):
+            has_it, lacks_it = files[0], file
+            if name in table.columns:
+                has_it, lacks_it = file, files[0]
+            raise DataFileError(
+                f"{lacks_it} has no column {name!r}, which {has_it} has. All files of "
+                "a table must have the same columns."
+            )
     is_text = {
         name: {table.schema[name] == pl.String for table in tables}
         for name in tables[0].columns
@@ -168,24 +175,6 @@ def load_table(
         )
     except pl.exceptions.PolarsError as error:
         raise DataFileError(f"{path}: the files do not fit: {error}.") from error
-
-
-def _check_columns(
-    file: PathLike, names: Sequence[str], first: PathLike, known: Sequence[str]
-) -> None:
-    for name in known:
-        if name not in names:
-            hint = near_names(name, names, or_list=False)
-            raise DataFileError(
-                f"{file} has no column {name!r}, which {first} has.{hint} All files of "
-                "a table must have the same columns."
-            )
-    for name in names:
-        if name not in known:
-            raise DataFileError(
-                f"{file} has a column {name!r}, which {first} does not have. All files "
-                "of a table must have the same columns."
-            )
 
 
 def read_file(

@@ -10,7 +10,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from glob import escape, glob, has_magic
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -79,33 +79,15 @@ ZSTD_PIECE = 1 << 14
 # A text file takes 4 times its size in memory while it is read, and 40 bytes per cell.
 MEMORY_OF_TEXT, MEMORY_OF_A_CELL = 4, 40
 
-_ADVICE = {
-    ".txt": "if columns are separated by commas, semicolons or tabs, name the format "
-    "csv",
-    ".dat": "if columns are separated by commas, semicolons or tabs, name the format "
-    "csv",
-    ".json": "write one object per line and end the name in .jsonl",
-    **dict.fromkeys(
-        (".sas7bdat", ".xpt", ".sav", ".dta", ".rds", ".rdata", ".mat", ".arff"),
-        "export the table as CSV or Parquet",
-    ),
-    **dict.fromkeys(
-        (".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5"),
-        "write the table as Parquet, for example with pandas' to_parquet",
-    ),
-    **dict.fromkeys((".7z", ".rar", ".tar", ".tgz"), "unpack it first"),
-}
-
 _LOOKS_LIKE = {
-    b"\x1f\x8b": "gzip data; give it a name ending in .gz",
-    b"BZh": "bzip2 data; give it a name ending in .bz2",
-    b"\xfd7zXZ\x00": "xz data; give it a name ending in .xz",
-    b"\x28\xb5\x2f\xfd": "zstd data; give it a name ending in .zst",
-    b"PAR1": "a Parquet file; give it a name ending in .parquet",
-    b"PK\x03\x04": "a zip archive, or a spreadsheet; give it a name ending in .zip or "
-    ".xlsx",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet; give it a name ending in .xls",
-    b"ARROW1": "a Feather file; give it a name ending in .feather",
+    b"\x1f\x8b": ("gzip data", ".gz"),
+    b"BZh": ("bzip2 data", ".bz2"),
+    b"\xfd7zXZ\x00": ("xz data", ".xz"),
+    b"\x28\xb5\x2f\xfd": ("zstd data", ".zst"),
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"PK\x03\x04": ("a zip archive, or a spreadsheet", ".zip or .xlsx"),
+    b"\xd0\xcf\x11\xe0": ("a spreadsheet", ".xls"),
+    b"ARROW1": ("a Feather file", ".feather"),
 }
 
 
@@ -122,11 +104,11 @@ def file_format(path: PathLike) -> str:
         return FORMATS[suffixes[-1]]
     if not suffixes and not Path(path).is_dir():
         require_file(path)  # perhaps the name of a folder that does not exist
-    advice = _ADVICE.get(suffixes[-1] if suffixes else "", "pass the format")
     raise DataFileError(
-        f"{path}: the name does not show the format; {advice}. Names may end in "
-        f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, pass format="csv" or another (--format csv on the command line).'
+        f"{path}: the name does not show the format. Names may end in "
+        f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For text "
+        'of any other name pass format="csv" or another (--format csv on the command '
+        "line); export other tables as CSV or Parquet."
     )
 
 
@@ -154,33 +136,23 @@ def find_files(path: PathLike) -> list[PathLike]:
     files: list[PathLike] = [one for one in found if one.is_file()]
     if not files:
         folders = " (only folders do)" if found else ""
-        hint = _near_files(whole)
-        raise DataFileError(f"no file matches {str(path)!r}{folders}.{hint}")
+        raise DataFileError(f"no file matches {str(path)!r}{folders}.")
     return files
 
 
 def _files_in(folder: Path) -> list[PathLike]:
-    entries = sorted(folder.iterdir())
     files: list[PathLike] = [
-        p for p in entries if p.is_file() and not p.name.startswith((".", "_"))
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file() and not path.name.startswith((".", "_"))
     ]
-    if files:
-        return files
-    if any(one.is_dir() for one in entries):
-        pattern = str(Path(escape(str(folder))) / "**" / "*.parquet")
+    if not files:
+        pattern = str(folder / "**" / "*.parquet")
         raise DataFileError(
-            f"{folder}: the folder contains folders but no files; name the files by a "
-            f"pattern: {pattern!r}."
+            f"{folder}: the folder has no files; for those of its folders give a "
+            f"pattern such as {pattern!r}."
         )
-    raise DataFileError(f"{folder}: the folder has no files.")
-
-
-def _near_files(pattern: Path) -> str:
-    folder = pattern.parent
-    if has_magic(str(folder)) or not folder.is_dir():
-        return ""
-    names = [one.name for one in sorted(folder.iterdir()) if one.suffix in FORMATS]
-    return near_names(pattern.name, names, or_list=False)
+    return files
 
 
 def find_source(path: PathLike) -> PathLike:
@@ -226,19 +198,19 @@ def compression_of(path: PathLike, compression: str = "auto") -> str | None:
     raise ValueError(f"compression must be one of {known}, got {compression!r}.")
 
 
-def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
-    """Yield the content of a file, decompressed, about a mebibyte at a time."""
+def read_content(path: PathLike, compression: str = "auto") -> bytes:
+    """Return the content of a file, decompressed, up to the memory limit."""
     kind = compression_of(path, compression)
+    chunks: list[bytes] = []
     n_bytes = 0
     try:
         with open_raw(path) as raw:
             size = size_on_disk(path)
-            stream = _DECOMPRESSORS[kind](raw)
-            while chunk := stream.read(CHUNK):
+            for chunk in _DECOMPRESSORS[kind](raw):
+                chunks.append(chunk)
                 n_bytes += len(chunk)
                 if kind is not None:
                     require_memory(path, MEMORY_OF_TEXT * n_bytes, size)
-                yield chunk
     except EOFError as error:
         raise DataFileError(
             f"{path}: the {kind} data end too early; the file is truncated or empty, "
@@ -248,6 +220,7 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
         raise _damaged(path, kind, error) from error
     except OSError as error:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
+    return b"".join(chunks)
 
 
 def size_on_disk(path: PathLike) -> int:
@@ -262,18 +235,14 @@ def _damaged(path: PathLike, kind: str | None, error: Exception) -> DataFileErro
     )
 
 
-def read_content(path: PathLike, compression: str = "auto") -> bytes:
-    """Return the content of a file, decompressed."""
-    return b"".join(read_chunks(path, compression))
-
-
 def reject_other_formats(path: PathLike, start: bytes) -> None:
     """Raise DataFileError if text starts like a file of another format."""
-    for magic, meaning in _LOOKS_LIKE.items():
+    for magic, (kind, ending) in _LOOKS_LIKE.items():
         if start.startswith(magic):
+            remedy = f"give it a name ending in {ending}"
             if isinstance(path, Piped):
-                meaning = meaning.partition(";")[0] + "; unpack it, or name its format"
-            raise DataFileError(f"{path}: this looks like {meaning}.")
+                remedy = "unpack it, or name its format"
+            raise DataFileError(f"{path}: this looks like {kind}; {remedy}.")
 
 
 def require_file(path: PathLike) -> None:
@@ -292,14 +261,8 @@ def open_raw(path: PathLike) -> BinaryIO:
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         hint = near_names(Path(path).name, names, or_list=False)
         raise DataFileError(f"{path}: no such file or folder.{hint}") from error
-    except IsADirectoryError as error:
-        raise DataFileError(
-            f"{path}: this is a folder; name one file in it."
-        ) from error
-    except PermissionError as error:
-        raise DataFileError(f"{path}: no permission to read this file.") from error
     except OSError as error:
-        raise DataFileError(f"{path}: cannot be opened: {error}.") from error
+        raise DataFileError(f"{path}: cannot be opened: {error.strerror}.") from error
 
 
 def _only_member(archive: ZipFile) -> ZipInfo:
@@ -322,30 +285,27 @@ def _only_member(archive: ZipFile) -> ZipInfo:
     )
 
 
-class _ZstdStream:
-    """Decompressed zstd data; unlike zstandard's reader it detects truncated files."""
+def _zstd_chunks(raw: BinaryIO) -> Iterator[bytes]:
+    """Yield decompressed data; unlike zstandard's reader detect a truncated file."""
+    zstandard = _zstandard(getattr(raw, "name", "the data"))
+    frame = None
+    for packed in _chunks(raw, ZSTD_PIECE):
+        while packed:
+            # a file may hold several frames, one after the other
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            yield frame.decompress(packed)
+            packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:
+        raise EOFError
 
-    def __init__(self, raw: BinaryIO) -> None:
-        path = getattr(raw, "name", "the data")
-        self._new_frame = _zstandard(path).ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._raw = raw
 
-    def read(self, size: int, /) -> bytes:
-        pieces: list[bytes] = []
-        found = 0
-        while found < size and (packed := self._raw.read(ZSTD_PIECE)):
-            while packed:
-                # a file may hold several frames, one after the other
-                self._frame = self._frame or self._new_frame()
-                pieces.append(self._frame.decompress(packed))
-                found += len(pieces[-1])
-                packed = self._frame.unused_data if self._frame.eof else b""
-                if self._frame.eof:
-                    self._frame = None
-        if not found and self._frame is not None:
-            raise EOFError
-        return b"".join(pieces)
+def _chunks(stream: Any, size: int = CHUNK) -> Iterator[bytes]:
+    return iter(lambda: stream.read(size), b"")
+
+
+def _zip_chunks(raw: BinaryIO) -> Iterator[bytes]:
+    archive = ZipFile(raw)
+    return _chunks(archive.open(_only_member(archive)))
 
 
 def _zstandard(path: PathLike) -> Any:
@@ -365,11 +325,12 @@ def _errors_of(path: PathLike, kind: str | None) -> tuple[type[Exception], ...]:
     return (zlib.error, lzma.LZMAError, OSError, *ZIP_ERRORS)
 
 
-_DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Any]] = {
-    None: lambda raw: raw,
-    "gzip": lambda raw: gzip.GzipFile(fileobj=raw),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstd": _ZstdStream,
-    "zip": lambda raw: (archive := ZipFile(raw)).open(_only_member(archive)),
+# read_content closes the file
+_DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Iterator[bytes]]] = {
+    None: _chunks,
+    "gzip": lambda raw: _chunks(gzip.open(raw)),  # noqa: SIM115
+    "bzip2": lambda raw: _chunks(bz2.open(raw)),  # noqa: SIM115
+    "xz": lambda raw: _chunks(lzma.open(raw)),  # noqa: SIM115
+    "zstd": _zstd_chunks,
+    "zip": _zip_chunks,
 }

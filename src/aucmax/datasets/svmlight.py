@@ -1,6 +1,5 @@
 """Rows of SVM-light, LIBSVM and LETOR: ``label qid:id index:value ... # comment``."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -10,10 +9,10 @@ from numpy.typing import NDArray
 from aucmax._core.parameters import check_integer
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.opening import PathLike, find_source
-from aucmax.datasets.text_tables import read_text_chunks
+from aucmax.datasets.text_tables import read_text
 from aucmax.exceptions import DataFileError
 
-_MAX_LINE_BYTES = 1 << 30
+_BLOCK_BYTES = 1 << 20  # of whole lines, which are parsed together
 _MAX_INDEX = 10**15 - 1  # float64, as which indices are parsed, is exact up to 2**53
 _MAX_INT32 = 2**31 - 1
 
@@ -53,8 +52,8 @@ def load_svmlight(
 
     Each line is ``label [qid:query] [index:value ...] [# comment]``; blank lines and
     lines with only a comment are skipped. Values are the float64 nearest to the decimal
-    written, so they equal those of scikit-learn's reader bit for bit. The file is read
-    about a mebibyte at a time; the peak memory is about twice the result.
+    written, so they equal those of scikit-learn's reader bit for bit. The peak memory
+    is about the size of the text and twice the result.
 
     Parameters
     ----------
@@ -76,8 +75,7 @@ def load_svmlight(
     Raises
     ------
     DataFileError
-        If the file cannot be read. The message names file, line and column (the
-        character within the line).
+        If the file cannot be read. The message names file and line.
 
     Notes
     -----
@@ -113,7 +111,7 @@ def load_svmlight(
     high = _MAX_INDEX if n_features is None else n_features - (zero_based is True)
     blocks: list[Any] = []
     n_lines = 0
-    for text in _whole_lines(path, compression):
+    for text in _whole_lines(read_text(path, compression)[0]):
         with_queries = blocks[0][-1] is not None if blocks else None
         block = _parse(path, text, n_lines, low, high, with_queries)
         n_lines += text.count(b"\n")
@@ -186,9 +184,12 @@ def _parse(
     is_flawed = ~is_well_formed
     is_flawed[is_well_formed] = is_bad
     for k in np.flatnonzero(is_flawed)[:1].tolist():
-        column, why = _find_flaw(lines[k], low, high, with_queries)
-        where = f"line {n_lines + places[k] + 1}, column {column + 1}"
-        raise DataFileError(f"{path}: {where}: {why}")
+        raise DataFileError(
+            f"{path}: line {n_lines + places[k] + 1}: {lines[k][:60]!r} is not a row: "
+            "'label index:value ...' with finite numbers and ascending indices from "
+            f"{low} to {high}, and a query after the label, such as qid:7, in all rows "
+            "or none."
+        )
     if indices.max(initial=0) <= _MAX_INT32:
         indices = indices.astype(np.int32)
     return (
@@ -200,92 +201,11 @@ def _parse(
     )
 
 
-def _find_flaw(line: str, low: int, high: int, with_queries: bool) -> tuple[int, str]:
-    """Return the column and the description of the first flaw of a row."""
-    label, *tokens = re.finditer("[^ ]+", line.partition("#")[0])
-    if (why := _why_no_label(label[0])) is not None:
-        return label.start(), why
-    start = tokens[0].start() if tokens else len(line)
-    query = tokens.pop(0)[0] if tokens and tokens[0][0].startswith("q") else ""
-    if (why := _why_no_query(query, with_queries)) is not None:
-        return start, why
-    previous = -1
-    for token in tokens:
-        name, _, value = token[0].partition(":")
-        if (why := _why_no_index(token[0], low, high, previous)) is not None:
-            return token.start(), why
-        if (why := _why_no_number(value)) is not None:
-            return token.start() + len(name) + 1, f"the value {value[:40]!r} {why}."
-        previous = int(name)
-    return 0, "this is not a row of an svmlight file."
-
-
-def _why_no_label(token: str) -> str | None:
-    if ":" in token:
-        return f"{token[:40]!r} instead of a label; put 0 in front of rows without one."
-    if "," in token:
-        return (
-            f"the label {token[:40]!r} is a list; only one label per row can be read."
-        )
-    why = _why_no_number(token)
-    return why and f"the label {token[:40]!r} {why}."
-
-
-def _why_no_query(token: str, with_queries: bool) -> str | None:
-    digits = re.fullmatch(_QUERY, token)
-    if token and (digits is None or abs(int(digits[1])) >= 2**63):
-        return f"{token[:40]!r} is not a query; write it like qid:7."
-    if token and not with_queries:
-        return (
-            f"{token[:40]!r}, but the rows before have no query; give all one or none."
-        )
-    return (
-        None if token or not with_queries else "this row has no qid: after its label."
-    )
-
-
-def _why_no_index(token: str, low: int, high: int, previous: int) -> str | None:
-    name, colon, _ = token.partition(":")
-    if token.startswith("-"):
-        return f"the index of {token[:40]!r} is negative; indices start at 1 (or 0)."
-    if token.startswith("qid"):
-        return f"{token[:40]!r} must follow the label directly."
-    if not colon or not re.fullmatch(r"\+?[0-9]+", name):
-        return f"expected index:value, found {token[:40]!r}."
-    if not low <= int(name) <= high:
-        return f"the feature index of {token[:40]!r} is not within {low} to {high}."
-    if int(name) <= previous:
-        return (
-            f"the index of {token[:40]!r} does not exceed the one before it; sort the "
-            "features of a line and name each once."
-        )
-    return None
-
-
-def _why_no_number(token: str) -> str | None:
-    if token.lower().strip("+-") in ("nan", "inf", "infinity"):
-        return "is not finite; leave the feature out or replace it"
-    if not re.fullmatch(_NUMBER, token):
-        return "is not a number" if token else "is missing"
-    return None if np.isfinite(float(token)) else "is too large for a 64-bit float"
-
-
-def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
-    """Yield whole lines, each ending with a newline."""
-    pieces: list[bytes] = []
-    size = 0
-    for chunk in read_text_chunks(path, compression):
-        end = chunk.rfind(b"\n") + 1
-        pieces.append(chunk[:end] if end else chunk)
-        if end:
-            yield b"".join(pieces)
-            pieces, size = [chunk[end:]], 0
-        size += len(pieces[-1])
-        if size > _MAX_LINE_BYTES:
-            raise DataFileError(
-                f"{path}: a line is longer than {_MAX_LINE_BYTES >> 20} MiB; is this "
-                "text?"
-            )
-    last = b"".join(pieces)
-    if last:
-        yield last + b"\n"
+def _whole_lines(text: bytes) -> Iterator[bytes]:
+    """Yield blocks of whole lines, each ending with a newline."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + _BLOCK_BYTES) + 1 or len(text)
+        block = text[start:end]
+        yield block if block.endswith(b"\n") else block + b"\n"
+        start = end

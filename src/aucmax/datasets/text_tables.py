@@ -5,11 +5,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from aucmax._core.validation import BoolArray, IntArray
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import name_columns
 from aucmax.datasets.memory import require_memory
@@ -58,16 +59,10 @@ def read_text_table(
 ) -> tuple["pl.DataFrame", list[str], str, dict[str, str]]:
     """Return cells as strings, made-up names, the separator, and what was found."""
     found: dict[str, str] = {}
-    is_auto = encoding == "auto"
-    if is_auto and (encoding := marked_encoding(path, compression)) != "utf-8":
-        found["encoding"] = encoding
-    # not mapped: another process that truncates the file would kill this one
     size = opening.size_on_disk(path)
-    require_memory(path, 2 * size, size)
-    text = b"".join(read_text_chunks(path, compression, encoding))
-    if is_auto and encoding == "utf-8" and _is_single_byte(text):
-        found["encoding"] = _SINGLE_BYTE
-        text = text.decode(_SINGLE_BYTE).encode()
+    text, used = read_text(path, compression, encoding)
+    if encoding == "auto" and used != "utf-8":
+        found["encoding"] = used
     if not text.strip(_BLANKS):
         raise DataFileError(f"{path}: the file is empty.")
     mark = separator or _find_separator(text, quote_char)
@@ -109,91 +104,59 @@ def _csv_records(
     return (row for row in reader if len(row) > 1 or any(map(str.strip, row)))
 
 
-class _Records:
-    """Where the records of a text and their fields are."""
+class _Records(NamedTuple):
+    """Where the records of a text start, and how many fields they have."""
 
-    # a quote is outside of quoted fields if the number of quotes before it is even, and
-    # so is a separator or the end of a line
-    def __init__(self, text: bytes, separator: str, quote_char: str | None) -> None:
-        self.text = text
-        content = np.frombuffer(text, dtype=np.uint8)
-        ends = np.flatnonzero(content == ord("\n"))
-        marks = np.flatnonzero(content == ord(separator))
-        quotes = np.flatnonzero(content == ord(quote_char)) if quote_char else ends[:0]
-        before = content[quotes - 1]
-        opens = (quotes == 0) | (before == ord(separator)) | (before == ord("\n"))
-        if not opens.any():  # a quote is a mere letter
-            quote_char, quotes, opens = None, quotes[:0], opens[:0]
-        self.quote_char, self.quotes, self.opens = quote_char, quotes, opens
+    starts: IntArray
+    n_fields: IntArray
+    is_blank: BoolArray
+    quote_char: str | None  # None if quotes are mere letters
+
+
+def _find_records(
+    path: PathLike, text: bytes, separator: str, quote_char: str | None
+) -> _Records:
+    """Split a text into records; raise DataFileError for wrong quotes."""
+    content = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(content == ord("\n"))
+    marks = np.flatnonzero(content == ord(separator))
+    quotes = np.flatnonzero(content == ord(quote_char)) if quote_char else ends[:0]
+    before = content[quotes - 1]
+    opens = (quotes == 0) | (before == ord(separator)) | (before == ord("\n"))
+    if not opens.any():  # no field begins with a quote
+        quote_char = None
+    if quote_char is not None:
         behind = np.append(content, ord("\n"))[quotes + 1]
-        enders = [separator, "\n", "\r", *([quote_char] if quote_char else [])]
-        self.closes = np.isin(behind, list(map(ord, enders)))
-        if quotes.size:
-            ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
-            marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
-        self.marks = marks
-        self.starts = np.append(0, ends + 1)
-        self.stops = np.append(ends, content.size)
-        if self.starts[-1] == content.size:
-            self.starts, self.stops = self.starts[:-1], self.stops[:-1]
-        self.first_marks = np.searchsorted(marks, self.starts)
-        self.n_fields = np.searchsorted(marks, self.stops) - self.first_marks + 1
-        self.is_blank = self.n_fields == 1
-        if self.is_blank.any():
-            is_filled = ~np.isin(content, np.frombuffer(_BLANKS, dtype=np.uint8))
-            self.is_blank &= ~np.logical_or.reduceat(is_filled, self.starts)
-
-    def flaws(self) -> Iterator[tuple[int, str]]:
-        """Yield places and descriptions of wrong bytes and quotes."""
-        yield from _wrong_bytes(self.text)
-        quote, quotes = self.quote_char, self.quotes
+        closes = np.isin(behind, list(f"{separator}\n\r{quote_char}".encode()))
         # a doubled quote closes a field and opens it again
-        doubled = np.append(np.zeros(1, dtype=bool), np.diff(quotes) == 1)[
-            : quotes.size
-        ]
-        for position in quotes[0::2][~(self.opens | doubled)[0::2]][:1]:
-            yield (
-                int(position),
-                f"a {quote} within a field that is not quoted, in a file with quoted "
-                "fields; quote the field and double the quote, or read the file with "
-                "quote_char=None.",
+        opens |= np.append(False, np.diff(quotes) == 1)
+        is_wrong = np.where(np.arange(quotes.size) % 2 == 0, ~opens, ~closes)
+        is_wrong[-1] |= quotes.size % 2 == 1  # never closed
+        for place in quotes[is_wrong][:1].tolist():
+            why = (
+                f"this {quote_char} neither opens nor closes a field, or is never "
+                "closed; double a quote within a quoted field, or read the file with "
+                "quote_char=None."
             )
-        for position in quotes[1::2][~self.closes[1::2]][:1]:
-            yield (
-                int(position) + 1,
-                f"text after the closing {quote}; double a quote that belongs to the "
-                "field.",
-            )
-        if quotes.size % 2:
-            yield int(quotes[-1]), f"the {quote} that opens this field is never closed."
+            raise _flaw_at(path, text, separator, place, why)
+        # outside of quoted fields, the number of quotes before a byte is even
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+        marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+    starts = np.append(0, ends + 1)
+    starts = starts[starts < content.size]
+    n_fields = np.diff(np.searchsorted(marks, np.append(starts, content.size))) + 1
+    is_filled = ~np.isin(content, np.frombuffer(_BLANKS, dtype=np.uint8))
+    is_blank = (n_fields == 1) & ~np.logical_or.reduceat(is_filled, starts)
+    return _Records(starts, n_fields, is_blank, quote_char)
 
-    def ragged(self, first: int, n_columns: int) -> Iterator[tuple[int, str]]:
-        """Yield the place of the first record with other fields than the header."""
-        is_ragged = (self.n_fields != n_columns) & ~self.is_blank
-        is_ragged[:first] = False
-        for k in np.flatnonzero(is_ragged)[:1]:
-            n = int(self.n_fields[k])
-            if n < n_columns:
-                why = f"missing: this row has {n} of {n_columns} fields."
-                yield int(self.stops[k]), why
-            else:
-                mark = self.marks[self.first_marks[k] + n_columns - 1]
-                yield (
-                    int(mark),
-                    f"more fields than the {n_columns} columns of the table.",
-                )
 
-    def describe(self, path: PathLike, position: int, why: str, names: Any) -> str:
-        """Return a message with line and column; why it is missing is of the next."""
-        row = np.searchsorted(self.starts, position, side="right") - 1
-        field = int(np.searchsorted(self.marks, position) - self.first_marks[row])
-        line = self.text.count(b"\n", 0, position) + 1
-        if why.startswith("missing"):
-            field, line = field + 1, self.text.count(b"\n", 0, self.starts[row]) + 1
-        elif why.startswith("more fields"):
-            field += 1
-        name = f" ({names[field]!r})" if field < len(names) else ""
-        return f"{path}: line {line}, column {field + 1}{name}: {why}"
+def _flaw_at(
+    path: PathLike, text: bytes, separator: str, position: int, why: str
+) -> DataFileError:
+    start = text.rfind(b"\n", 0, position) + 1
+    line = text.count(b"\n", 0, position) + 1
+    column = text.count(separator.encode(), start, position) + 1
+    return DataFileError(f"{path}: line {line}, column {column}: {why}")
 
 
 def _parse(
@@ -208,27 +171,25 @@ def _parse(
     """Check that each record has the fields of the first, and parse by polars."""
     import polars as pl
 
-    records = _Records(text, separator, quote_char)
-    starts, flaws = records.starts, sorted(records.flaws())
-    head = int(np.argmin(records.is_blank))
-    if flaws and flaws[0][0] < records.stops[head]:
-        raise DataFileError(records.describe(path, *flaws[0], ()))
-    header = text[starts[head] : records.stops[head]]
-    names = _cells_of(path, header, separator, records.quote_char)
+    _check_bytes(path, text, separator)
+    starts, n_fields, is_blank, quote_char = _find_records(
+        path, text, separator, quote_char
+    )
+    head = int(np.argmin(is_blank))
+    header = text[starts[head] :][: np.append(np.diff(starts), len(text))[head]]
+    names = _cells_of(path, header, separator, quote_char)
     unnamed: list[str] = []
     if has_header:
         names, unnamed = name_columns(names)
         _check_names(path, names, separator)
     else:
         names = [f"column_{k + 1}" for k in range(len(names))]
-    first = head + has_header
-    flaws = sorted([*flaws, *records.ragged(first, len(names))])
-    if flaws:
-        raise DataFileError(records.describe(path, *flaws[0], names))
-    filled = np.flatnonzero(~records.is_blank[first:]) + first
+    filled = np.flatnonzero(~is_blank)[int(has_header) :]
     if not filled.size:
         raise DataFileError(f"{path}: the file has a header but no rows.")
-    is_row = ~records.is_blank[filled[0] : filled[-1] + 1]
+    for k in filled[n_fields[filled] != len(names)][:1]:
+        raise _ragged_row(path, text, int(starts[k]), int(n_fields[k]), names)
+    is_row = ~is_blank[filled[0] : filled[-1] + 1]
     wanted = select(names)
     needed = MEMORY_OF_A_CELL * is_row.size * len(wanted) + MEMORY_OF_TEXT * len(text)
     require_memory(path, needed, size)
@@ -241,11 +202,11 @@ def _parse(
             columns=[place[name] for name in wanted],
             skip_lines=text.count(b"\n", 0, int(starts[filled[0]])),
             separator=separator,
-            quote_char=records.quote_char,
+            quote_char=quote_char,
             glob=False,
         )
-    except (pl.exceptions.PolarsError, OSError) as failure:
-        raise DataFileError(f"{path}: {failure}") from failure
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataFileError(f"{path}: {error}") from error
     n_parsed = starts.size - int(filled[0])
     if frame.height != n_parsed:
         raise DataFileError(
@@ -258,23 +219,37 @@ def _parse(
     return frame, unnamed
 
 
-def _wrong_bytes(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the first byte that is NUL, and the first that is not UTF-8."""
+def _ragged_row(
+    path: PathLike, text: bytes, start: int, n_fields: int, names: Sequence[str]
+) -> DataFileError:
+    line = text.count(b"\n", 0, start) + 1
+    where = f"{path}: line {line}, column"
+    if n_fields < len(names):
+        return DataFileError(
+            f"{where} {n_fields + 1} ({names[n_fields]!r}): missing: this row has "
+            f"{n_fields} of {len(names)} fields."
+        )
+    return DataFileError(
+        f"{where} {len(names) + 1}: more fields than the {len(names)} columns of the "
+        "table."
+    )
+
+
+def _check_bytes(path: PathLike, text: bytes, separator: str) -> None:
+    """Raise DataFileError for a byte that is NUL or not UTF-8."""
     nul = text.find(b"\0")
     if nul >= 0:
-        yield nul, "a NUL byte; is this text? If it is UTF-16, pass encoding='utf-16'."
-    if text.isascii():
-        return
+        why = "a NUL byte; is this text? If it is UTF-16, pass encoding='utf-16'."
+        raise _flaw_at(path, text, separator, nul, why)
     try:
-        text.decode()
-    except UnicodeDecodeError as failure:
-        place = failure.start
-        yield (
-            place,
-            f"byte 0x{text[place]:02x} is not valid UTF-8; save the file as UTF-8, or "
-            "pass its encoding, such as encoding='latin-1' (--encoding latin-1 on the "
-            "command line).",
+        text.isascii() or text.decode()
+    except UnicodeDecodeError as error:
+        why = (
+            f"byte 0x{text[error.start]:02x} is not valid UTF-8; save the file as "
+            "UTF-8, or pass its encoding, such as encoding='latin-1' (--encoding "
+            "latin-1 on the command line)."
         )
+        raise _flaw_at(path, text, separator, error.start, why) from error
 
 
 def _cells_of(
@@ -398,13 +373,6 @@ def check_encoding(encoding: str) -> str:
     return "utf-8" if info.name == "utf-8-sig" else info.name
 
 
-def marked_encoding(path: PathLike, compression: str = "auto") -> str:
-    """Return "utf-16" or "utf-32" by the first bytes of a file, else "utf-8"."""
-    start = next(opening.read_chunks(path, compression), b"")
-    found = (encoding for mark, encoding in _MARKS.items() if start.startswith(mark))
-    return next(found, "utf-8")
-
-
 def _is_single_byte(text: bytes) -> bool:
     """Return whether text is Western European rather than UTF-8, or damaged UTF-8."""
     if text.isascii() or _UNDEFINED.search(text) or b"\0" in text:
@@ -413,26 +381,25 @@ def _is_single_byte(text: bytes) -> bool:
     return 2 * n_in_utf8 < len(_BEYOND_ASCII.findall(text))
 
 
-def read_text_chunks(
+def read_text(
     path: PathLike, compression: str = "auto", encoding: str = "auto"
-) -> Iterator[bytes]:
-    """Yield text as UTF-8 without byte order mark; reject binary files."""
+) -> tuple[bytes, str]:
+    """Return text as UTF-8 without byte order mark, and the encoding of the file."""
+    # not mapped: another process that truncates the file would kill this one
+    size = opening.size_on_disk(path)
+    require_memory(path, 2 * size, size)
+    text = opening.read_content(path, compression)
+    opening.reject_other_formats(path, text[:8])
     if encoding == "auto":
-        encoding = marked_encoding(path, compression)
-    decoder = codecs.getincrementaldecoder(encoding)()
-    n_lines = 0
-    try:
-        for k, chunk in enumerate(chain(opening.read_chunks(path, compression), [b""])):
-            if k == 0:
-                opening.reject_other_formats(path, chunk)
-                chunk = chunk.removeprefix(codecs.BOM_UTF8)
-            if encoding != "utf-8":
-                text = decoder.decode(chunk, final=not chunk)
-                n_lines += text.count("\n")
-                chunk = text.encode()
-            yield chunk
-    except UnicodeError as error:
-        raise DataFileError(
-            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); pass "
-            "the encoding of the file: encoding=, or --encoding on the command line."
-        ) from error
+        marked = (name for mark, name in _MARKS.items() if text.startswith(mark))
+        encoding = next(marked, _SINGLE_BYTE if _is_single_byte(text) else "utf-8")
+    if encoding != "utf-8":
+        try:
+            text = text.decode(encoding).encode()
+        except UnicodeError as error:
+            line = text.count(b"\n", 0, getattr(error, "start", 0)) + 1
+            raise DataFileError(
+                f"{path}: near line {line}: not valid {encoding} ({error}); pass the "
+                "encoding of the file: encoding=, or --encoding on the command line."
+            ) from error
+    return text.removeprefix(codecs.BOM_UTF8), encoding

@@ -18,7 +18,7 @@ from aucmax.datasets import opening
 from aucmax.datasets.column_names import list_names
 from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_TEXT, ZIP_ERRORS, PathLike, Piped
-from aucmax.datasets.text_tables import Selection, read_text_chunks
+from aucmax.datasets.text_tables import Selection, read_text
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
@@ -74,18 +74,18 @@ def memory_of_a_cell(dtype: Any) -> int:
 def _whole_or_path(path: PathLike, compression: str) -> Any:
     """Return the source for polars: the path, or the bytes if compressed."""
     if opening.compression_of(path, compression) or isinstance(path, Piped):
-        content = opening.read_content(path, compression)
-        if content:
-            return content
-    elif next(opening.read_chunks(path, compression), b""):
-        return Path(path)
-    raise DataFileError(f"{path}: the file is empty.")
+        source: Any = opening.read_content(path, compression)
+    else:
+        source = Path(path) if opening.size_on_disk(path) else b""
+    if source == b"":
+        raise DataFileError(f"{path}: the file is empty.")
+    return source
 
 
 def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
     import polars as pl
 
-    content = b"".join(read_text_chunks(path, compression))
+    content, _ = read_text(path, compression)
     if not content.strip():
         raise DataFileError(f"{path}: the file is empty.")
     try:

@@ -92,7 +92,6 @@ def event_probability(
 
 
 def _has_baseline(model: Any) -> bool:
-    model = getattr(model, "estimator_", model)
     if hasattr(model, "baseline_"):
         return True
     raise AttributeError(
@@ -127,8 +126,7 @@ class EventProbabilityMixin:
         model: Any = self
         check_is_fitted(model)
         scores = model.decision_function(X)
-        parts = getattr(model, "estimator_", model)
-        return event_probability(parts.baseline_, parts.hazard_slope_, scores, time)
+        return event_probability(model.baseline_, model.hazard_slope_, scores, time)
 
 
 class SurvivalCurve(NamedTuple):

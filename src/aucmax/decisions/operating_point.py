@@ -263,13 +263,13 @@ class _Curve:
 
     @classmethod
     def of(cls, task: RankingTask, groups: IntArray | None) -> "_Curve":
-        steps, scores = task.sorted_steps()
+        steps = task.steps()
         counts = steps.positive + steps.negative > 0.0
         sums = [
             np.concatenate(([0.0], np.cumsum(mass[counts])))
             for mass in (steps.positive, steps.negative)
         ]
-        return cls(task, groups, scores[counts], *sums)
+        return cls(task, groups, steps.scores[counts], *sums)
 
     def cut(self, n_steps: int) -> float:
         """Return a threshold with this many distinct scores above it."""

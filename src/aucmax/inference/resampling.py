@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
-from math import log, sqrt
+from itertools import islice
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,9 @@ from aucmax._core.validation import (
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference.influence import Influence, check_groups, class_sizes
 from aucmax.inference.results import MetricInterval, check_confidence
-from aucmax.metrics._steps import BinaryRows, RankingTask, check_task
+from aucmax.metrics._steps import BinaryRows, RankingTask, Steps, check_task
 
 _MAX_CHORDS = 1000  # of the curve of each sample
-_LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,8 +175,7 @@ def roc_band(
     Costs one sort, then about n_resamples times a thousand operations.
 
     With weights, rows are drawn with equal probability and keep their weights, as in
-    :func:`bootstrap_interval`; rows of one chord whose weights differ by less than a
-    tenth get their mean weight. With groups, whole groups are drawn, which costs
+    :func:`bootstrap_interval`. With groups, whole groups are drawn. Both cost
     O(n_resamples m).
 
     Parameters
@@ -220,21 +218,23 @@ def roc_band(
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
-    placement, weights = task.place(), task.class_weights()
-    chords, n_chords = _chords(*placement.masses(*weights))
-    sides = chords[placement.positive], chords[placement.negative]
-    positive, negative = (
-        _Cells.of(*side, n_chords) for side in zip(sides, weights, strict=True)
-    )
+    if task.sample_weight is not None:
+        kept = task.sample_weight > 0.0
+        weights = task.sample_weight[kept]
+        task = RankingTask(task.scores[kept], task.is_positive[kept], weights)
+        codes = None if codes is None else codes[kept]
+    steps = task.steps()
+    chords = _chords(steps)
     rng = random_generator(random_state)
-    drawn = (
-        ((negative.draw(rng), positive.draw(rng)) for _ in count())
-        if codes is None
-        else _draw_masses(task, codes, sides, n_chords, rng)
-    )
-    curves = [_tpr_on(grid, *masses) for masses in islice(drawn, n_resamples)]
+    draws = _draw_masses(task, chords[steps.number_of_rows()], codes, rng)
+    curves = [_tpr_on(grid, *masses) for masses in islice(draws, n_resamples)]
     low, high = percentiles(curves, confidence)
-    tpr = _tpr_on(grid, negative.masses, positive.masses)
+    n_chords = int(chords[-1]) + 1
+    tpr = _tpr_on(
+        grid,
+        np.bincount(chords, steps.negative, n_chords),
+        np.bincount(chords, steps.positive, n_chords),
+    )
     return ROCBand(grid, tpr, low, high, confidence)
 
 
@@ -275,22 +275,25 @@ def _draw_queries(codes: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
 
 def _draw_masses(
     task: RankingTask,
-    codes: IntArray,
-    sides: Sequence[IntArray],
-    n_chords: int,
+    chords: IntArray,
+    groups: IntArray | None,
     rng: np.random.Generator,
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield the mass of negatives and positives on each chord for drawn groups."""
-    n_groups = int(codes.max()) + 1
-    rows = task.is_positive, ~task.is_positive
-    while True:
-        drawn = rng.integers(0, n_groups, n_groups)
-        weights = np.bincount(drawn, minlength=n_groups)[codes].astype(np.float64)
-        if task.sample_weight is not None:
-            weights *= task.sample_weight
-        positive, negative = (
-            np.bincount(side, weights[own], n_chords).astype(np.float64)
-            for side, own in zip(sides, rows, strict=True)
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the mass of negatives and positives on each chord for drawn rows."""
+    is_positive, n_chords = task.is_positive, int(chords.max()) + 1
+    if groups is None and task.sample_weight is None:
+        counts = [
+            np.bincount(chords[s], minlength=n_chords)
+            for s in (~is_positive, is_positive)
+        ]
+        while True:
+            negative, positive = (rng.multinomial(c.sum(), c / c.sum()) for c in counts)
+            yield negative, positive
+    weights = np.ones(chords.size) if task.sample_weight is None else task.sample_weight
+    for rows, _ in draw_units(is_positive.astype(np.int64), groups, rng):
+        negative, positive = (
+            np.bincount(chords[rows], weights[rows] * side[rows], n_chords)
+            for side in (~is_positive, is_positive)
         )
         if positive.any() and negative.any():  # else, another draw
             yield negative, positive
@@ -322,56 +325,19 @@ def evaluate_draws(
     return np.array(samples)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Rows of one class in cells of one chord of the curve and about one weight."""
-
-    chords: IntArray
-    counts: IntArray
-    weights: FloatArray  # the mean weight of a cell's rows
-    n_chords: int
-
-    @classmethod
-    def of(cls, chords: IntArray, weights: FloatArray | None, n_chords: int) -> _Cells:
-        """Gather the rows, which lie on the given chords."""
-        numbers, n_ratios = chords, 1
-        if weights is not None:
-            chords, weights = chords[weights > 0.0], weights[weights > 0.0]
-            ratios = np.log(weights.max() / weights) // _LOG_OF_MAX_RATIO
-            n_ratios = int(ratios.max()) + 1
-            numbers = chords * n_ratios + ratios.astype(np.int64)
-        counts = np.bincount(numbers)
-        cells = np.flatnonzero(counts)
-        means = np.bincount(numbers, weights)[cells] / counts[cells]
-        return cls(cells // n_ratios, counts[cells], means, n_chords)
-
-    @property
-    def masses(self) -> FloatArray:
-        """Weight on each chord."""
-        return self._on_chords(self.counts)
-
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Draw as many rows as there are; return their weight on each chord."""
-        n_rows = int(self.counts.sum())
-        return self._on_chords(rng.multinomial(n_rows, self.counts / n_rows))
-
-    def _on_chords(self, counts: IntArray) -> FloatArray:
-        masses = np.bincount(self.chords, counts * self.weights, self.n_chords)
-        return masses.astype(np.float64)
+def _chords(steps: Steps) -> IntArray:
+    """Return the chord of each step, counted from the highest scores."""
+    if steps.positive.size <= _MAX_CHORDS:
+        return np.arange(steps.positive.size)
+    # chords of even length
+    positive, negative = steps.positive, steps.negative
+    along = np.cumsum(negative / negative.sum() + positive / positive.sum())
+    places = (along / along[-1] * _MAX_CHORDS).astype(np.int64)
+    _, chords = np.unique(np.minimum(places, _MAX_CHORDS - 1), return_inverse=True)
+    return chords
 
 
-def _chords(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, int]:
-    """Return the chord of each step, counted from the highest scores; and how many."""
-    positive, negative = positive[::-1], negative[::-1]
-    chords = np.arange(positive.size)
-    if positive.size > _MAX_CHORDS:  # chords of even length
-        along = np.cumsum(negative / negative.sum() + positive / positive.sum())
-        places = (along / along[-1] * _MAX_CHORDS).astype(np.int64)
-        _, chords = np.unique(np.minimum(places, _MAX_CHORDS - 1), return_inverse=True)
-    return chords[::-1], int(chords[-1]) + 1
-
-
-def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> FloatArray:
+def _tpr_on(grid: FloatArray, negative: Any, positive: Any) -> FloatArray:
     fpr = np.concatenate(([0.0], np.cumsum(negative)))
     tpr = np.concatenate(([0.0], np.cumsum(positive)))
     # np.interp takes the last of equal abscissae: the upper end of a vertical line

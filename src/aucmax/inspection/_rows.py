@@ -12,6 +12,7 @@ from aucmax._core.parameters import check_names
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
 from aucmax.tables.cross_fit import score_rows
+from aucmax.tables.encoder import encoder_and_estimator
 from aucmax.tables.frames import as_rows, as_table
 
 # Cells of the changed tables that are scored together.
@@ -145,8 +146,8 @@ def mixed_rows(model: Any, X: Any) -> MixedRows:
             f"{f'shape {shape}' if shape else type(X).__name__}."
         )
     if hasattr(X, "columns"):
-        encoder: Any = getattr(model, "encoder_", None)
-        if hasattr(encoder, "select") and getattr(model, "view", "frame") != "frame":
+        encoder, _ = encoder_and_estimator(model)
+        if encoder is not None:
             X = as_table(X).with_columns(encoder.select(X).get_columns())
         names = [str(name) for name in X.columns]
         return (_PandasRows if hasattr(X, "iloc") else _PolarsRows)(X, names)
@@ -169,7 +170,7 @@ def used_columns(
                     f"{', ...' if len(names) > 20 else ''}."
                 )
         return [names.index(name) for name in dict.fromkeys(wanted)]
-    encoder = getattr(model, "encoder_", None)
+    encoder, _ = encoder_and_estimator(model)
     if encoder is None or not encoder.columns_:
         return list(range(len(names)))
     known = {column["name"] for column in encoder.columns_}

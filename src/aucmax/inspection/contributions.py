@@ -15,7 +15,7 @@ from aucmax.inspection._rows import (
     read_scores,
     used_columns,
 )
-from aucmax.tables.cross_fit import view_rows
+from aucmax.tables.encoder import encoder_and_estimator
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,14 @@ def _additive_terms(
     model: Any, rows: MixedRows, background: Any
 ) -> tuple[list[str], FloatArray, float, str] | None:
     """Return columns, terms, the expected score and the method; None without terms."""
-    encoder: Any = getattr(model, "encoder_", None)
-    estimator = model if encoder is None else model.estimator_
+    if hasattr(model, "encoders_"):  # whose scores are no sum, even of one estimator
+        return None
+    encoder, estimator = encoder_and_estimator(model)
 
     def matrix(table: Any) -> Any:
-        return table if encoder is None else view_rows(model.view, encoder, table)
+        return table if encoder is None else encoder.transform(table)
 
-    names = rows.names if encoder is None else None
+    names = rows.names
     if hasattr(estimator, "contributions"):
         terms = np.asarray(estimator.contributions(matrix(rows.table)))
         expected, method = float(terms[0, -1]), "trees"
@@ -177,8 +178,8 @@ def _additive_terms(
         method = "linear"
     else:
         return None
-    if names is None:
-        names, terms = _by_source(encoder.source_columns(model.view), terms)
+    if encoder is not None:
+        names, terms = _by_source(encoder.source_columns(encoder.view), terms)
     return names, terms, expected, method
 
 

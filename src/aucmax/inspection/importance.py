@@ -205,9 +205,10 @@ def _concordance(y: Any, sample_weight: Any, qid: Any) -> Callable[..., Influenc
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
-    grading = getattr(model, "grading_", None)
-    if grading is not None:
-        target = y if isinstance(y, Target) else match_target(y, grading, qid=qid)
+    if isinstance(y, Target) or hasattr(model, "grading_"):
+        target = (
+            y if isinstance(y, Target) else match_target(y, model.grading_, qid=qid)
+        )
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)
@@ -251,6 +252,6 @@ class _CensoredTimes(_OneRanking):
 
 class _PerQuery(_OneRanking):
     def read(self, scores: FloatArray) -> Influence:
-        steps, _ = self.rows.task(scores).sorted_steps()
+        steps = self.rows.task(scores).steps()
         areas = steps.areas(self.box) / box_size(self.box)
         return mean_influence(areas[~np.isnan(areas)])

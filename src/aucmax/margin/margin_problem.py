@@ -15,12 +15,7 @@ from aucmax.margin.margin_request import ClassSizes
 from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.risks.instance_margin import InstanceMargin
-from aucmax.solvers.bundle import LevelBundleSolver
-from aucmax.solvers.column_newton import (
-    MIN_DAMPING,
-    ColumnNewtonSolver,
-    suits_column_steps,
-)
+from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
@@ -29,12 +24,8 @@ from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 # judged as if the optimum were there
 _FLOOR_SHARE = 0.01
 _MIN_GAP = 16.0  # units in the last place: rounding hides a smaller gap
-_MIN_CUTS, _MAX_CUTS = 50, 200  # to keep, where each holds a number for every row
-_MAX_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 # times the weight that may go whatever its effect; each one tried costs half a pass
 _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
-_STUMP_DAMPING = 1e-4  # of steps over stumps, which are nearly alike
-_MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 Hypotheses: TypeAlias = ScaledColumns | Stumps
@@ -121,6 +112,7 @@ class MarginObjective(RiskObjective):
     ) -> None:
         super().__init__(risk)
         self.hypotheses = hypotheses
+        self.X = hypotheses.X
         self.usable = usable
 
     @property
@@ -132,6 +124,8 @@ class MarginObjective(RiskObjective):
 
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
+        if not parameters.any():
+            return self.origin()
         self.n_passes += 0.5
         return Point(parameters, self.hypotheses.scores(self.widened(parameters)))
 
@@ -170,11 +164,12 @@ class StumpObjective(MarginObjective):
     """The same over all stumps, of which neighbours are nearly equal."""
 
     hypotheses: Stumps
+    forms_columns = True
+    min_damping = 1e-4
 
-    def entering(self, slope: FloatArray, price: float) -> IntArray:
-        """Return the stumps that may be of use: those steeper than their neighbours."""
-        steep = self.hypotheses.is_peak(slope) & (np.abs(slope) > price)
-        return np.flatnonzero(steep)
+    def is_useful(self, gradient: FloatArray) -> BoolArray:
+        """Return which stumps may be of use: those steeper than their neighbours."""
+        return self.hypotheses.is_peak(gradient)
 
 
 class MarginProblem:
@@ -219,32 +214,13 @@ class MarginProblem:
         """Find the weights of the largest margin, minus the risk, from `start` on."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
-        first = solution = None
+        objective.keeps_row_weights = keep_row_weights
+        first = None
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        is_fit = self.signed and objective.risk.can_be_smoothed
-        tol = self.limits.stopping.tol
-        if is_fit and (self._is_stumps or suits_column_steps(self.hypotheses.X, tol)):
-            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
-            damping = _STUMP_DAMPING if self._is_stumps else MIN_DAMPING
-            newton = ColumnNewtonSolver(steps, keep_row_weights, min_damping=damping)
-            first = first or Start(objective.origin())
-            solution = newton.minimize(objective, L1Ball(), first)
-            first = Start(solution.point, solution.cuts, solution.history)
-        is_over = solution is not None and (
-            solution.converged
-            or solution.stopped_by_callback
-            or self.limits.is_over
-            or solution.n_iter >= rule.max_iter
-        )
-        if solution is None or not is_over:
-            bundle = LevelBundleSolver(rule)
-            if keep_row_weights:
-                n_cuts = max_cuts(self.labels.size)
-                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
-            hull = L1Ball() if self.signed else Simplex()
-            solution = bundle.minimize(objective, hull, first)
+        hull = L1Ball() if self.signed else Simplex()
+        solution = SOLVERS["auto"](rule).minimize(objective, hull, first)
         self.limits.n_iter += solution.n_iter
         return MarginResult(
             self.risk,
@@ -314,8 +290,3 @@ class MarginProblem:
         self.risk = risk
         self._objective.risk = risk.bind(self.labels, self.sample_weight)
         return self._objective
-
-
-def max_cuts(n_rows: int) -> int:
-    """Return how many cuts to keep where each holds a number for every row."""
-    return min(max(_MAX_CUT_BYTES // (8 * n_rows), _MIN_CUTS), _MAX_CUTS)

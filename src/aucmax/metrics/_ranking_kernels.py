@@ -1,113 +1,43 @@
-"""Compiled loops of the metrics.
-
-The ROC loops see scores as *keys*: int64 numbers in the order of the scores, equal
-where the scores are equal (so -0.0 and 0.0 share one). Integers can be cut into cells
-by shifting bits, whatever the scale of the scores.
-"""
+"""Compiled loops of the metrics."""
 
 import numpy as np
 
 from aucmax._core.compiled import njit
 
-_ALL_BUT_SIGN = np.int64(2**63 - 1)
-_MAX_MOVES = 64  # of a row within its cell; rows that crowd are sorted otherwise
-_CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
-_BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
-_OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
-_MAX_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
-
 
 @njit(cache=True, nogil=True)
-def class_keys(bits, is_positive, wanted, size):
-    """Return the keys of the rows of one class from the bits of float64 scores."""
-    # every key is written and the cursor moves on only for the wanted class: no branch
-    # for the processor to guess wrong
-    keys = np.empty(size + 1, np.int64)
-    place = 0
-    for i in range(bits.size):
-        keys[place] = bits[i] if bits[i] >= 0 else -(bits[i] & _ALL_BUT_SIGN)
-        place += is_positive[i] == wanted
-    return keys[:size]
+def delong_shares(order, ranked, is_positive, weights):
+    """Return the share of negatives below each positive, of positives above others.
 
-
-@njit(cache=True, nogil=True)
-def locate(keys, grid):
-    """Return for each key 2k if it lies just below grid[k], 2k + 1 if it equals it.
-
-    grid is ascending and distinct; a key above all of it gets 2 * grid.size. The range
-    of the grid is cut into cells of one width, and each cell into buckets, more of them
-    where the grid is dense. Both maps never decrease, so only the grid keys in a key's
-    own bucket are left to search.
+    order has the rows, the highest score first; weights is empty where all weigh 1.
     """
-    shift, cell_start = _cells(grid)
-    bucket_start = _buckets(grid, shift, cell_start)
-    steps = np.empty(keys.size, np.int64)
-    _find(keys, keys.size, grid, shift, cell_start, bucket_start, steps)
-    return steps
-
-
-@njit(cache=True, nogil=True)
-def pack_rows(scores, is_positive, n_positive, low, scale, bits, split):
-    """Return integers that sort as the scores do, nearly: a cell, and the row's slot.
-
-    Slots number the positives, then the negatives; `split` gets the scores by slot.
-    """
-    keys = np.empty(scores.size, np.int64)
-    next_positive, next_negative = 0, n_positive
-    for i in range(scores.size):
-        slot = next_positive if is_positive[i] else next_negative
-        next_positive += is_positive[i]
-        next_negative += not is_positive[i]
-        keys[i] = (np.int64((scores[i] - low) * scale) << bits) | slot
-        split[slot] = scores[i]
-    return keys
-
-
-@njit(cache=True, nogil=True)
-def packed_shares(keys, bits, scores, weights, n_positive, shares):
-    """Fill in DeLong's shares: V of all positives, then U of all negatives, by slot.
-
-    keys ascend. Returns False where a cell has many rows of different scores.
-    """
-    slots = keys  # row by row, each key is replaced by its slot
-    positive = negative = 0.0  # mass below the block
-    block = cell_end = 0
-    m = keys.size
-    while block < m:
-        if block == cell_end:  # order the rows of the next cell by their scores
-            cell = keys[block] >> bits
-            while cell_end < m and keys[cell_end] >> bits == cell:
-                slot = keys[cell_end] & ((1 << bits) - 1)
-                place = cell_end
-                while place > block and scores[slots[place - 1]] > scores[slot]:
-                    slots[place] = slots[place - 1]
-                    place -= 1
-                slots[place] = slot
-                if cell_end - place > _MAX_MOVES:
-                    return False
-                cell_end += 1
-        own_positive = own_negative = 0.0
-        end = block
-        while end == block or (
-            end < cell_end and scores[slots[end]] == scores[slots[block]]
-        ):
-            weight = 1.0 if weights.size == 0 else weights[slots[end]]
-            own_positive += weight * (slots[end] < n_positive)
-            own_negative += weight * (slots[end] >= n_positive)
+    shares = np.empty(order.size)
+    positive = negative = 0.0  # mass above the tied rows
+    start = 0
+    while start < order.size:
+        tied_positive = tied_negative = 0.0
+        end = start
+        while end < order.size and ranked[end] == ranked[start]:
+            row = order[end]
+            weight = weights[row] if weights.size else 1.0
+            tied_positive += weight * is_positive[row]
+            tied_negative += weight * (not is_positive[row])
             end += 1
-        below_positive = negative + 0.5 * own_negative
-        below_negative = positive + 0.5 * own_positive
-        for i in range(block, end):
-            is_positive = slots[i] < n_positive
-            shares[slots[i]] = below_positive if is_positive else below_negative
-        positive += own_positive
-        negative += own_negative
-        block = end
-    for i in range(n_positive):
-        shares[i] /= negative
-    for i in range(n_positive, m):
-        shares[i] = (positive - shares[i]) / positive
-    return True
+        for i in range(start, end):
+            row = order[i]
+            if is_positive[row]:
+                shares[row] = negative + 0.5 * tied_negative
+            else:
+                shares[row] = positive + 0.5 * tied_positive
+        positive += tied_positive
+        negative += tied_negative
+        start = end
+    for row in range(order.size):
+        if is_positive[row]:
+            shares[row] = 1.0 - shares[row] / negative
+        else:
+            shares[row] /= positive
+    return shares
 
 
 @njit(cache=True, nogil=True)
@@ -124,7 +54,6 @@ def split_classes(scores, is_positive, split):
 @njit(cache=True, nogil=True)
 def count_ordered(positive, negative):
     """Return twice the pairs in the right order, ties one half; both classes ascend."""
-    counted = 0.0
     total = below = up_to = 0
     for i in range(positive.size):
         score = positive[i]
@@ -135,109 +64,7 @@ def count_ordered(positive, negative):
         while up_to < negative.size and negative[up_to] == score:
             up_to += 1
         total += below + up_to
-        if total > _MAX_COUNTED:
-            counted += total
-            total = 0
-    return counted + total
-
-
-@njit(cache=True, nogil=True)
-def count_sorted(keys, grid):
-    """Count what locate returns for ascending keys, in one pass over both."""
-    counts = np.zeros(2 * grid.size + 1)
-    i = 0
-    for k in range(grid.size):
-        start = i
-        while i < keys.size and keys[i] < grid[k]:
-            i += 1
-        counts[2 * k] = i - start
-        start = i
-        while i < keys.size and keys[i] == grid[k]:
-            i += 1
-        counts[2 * k + 1] = i - start
-    counts[2 * grid.size] = keys.size - i
-    return counts
-
-
-@njit(cache=True, nogil=True)
-def _find(keys, size, grid, shift, cell_start, bucket_start, steps):
-    smallest, largest = grid[0], grid[-1]
-    for i in range(size):
-        key = keys[i]
-        if key < smallest:
-            steps[i] = 0
-        elif key > largest:
-            steps[i] = 2 * grid.size
-        else:
-            b = _bucket_of(key, smallest, shift, cell_start)
-            low, high = bucket_start[b], bucket_start[b + 1]
-            if low == high:
-                steps[i] = 2 * low
-                continue
-            while low < high:
-                middle = (low + high) >> 1
-                if grid[middle] < key:
-                    low = middle + 1
-                else:
-                    high = middle
-            steps[i] = 2 * low + (grid[low] == key)  # a place, as key <= largest
-
-
-@njit(cache=True, nogil=True)
-def _cells(grid):
-    """Return the bits in a cell, and the first bucket of each cell (and the end)."""
-    smallest, largest = grid[0], grid[-1]
-    shift = 0
-    while ((largest >> 1) - (smallest >> 1)) >> shift >> (_CELL_BITS - 1) > 0:
-        shift += 1
-    cell_start = np.zeros((largest >> shift) - (smallest >> shift) + 2, np.int64)
-    for key in grid:
-        cell_start[(key >> shift) - (smallest >> shift) + 1] += _BUCKETS_PER_KEY
-    for c in range(cell_start.size - 1):
-        cell_start[c + 1] += cell_start[c] + 1
-    return shift, cell_start
-
-
-@njit(cache=True, nogil=True)
-def _buckets(grid, shift, cell_start):
-    """Return the first grid place of each bucket (and the end)."""
-    bucket_start = np.zeros(cell_start[-1] + 1, np.int32)
-    for key in grid:
-        bucket_start[_bucket_of(key, grid[0], shift, cell_start) + 1] += 1
-    for b in range(bucket_start.size - 1):
-        bucket_start[b + 1] += bucket_start[b]
-    return bucket_start
-
-
-@njit(cache=True, nogil=True)
-def _bucket_of(key, smallest, shift, cell_start):
-    c = (key >> shift) - (smallest >> shift)
-    width = cell_start[c + 1] - cell_start[c]
-    dropped = max(shift - _OFFSET_BITS, 0)
-    place = (key & ((np.int64(1) << shift) - 1)) >> dropped
-    return cell_start[c] + ((place * width) >> (shift - dropped))
-
-
-@njit(cache=True, nogil=True)
-def tied_masses(scores, is_positive, weights, offsets):
-    """Return the masses of each run of equal scores, its start, and queries' first."""
-    negative = np.empty(scores.size)
-    positive = np.empty(scores.size)
-    starts = np.empty(scores.size, np.int64)
-    first_runs = np.empty_like(offsets)
-    runs = 0
-    for q in range(offsets.size - 1):
-        first_runs[q] = runs
-        for i in range(offsets[q], offsets[q + 1]):
-            if i == offsets[q] or scores[i] != scores[i - 1]:
-                negative[runs] = 0.0
-                positive[runs] = 0.0
-                starts[runs] = i
-                runs += 1
-            positive[runs - 1] += weights[i] * is_positive[i]
-            negative[runs - 1] += weights[i] * (not is_positive[i])
-    first_runs[-1] = runs
-    return negative[:runs], positive[:runs], starts[:runs], first_runs
+    return total
 
 
 @njit(cache=True, nogil=True)

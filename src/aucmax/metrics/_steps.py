@@ -1,9 +1,7 @@
-"""The ROC curve as steps: the mass of each class at each place of the ranking.
+"""The ROC curve as steps: the mass of each class at each distinct score.
 
-A step is either one score value (where both masses may be positive: a tie, drawn as a
-diagonal) or a run of rows of one class with none of the other between them, whose order
-among themselves does not matter. From the highest score down, every step moves the
-curve right by its share of the negative mass and up by its share of the positive mass.
+From the highest score down, every step moves the curve right by its share of the
+negative mass and up by its share of the positive mass: a diagonal where both tie.
 """
 
 from __future__ import annotations
@@ -39,7 +37,6 @@ Box = tuple[float, float, float, float]  # low FPR, high FPR, low TPR, high TPR
 WHOLE_SQUARE: Box = (0.0, 1.0, 0.0, 1.0)
 # with fewer rows, numpy takes a few milliseconds and nothing has to be compiled
 _MANY = 2**15
-_ALL_BUT_SIGN = np.int64(2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def box_size(box: Box) -> float:
 
 @dataclass(frozen=True)
 class Steps:
-    """Masses of consecutive steps, the highest scores of each query first."""
+    """Masses of consecutive steps, one per distinct score, the highest first."""
 
     negative: FloatArray
     positive: FloatArray
@@ -144,20 +141,19 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Placement:
-    """The step of each row, counted from the lowest score up, class by class."""
+class RankedSteps(Steps):
+    """Steps of rows."""
 
-    positive: IntArray
-    negative: IntArray
-    n_steps: int
+    order: RowNumbers  # rows by query, the highest score first
+    starts: IntArray  # where each step begins in this order
+    scores: FloatArray  # of each step
 
-    def masses(
-        self, positive_weights: FloatArray | None, negative_weights: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the positive and the negative mass of each step, lowest first."""
-        positive = np.bincount(self.positive, positive_weights, self.n_steps)
-        negative = np.bincount(self.negative, negative_weights, self.n_steps)
-        return positive.astype(np.float64), negative.astype(np.float64)
+    def number_of_rows(self) -> RowNumbers:
+        """Return the number of each row's step."""
+        numbers = np.empty(self.order.size, dtype=self.order.dtype)
+        sizes = np.diff(self.starts, append=self.order.size)
+        numbers[self.order] = np.repeat(np.arange(self.starts.size), sizes)
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -174,13 +170,6 @@ class RankingTask:
         """Number of positive rows."""
         return int(np.count_nonzero(self.is_positive))
 
-    def class_weights(self) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return the weights of the positive and of the negative rows."""
-        if self.sample_weight is None:
-            return None, None
-        weights = self.sample_weight
-        return weights[self.is_positive], weights[~self.is_positive]
-
     def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
         if self.queries is None or self.queries.codes is None:
@@ -192,7 +181,7 @@ class RankingTask:
 
     def areas_by_query(self, box: Sequence[float] = WHOLE_SQUARE) -> QueryValues:
         """Return the area of each query, NaN where it has rows of one class only."""
-        steps, _ = self.sorted_steps()
+        steps = self.steps()
         starts = steps.offsets[:-1]
         positive, negative = (
             np.add.reduceat(masses, starts)
@@ -207,38 +196,21 @@ class RankingTask:
         """Return the area in a box, averaged over the queries in any way."""
         return self.areas_by_query(box).average(average)
 
-    def place(self) -> Placement:
-        """Place the rows on 2 d + 1 steps: d distinct scores, and the gaps between.
-
-        The scores are those of the smaller class, the only one that is sorted.
-        """
-        positive, negative = self.keys(True), self.keys(False)
-        grid, _ = _distinct(positive if positive.size <= negative.size else negative)
-        return Placement(
-            _locate(positive, grid), _locate(negative, grid), 2 * grid.size + 1
-        )
-
-    def steps(self) -> Steps:
-        """Return the steps of all rows as one query, by the cheapest method."""
-        if self.sample_weight is None:
-            positive, negative = self._counts()
-        else:
-            positive, negative = self.place().masses(*self.class_weights())
-        offsets = np.array([0, positive.size])
-        return Steps(negative[::-1].copy(), positive[::-1].copy(), offsets)
-
-    def sorted_steps(self) -> tuple[Steps, FloatArray]:
-        """Return one step per distinct score of each query, and these scores."""
+    def steps(self) -> RankedSteps:
+        """Return one step per distinct score of each query."""
         queries = self.queries or check_queries(None, self.scores.size)
         order = queries.sort(-self.scores)
-        ranked = self.scores[order]
-        weights = np.ones(ranked.size)
-        if self.sample_weight is not None:
-            weights = self.sample_weight[order]
-        negative, positive, starts, offsets = _ranking_kernels.tied_masses(
-            ranked, self.is_positive[order], weights, queries.offsets
+        ranked, is_positive = self.scores[order], self.is_positive[order]
+        weights = (
+            np.ones(1) if self.sample_weight is None else self.sample_weight[order]
         )
-        return Steps(negative, positive, offsets), ranked[starts]
+        starts = tie_starts(ranked, queries.offsets)
+        negative, positive = (
+            np.add.reduceat(np.where(side, weights, 0.0), starts)
+            for side in (~is_positive, is_positive)
+        )
+        offsets = np.searchsorted(starts, queries.offsets)
+        return RankedSteps(negative, positive, offsets, order, starts, ranked[starts])
 
     def _share_of_pairs(self) -> float:
         """Return the whole area: sort both classes, and merge them."""
@@ -249,36 +221,6 @@ class RankingTask:
         negative.sort()
         n_pairs = positive.size * negative.size
         return float(_ranking_kernels.count_ordered(positive, negative) / (2 * n_pairs))
-
-    def _counts(self) -> tuple[FloatArray, FloatArray]:
-        smaller = 2 * self.n_positive <= self.is_positive.size
-        grid, counts = _distinct(self.keys(smaller))
-        few = np.zeros(2 * grid.size + 1)
-        few[1::2] = counts
-        many: FloatArray
-        if self.scores.size < _MANY:
-            steps = _locate(self.keys(not smaller), grid)
-            many = np.bincount(steps, minlength=few.size).astype(np.float64)
-        else:
-            keys = self.keys(not smaller)
-            keys.sort()
-            many = _ranking_kernels.count_sorted(keys, grid)
-        return (few, many) if smaller else (many, few)
-
-    def keys(self, of_positives: bool) -> IntArray:
-        """Return the scores of one class as integers in the same order."""
-        if self.scores.size < _MANY:
-            bits = self.scores[self.is_positive == of_positives].view(np.int64)
-            keys: IntArray = np.where(bits >= 0, bits, -(bits & _ALL_BUT_SIGN))
-            return keys
-        n_negative = self.is_positive.size - self.n_positive
-        keys = _ranking_kernels.class_keys(
-            self.scores.view(np.int64),
-            self.is_positive,
-            of_positives,
-            self.n_positive if of_positives else n_negative,
-        )
-        return keys
 
 
 @dataclass(frozen=True)
@@ -320,14 +262,6 @@ def check_task(
     return check_two_classes(y_true, sample_weight, qid, pos_label).task(y_score, name)
 
 
-def _locate(keys: IntArray, grid: IntArray) -> IntArray:
-    """Return for each key 2k if it lies just below grid[k], 2k + 1 if it equals it."""
-    if keys.size < _MANY:
-        return np.searchsorted(grid, keys) + np.searchsorted(grid, keys, "right")
-    steps: IntArray = _ranking_kernels.locate(keys, grid)
-    return steps
-
-
 def _whole_area(negative: FloatArray, positive: FloatArray) -> float:
     """Return the area under the whole curve, NaN where a class has no mass."""
     # brought near 1 by powers of two, so that nothing overflows and nothing is rounded
@@ -339,10 +273,3 @@ def _whole_area(negative: FloatArray, positive: FloatArray) -> float:
         return np.nan
     area = float(np.sum(negative * (height - 0.5 * positive)))
     return min(area / n / p, 1.0)
-
-
-def _distinct(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys, ascending, and how often each occurs."""
-    ascending = np.sort(keys)
-    starts = tie_starts(ascending, np.array([0, keys.size]))
-    return ascending[starts], np.diff(starts, append=keys.size)

@@ -99,7 +99,7 @@ def binned_auc_score(
     check_choice("within", within, ("half", "correct"))
     checked_bins = check_bins(bins)
     rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
-    tied, _ = rows.task(y_score).sorted_steps()
+    tied = rows.task(y_score).steps()
     starts, offsets = _bin_starts(rows.queries.offsets, checked_bins)
     pieces = _Pieces.of(tied, starts)
     binned = pieces.bins(offsets)
@@ -164,7 +164,7 @@ def auc_at_k_score(
     """
     k = check_k(k)
     rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
-    tied, _ = rows.task(y_score).sorted_steps()
+    tied = rows.task(y_score).steps()
     return mean_over_queries(_areas_at_k(tied, k))
 
 

@@ -22,7 +22,6 @@ from aucmax._core.validation import (
 from aucmax.metrics._steps import (
     QueryValues,
     RankingTask,
-    Steps,
     check_queries,
     check_task,
 )
@@ -55,15 +54,7 @@ class Thresholds:
     @classmethod
     def from_task(cls, task: RankingTask) -> Thresholds:
         """Count the rows of a task."""
-        is_rare = 2 * task.n_positive <= task.scores.size
-        if is_rare and task.queries is not None and task.queries.codes is None:
-            # a run of negatives may be one step, a run of positives may not
-            steps = task.steps()
-            held = steps.positive + steps.negative > 0.0
-            positive, negative = steps.positive[held], steps.negative[held]
-            steps = Steps(negative, positive, np.array([0, positive.size]))
-        else:
-            steps, _ = task.sorted_steps()
+        steps = task.steps()
         starts, sizes = steps.offsets[:-1], np.diff(steps.offsets)
         sums = []
         for masses in (steps.positive, steps.negative):

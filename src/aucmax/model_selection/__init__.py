@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.model_selection.models import MODELS, table_model
+from aucmax.model_selection.models import MODELS
 
 if TYPE_CHECKING:
     from aucmax.model_selection.auto_ranker import AutoRanker
@@ -44,7 +44,6 @@ __all__ = [
     "VersusBaseline",
     "XGBoostRanker",
     "compare_models",
-    "table_model",
 ]
 
 

@@ -22,8 +22,7 @@ from aucmax.model_selection.auto_search import FittedCandidate
 from aucmax.model_selection.models import SearchSetting
 from aucmax.persistence.container import MAX_FILE_BYTES
 from aucmax.persistence.model_file import pack_value, read_file, unpack_value
-from aucmax.tables import TableModel
-from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate
 from aucmax.tables.digest import digest_rows
 
 _NAME = "checkpoint"
@@ -39,7 +38,7 @@ class SearchCheckpoint:
         path: str | os.PathLike[str],
         folded: FoldedTable,
         setting: SearchSetting,
-        candidates: Mapping[str, TableModel],
+        candidates: Mapping[str, TableCandidate],
     ) -> None:
         self._path = os.fspath(path)
         self._search = _describe(folded, setting, candidates)
@@ -62,7 +61,7 @@ class SearchCheckpoint:
         """Seconds that the candidates took."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
-    def find(self, name: str, model: TableModel) -> FittedCandidate | None:
+    def find(self, name: str, model: TableCandidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
         record = self._records.get(name)
         return None if record is None else FittedCandidate(name, model, **record)
@@ -117,7 +116,7 @@ class SearchCheckpoint:
             )
         return {} if differences else records
 
-    def _is_sound(self, name: str, model: TableModel) -> bool:
+    def _is_sound(self, name: str, model: TableCandidate) -> bool:
         """Return whether a record has one model and finite scores per fold."""
         try:
             found = FittedCandidate(name, model, **self._records[name])
@@ -131,7 +130,9 @@ class SearchCheckpoint:
 
 
 def _describe(
-    folded: FoldedTable, setting: SearchSetting, candidates: Mapping[str, TableModel]
+    folded: FoldedTable,
+    setting: SearchSetting,
+    candidates: Mapping[str, TableCandidate],
 ) -> dict[str, str]:
     target = folded.target
     columns = (target.weights, target.queries, target.groups, target.times)
@@ -149,7 +150,7 @@ def _describe(
     }
 
 
-def _digest(candidate: TableModel) -> str:
+def _digest(candidate: TableCandidate) -> str:
     """Return a digest of all parameters; functions count by their names."""
     model = candidate.estimator
     parameters = {k: v for k, v in model.get_params().items() if k != "n_jobs"}

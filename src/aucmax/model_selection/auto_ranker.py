@@ -1,6 +1,7 @@
 """AutoRanker: try many models, combine them, and estimate the result."""
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,7 +24,11 @@ from aucmax.decisions.alerts import AlertMixin
 from aucmax.decisions.calibrated import CalibratedMixin, along_knots, are_rising
 from aucmax.decisions.calibration import check_calibrate, learn_calibration
 from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
-from aucmax.exceptions import ModelFileError, NotEnoughClassesError
+from aucmax.exceptions import (
+    ConstantScoresWarning,
+    ModelFileError,
+    NotEnoughClassesError,
+)
 from aucmax.metrics.concordance import target_concordance
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
@@ -47,6 +52,7 @@ from aucmax.model_selection.leaderboard import (
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import (
     FoldedTable,
     check_categories,
@@ -55,8 +61,10 @@ from aucmax.tables.cross_fit import (
 )
 from aucmax.tables.folds import FoldPlan, is_usable, plan_folds
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import warn_of_constant_scores
-from aucmax.tables.target import has_constant_scores
+from aucmax.tables.row_drift import learn_ranges
+from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
+from aucmax.tables.target import Grading, has_constant_scores
+from aucmax.tables.target_encoding import match_target
 
 # With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000
@@ -92,7 +100,8 @@ def _list_of(kind: type[Any]) -> saved.SavedField:
 class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
-    Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
+    Takes raw tables (text, missing values, dates), arrays and sparse matrices; with
+    one model in `models`, it is that model for raw tables, calibrated. All
     candidates are fitted to the same folds, with columns encoded in each fold. A
     held-out row gets a logit per candidate: half from its rank within the fold, half
     from its standardized score. Logistic regression on these logits learns few,
@@ -142,7 +151,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Names from :data:`aucmax.model_selection.MODELS`, estimators, or pairs
         ``(name, estimator)``. An estimator is fitted to the scaled, one-hot encoded
         table, or to category codes, with missing values, if it has a parameter
-        ``categorical_features``.
+        ``categorical_features``, or to the table itself if it is a pipeline with a
+        ColumnTransformer or a :class:`~aucmax.tables.TableEncoder`. A pair
+        ``("lambdamart", {"n_estimators": 500})`` sets parameters of a named model.
     stores_rows : bool, default=True
         Whether members may store training rows, as kernels store landmarks. With False
         the default models are those that do not.
@@ -219,6 +230,16 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         Rising scores and their log-odds, between which probabilities are interpolated.
     base_rate_ : float
         Share of positives among the training rows.
+    values_ : ndarray
+        The values of the target, the positive one last, if there are no levels.
+    row_sketch_ : ndarray of uint64
+        Hashes of training rows, for :meth:`share_of_known_rows`.
+    ranges_ : ndarray of shape (3, n_columns)
+        Low and high ends of the values of each column, and the share of values outside
+        to expect of new rows; ``aucmax score`` compares new rows.
+    file_roles_ : dict
+        Of a model of ``aucmax fit``: its name, the columns of the target, queries and
+        durations, and the decimal mark, by which commands read new rows.
     n_rows_, n_positive_, n_folds_ : int
         Numbers of training rows, positive rows and folds.
     classes_ : ndarray of shape (2,)
@@ -250,8 +271,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         members_=_list_of(dict),
         encoders_=_list_of(TableEncoder),
         threshold_=saved.finite,
+        row_sketch_=saved.array("u", None),
+        ranges_=saved.array("f", 3, None),
         **saved.optional(
             classes_=saved.array(saved.LABEL_KINDS, 2),
+            values_=saved.array(saved.LABEL_KINDS, None),
+            file_roles_=saved.instance_of(dict),
             levels_=saved.array("iu", None),
             is_survival_=saved.instance_of(bool),
             metric_=saved.instance_of(str),
@@ -322,8 +347,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
-        y : array-like of shape (n_rows,)
-            Two distinct labels; the second in sorted order is the positive class.
+        y : array-like of shape (n_rows,), or Target
+            Two distinct labels, the second in sorted order is positive; or a target of
+            :func:`aucmax.tables.encode_target`, with its queries, weights, groups and
+            times.
         sample_weight : array-like of shape (n_rows,), default=None
             Nonnegative row weights; the weight of a pair is the product of its rows'.
         qid : array-like of shape (n_rows,), default=None
@@ -410,11 +437,20 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             cut = self._learn_cut(held_out, ensemble, notices)
             kind = {"levels_" if target.is_graded else "classes_": classes}
             is_positive = target.relevant > 0
-            positive = classes[-1], float(is_positive.mean()), self.pos_label
+            positive_notes = []
+            if not isinstance(y, Target):
+                share = float(is_positive.mean())
+                positive_notes = positive_class_notes(
+                    classes[-1], share, self.pos_label
+                )
+            if not target.is_graded:
+                cut["values_"] = np.array(target.grading.values)
             replace_state(
                 self,
                 {
                     **({"is_survival_": True} if target.is_survival else kind),
+                    "row_sketch_": sketch_rows(encoders[0], table, target.labels),
+                    "ranges_": learn_ranges(encoders[0], table),
                     "metric_": goal.metric,
                     "members_": members,
                     "encoders_": encoders,
@@ -423,9 +459,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "estimate_": self._estimate(held_out, ensemble),
                     "board_": board(fitted, held_out, ensemble),
                     "notices_": [
-                        *positive_class_notes(*positive),
+                        *positive_notes,
                         *plan.notices,
-                        *map(str, leaks),
+                        *map(str, without_columns(leaks, encoders[0].dropped_)),
                         *encoders[0].notices_,
                         *notices,
                     ],
@@ -438,8 +474,51 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             if {one["view"] for one in members} != {"frame"}:
                 encoders[0].warn_of_dropped()
             if self._has_constant_scores(table, target):
-                warn_of_constant_scores(self)
+                warnings.warn(
+                    f"{', '.join(self.weights_)} gives all rows the same score, or all "
+                    "rows of each query, so it does not rank them. Try another model, "
+                    "more rows or more time, or check that the columns are related to "
+                    "the target.",
+                    ConstantScoresWarning,
+                    stacklevel=2,
+                )
         return self
+
+    @property
+    def grading_(self) -> Grading:
+        """The meaning of the values of the target at training."""
+        check_is_fitted(self, "members_")
+        if hasattr(self, "levels_"):
+            levels = tuple(self.levels_.tolist())
+            return Grading(levels, levels)
+        *negatives, positive = self.values_.tolist()
+        return Grading.two_classes(negatives, positive)
+
+    @property
+    def decision_threshold_(self) -> float | None:
+        """The score above which `predict` returns the positive class, if it can."""
+        check_is_fitted(self, "members_")
+        if hasattr(self, "levels_") or hasattr(self, "is_survival_"):
+            return None
+        return self.alert_threshold_ or 0.0
+
+    def share_of_known_rows(self, X: Any, y: Any) -> float:
+        """Estimate the share of rows that are training rows, from 0 to 1.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,), or Target
+            Their labels.
+
+        Returns
+        -------
+        float
+        """
+        target = y if isinstance(y, Target) else match_target(y, self.grading_)
+        encoder = self.encoders_[0]
+        return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of rows: the higher, the more likely positive.
@@ -686,6 +765,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             for encoder in self.encoders_ if names else ():
                 if [*getattr(encoder, "feature_names_in_", names)] != names:
                     raise ValueError("its parts were fitted to other columns")
+            if self.ranges_.shape[1] not in (0, len([*self.encoders_[0]._parts()])):
+                raise ValueError("its ranges are of other columns")
+            if len(self.grading_.values) < 2:
+                raise ValueError("it does not name two classes")
             empty = [encoder.sample_row() for encoder in self.encoders_]
             if not np.isfinite(self._combined(empty)).all():
                 raise ValueError("a score is not finite")

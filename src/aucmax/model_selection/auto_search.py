@@ -1,6 +1,6 @@
 """The search of AutoRanker: fit candidates to folds, then the chosen ones to all rows.
 
-A candidate is an unfitted :class:`aucmax.tables.TableModel` under a name.
+A candidate is an unfitted estimator with the view of the table that it learns from.
 """
 
 import sys
@@ -15,10 +15,10 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.model_selection.models import SearchSetting, max_search_rows
+from aucmax.model_selection.models import SearchSetting
 from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
-from aucmax.tables import TableEncoder, TableModel
-from aucmax.tables.cross_fit import FoldedTable, score_rows
+from aucmax.tables import TableEncoder
+from aucmax.tables.cross_fit import FoldedTable, TableCandidate, score_rows
 from aucmax.tables.folds import FoldPlan
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class FittedCandidate:
     """A model per fold, the scale of its scores, and the scores of its test rows."""
 
     name: str
-    model: TableModel
+    model: TableCandidate
     models: list[Any]
     parts: list[FloatArray]  # the scores of each fold
     seconds: float  # of fits and scores; those of the matrices belong to the table
@@ -157,7 +157,7 @@ class AutoSearch:
     is_stopped: bool = False  # by Ctrl-C or the callback
     best: tuple[str, float] = ("", float("nan"))
 
-    def run(self, candidates: Mapping[str, TableModel]) -> None:
+    def run(self, candidates: Mapping[str, TableCandidate]) -> None:
         """Fit candidates until none is left, the time is up, or the callback stops it.
 
         The first has no time limit, so that there is always a model. Ctrl-C drops the
@@ -195,7 +195,7 @@ class AutoSearch:
     def _try(
         self,
         name: str,
-        model: TableModel,
+        model: TableCandidate,
         done: FittedCandidate | None,
         *,
         must_succeed: bool,
@@ -267,7 +267,7 @@ def _note_failure(notices: list[str], outcome: str, error: Exception) -> None:
 
 def fit_out_of_fold(
     name: str,
-    model: TableModel,
+    model: TableCandidate,
     folded: FoldedTable,
     setting: SearchSetting,
     check_time: CheckTime,
@@ -281,17 +281,18 @@ def fit_out_of_fold(
     parts, seconds = [], [0.0]
     is_blind = setting.is_limited and not _can_be_stopped(model)
     for fold, (train, _) in enumerate(folded.folds):
-        to_encode = folded.seconds_to_encode(model, fold)
+        to_encode = folded.seconds_to_encode(model.view, fold)
         check_time(needed=seconds[-1] + to_encode)
-        _, new = folded.matrices(model, fold)
-        n_rows = min(train.size, max_search_rows(model))
+        _, new = folded.matrices(model.view, fold)
+        n_rows = min(train.size, model.max_rows)
         options = _fit_options(model, setting, check_time)
         start = time.perf_counter()
         with warnings.catch_warnings(action="ignore"):
             # candidates may fail to converge, or learn nothing: the metric shows it
             if is_blind and not models and n_rows > _MANY_ROWS:
                 # nothing can stop this fit, so a sixteenth of the rows shows its speed
-                folded.fit(model, fold, **{**options, "max_rows": n_rows // 16})
+                some = model._replace(max_rows=n_rows // 16)
+                folded.fit(some, fold, **options)
                 check_time(needed=16.0 * (time.perf_counter() - start))
             models.append(folded.fit(model, fold, **options))
         parts.append(score_rows(models[-1], new))
@@ -299,15 +300,14 @@ def fit_out_of_fold(
     return FittedCandidate(name, model, models, parts, sum(seconds))
 
 
-def _can_be_stopped(model: TableModel) -> bool:
+def _can_be_stopped(model: TableCandidate) -> bool:
     return "callback" in model.estimator.get_params(deep=False)
 
 
 def _fit_options(
-    model: TableModel, setting: SearchSetting, check_time: CheckTime
+    model: TableCandidate, setting: SearchSetting, check_time: CheckTime
 ) -> dict[str, Any]:
     return {
-        "max_rows": max_search_rows(model),
         "random_state": setting.random_state,
         "callback": check_time if _can_be_stopped(model) else None,
     }

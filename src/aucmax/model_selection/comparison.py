@@ -5,17 +5,14 @@ from dataclasses import asdict, dataclass, replace
 from html import escape
 from itertools import chain
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.inference.comparison import holm
 from aucmax.model_selection.goals import Goal, title_of
-from aucmax.tables import TableNotice, Target
-
-if TYPE_CHECKING:
-    from aucmax.tables import TableModel
+from aucmax.tables import TableEncoder, TableNotice, Target
 
 # columns of a terminal; a wider table is divided in two
 _WIDTH = 80
@@ -139,7 +136,8 @@ def adjusted_tests(tests: Iterable[VersusBaseline]) -> tuple[VersusBaseline, ...
 class FittedFold:
     """The models of one fold by their names, and the rows that they were tested on."""
 
-    models: "dict[str, TableModel]"
+    models: dict[str, Any]  # a pipeline of encoder and estimator, or an estimator
+    encoder: TableEncoder
     table: Any  # polars.DataFrame or csr_array
     target: Target
 

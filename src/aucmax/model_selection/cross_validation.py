@@ -70,12 +70,11 @@ from aucmax.model_selection.models import (
     aim_auto,
     compared_models,
     learns_levels,
-    name_models,
+    name_candidates,
+    named_candidate,
     require_survival,
-    table_model,
 )
 from aucmax.tables import (
-    TableModel,
     TableNotice,
     Target,
     check_table,
@@ -83,14 +82,18 @@ from aucmax.tables import (
     encode_target,
 )
 from aucmax.tables._scaling import fit_width
-from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.cross_fit import (
+    FoldedTable,
+    TableCandidate,
+    check_rows,
+    fitted_model,
+)
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.table_model import assemble_model, check_rows
 from aucmax.tables.target_encoding import match_target
 
-Models = Mapping[str, TableModel]
+Models = Mapping[str, TableCandidate]
 
 
 def compare_models(
@@ -138,8 +141,10 @@ def compare_models(
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from missing values and category codes if it has a parameter
-        ``categorical_features``; a :class:`~aucmax.tables.TableModel` has its own view.
-        The default name is that of the class. By default linear, logistic, lightgbm and
+        ``categorical_features``; a pipeline with a ColumnTransformer or a
+        :class:`~aucmax.tables.TableEncoder` gets the table itself. A pair
+        ``("lambdamart", {"n_estimators": 500})`` sets parameters of a named model. The
+        default name is that of the class. By default linear, logistic, lightgbm and
         lambdamart are compared; with a range also lambdamart-pauc, with queries also
         lambdarank; with censored times the models that learn them, and estimators of
         other packages that score risks by ``predict``. "auto" is
@@ -260,8 +265,8 @@ class PlannedComparison:
         if target.is_survival:
             require_survival(models)
         metric = None if target.is_graded else goal.other_metric
-        make = partial(table_model, ranges=goal.ranges, metric=metric)
-        named = name_models(models, make)
+        make = partial(named_candidate, ranges=goal.ranges, metric=metric)
+        named = name_candidates(models, make)
         named = {name: for_frame(model, X) for name, model in named.items()}
         table = as_table(X)
         check_rows(table, target)
@@ -272,7 +277,7 @@ class PlannedComparison:
         if any(isinstance(model, str) and model == "auto" for model in models):
             share = None if time_limit is None else time_limit / len(splits.folds)
             named["auto"].estimator.set_params(time_limit=share)
-            aim_auto(named["auto"], goal.metric, target)
+            named["auto"] = aim_auto(named["auto"], goal.metric, target)
         baselines = _choose_baselines(baselines, named)
         return cls(named, baselines, splits, goal, random_state)
 
@@ -287,21 +292,20 @@ class PlannedComparison:
         notices = dict.fromkeys(splits.check())
         folded = FoldedTable(splits.table, splits.target, splits.folds)
         folds: list[FoldScores] = []
-        for k, (train, tested) in enumerate(splits.folds):
-            known = splits.target.take(train)
+        for k, (_, tested) in enumerate(splits.folds):
             goal = self.goal
             if splits.scheme != "test" and splits.target.queries is None:
                 goal = replace(goal, share=tested.size / splits.target.labels.size)
             fold = FoldScores(tested, splits.target.take(tested), goal)
             folds.append(fold)
-            last = FittedFold({}, splits.table[tested], fold.target)
+            encoder = folded.encoder(k)
+            last = FittedFold({}, encoder, splits.table[tested], fold.target)
             for name, model in self.models.items():
                 with _warnings_to(notices, name):
                     scored = folded.fit_and_score(model, k)
                     fold.add(name, scored.scores, scored.seconds)
-                    encoder = folded.encoder(k, model.encoder)
-                    last.models[name] = assemble_model(
-                        model, encoder, scored.estimator, known
+                    last.models[name] = fitted_model(
+                        encoder, model.view, scored.estimator
                     )
                 if progress is not None:
                     is_test = splits.scheme == "test"

@@ -24,6 +24,7 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 from aucmax.tables import Target, encode_target
+from aucmax.tables.cross_fit import check_rows
 from aucmax.tables.frames import as_table, warn_of_other_columns
 from aucmax.tables.target import Grading
 from aucmax.tables.target_encoding import read_moments, reject_negligible_weights
@@ -46,20 +47,26 @@ def read_rows(
     which are allowed with queries, or on request.
     """
     table = read_table(estimator, X, fitting=True)
+    if isinstance(y, Target):
+        check_rows(table, y)
+        classes = np.unique(y.labels) if y.is_graded else np.array(y.grading.classes)
+        return table, y, classes
     n_rows = table.shape[0]
-    grading = Grading((0, 1), (0, 1))
     labels: NDArray[Any]
     durations = None
     try:
         if is_survival_target(y):
             known = encode_target(y, estimator.pos_label)
-            labels, durations, classes = known.labels, known.durations, np.array([0, 1])
+            labels, durations, grading = known.labels, known.durations, known.grading
+            classes = np.array([0, 1])
             check_row_count(labels, n_rows)
             weight = check_sample_weight(sample_weight, n_rows)
         else:
             classes, labels, weight = check_two_labels(
                 estimator, y, sample_weight, n_rows
             )
+            negative, positive = classes.tolist()
+            grading = Grading.two_classes([negative], positive)
     except TooManyClassesError as error:
         if estimator.pos_label is not None or (qid is None and not may_be_levels):
             raise ValueError(
@@ -120,7 +127,8 @@ def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
         if fitting or not hasattr(estimator, "feature_names_in_"):
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
         else:
-            warn_of_other_columns(X, estimator.feature_names_in_.tolist())
+            roles = getattr(estimator, "file_roles_", {}).values()
+            warn_of_other_columns(X, estimator.feature_names_in_.tolist(), [*roles])
         return as_table(X)
     matrix = check_features(estimator, X, fitting=fitting, finite=False)
     if not sparse.issparse(matrix) and not _is_finite(matrix):

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # this list must load fast
+    from aucmax.tables.cross_fit import TableCandidate
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -61,7 +64,7 @@ class NamedModel:
     # parameters to multiply by the number of training rows: a risk that is a mean needs
     # this to be penalised like one that is a sum
     per_row: dict[str, float] = field(default_factory=dict)
-    # scaled one-hot matrix, missing values and category codes ("trees"), or "raw" table
+    # scaled one-hot matrix, missing values and category codes ("trees"), or "frame"
     view: str = "linear"
     is_baseline: bool = False  # whether other models are tested against it
     # when a comparison includes it by default: "always", "ranges" (a part of the ROC
@@ -189,7 +192,7 @@ def _kernel(C: float, width: float) -> NamedModel:
 MODELS: dict[str, NamedModel] = {
     "auto": NamedModel(
         "aucmax.model_selection.auto_ranker:AutoRanker",
-        view="raw",
+        view="frame",
         ranges=_RANGES,
         takes_metric=True,
         learns_levels=True,
@@ -379,37 +382,15 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
     return MODELS[name]
 
 
-def table_model(
+def named_candidate(
     name: str,
     *,
     ranges: Ranges | None = None,
     metric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
-    **settings: Any,
-) -> Any:
-    """Make an unfitted :class:`aucmax.tables.TableModel` from the list of models.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`aucmax.model_selection.MODELS`.
-    ranges : mapping of str to pair of float, optional
-        ``fpr_range`` and ``tpr_range`` to train for, used if the model can.
-    metric : str, optional
-        A metric other than an area, such as "average_precision", to choose the model
-        by, used if the model can.
-    parameters : mapping of str to object, optional
-        Parameters of the estimator to set.
-    **settings
-        Further parameters of the table model. By default `levels` is "learn" for a
-        model that learns levels.
-
-    Returns
-    -------
-    TableModel
-        Named `name`.
-    """
-    from aucmax.tables import TableModel
+) -> "TableCandidate":
+    """Make a candidate of the list, for the goal as far as it can be trained for it."""
+    from aucmax.tables.cross_fit import TableCandidate
 
     choice = find_model(name)
     module, class_name = choice.home.split(":")
@@ -417,24 +398,21 @@ def table_model(
     chosen = dict(parameters or {})
     if metric is not None and choice.takes_metric:
         chosen.setdefault("metric", metric)
-    per_row = {key: v for key, v in choice.per_row.items() if key not in chosen}
-    settings.setdefault("levels", "learn" if choice.learns_levels else None)
-    return TableModel(
-        getattr(import_module(module), class_name)(
-            **{**choice.settings, **part, **chosen}
-        ),
-        per_row=per_row or None,
-        view=choice.view,
-        name=name,
-        **settings,
+    estimator = getattr(import_module(module), class_name)
+    return TableCandidate(
+        name,
+        estimator(**{**choice.settings, **part, **chosen}),
+        choice.view,
+        {key: v for key, v in choice.per_row.items() if key not in chosen},
+        choice.learns_levels,
     )
 
 
 def trained_ranges(model: Any) -> dict[str, Any]:
-    """Return the ranges that a fitted model was trained for; none if all or unknown."""
-    name = getattr(model, "name", None)
-    names = MODELS[name].ranges if name in MODELS else ()
-    ranges = {name: tuple(getattr(model.estimator_, name)) for name in names}
+    """Return the ranges that a fitted AutoRanker was trained for; none if all."""
+    if getattr(model, "metric_", None) not in ("auc", "partial_auc"):
+        return {}
+    ranges = model._part_of_the_curve()
     return {name: ends for name, ends in ranges.items() if ends != _WHOLE}
 
 
@@ -443,12 +421,16 @@ def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
 
     AutoRanker does within queries; several values alone may be classes of no order.
     """
-    choices = [m[1] if isinstance(m, tuple) and len(m) == 2 else m for m in models]
+    choices = [
+        (m[0] if isinstance(m[1], Mapping) else m[1])
+        if isinstance(m, tuple) and len(m) == 2
+        else m
+        for m in models
+    ]
     return any(
         choice in LEVEL_MODELS and (has_queries or choice != "auto")
-        if isinstance(choice, str)
-        else getattr(choice, "levels", None) == "learn"
         for choice in choices
+        if isinstance(choice, str)
     )
 
 
@@ -463,54 +445,60 @@ def require_survival(models: Sequence[Any]) -> None:
         )
 
 
-def aim_auto(model: Any, metric: str, target: Any) -> None:
+def aim_auto(candidate: "TableCandidate", metric: str, target: Any) -> "TableCandidate":
     """Have an unfitted AutoRanker maximise the metric that decides."""
     if target.is_graded and target.queries is None and metric == "auc":
-        model.set_params(levels="relevant")
-    elif target.is_graded or metric not in ("auc", "partial_auc"):
-        model.estimator.set_params(metric=metric)
+        return candidate._replace(learns_levels=False)
+    if target.is_graded or metric not in ("auc", "partial_auc"):
+        candidate.estimator.set_params(metric=metric)
+    return candidate
 
 
-def name_models(
-    models: Any, make: Callable[[str], Any] = table_model
-) -> dict[str, Any]:
-    """Return an unfitted table model for each name, estimator or pair, by its name."""
+def name_candidates(
+    models: Any, make: "Callable[..., TableCandidate]" = named_candidate
+) -> "dict[str, TableCandidate]":
+    """Return a candidate for each name, estimator or pair, by its name."""
     if isinstance(models, str) or not isinstance(models, Sequence) or len(models) == 0:
         raise ValueError(f"give a list of at least one model, got {models!r}.")
-    named: dict[str, Any] = {}
+    candidates: dict[str, TableCandidate] = {}
     for model in models:
         is_pair = isinstance(model, tuple) and len(model) == 2
         name, choice = model if is_pair else (None, model)
-        found = _as_table_model(choice, make)
-        name = name or found.name or _class_name(found.estimator)
-        if name in named:
+        if isinstance(choice, Mapping):
+            candidate = make(name, parameters=choice)
+        elif isinstance(choice, str):
+            candidate = make(choice)
+        else:
+            candidate = _as_candidate(choice)
+        name = name or candidate.name
+        if name in candidates:
             raise ValueError(
                 f"two models have the name {name!r}; rename one of them: "
-                f'("another name", {_class_name(found.estimator)}(...)).'
+                f'("another name", {_class_name(candidate.estimator)}(...)).'
             )
-        named[name] = found
-    return named
+        candidates[name] = candidate._replace(name=name)
+    return candidates
 
 
-def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
+def _as_candidate(model: Any) -> "TableCandidate":
     from sklearn.compose import ColumnTransformer
 
-    from aucmax.tables import TableModel
+    from aucmax.tables import TableEncoder
+    from aucmax.tables.cross_fit import TableCandidate
 
-    if isinstance(model, str):
-        return make(model)
-    if isinstance(model, TableModel):
-        return model
     if isinstance(model, type) or not hasattr(model, "get_params"):
         raise TypeError(
             "a model must be a name, an estimator, or a pair (name, estimator), got "
             f"{model!r}."
         )
     parameters = model.get_params()
-    if any(isinstance(p, ColumnTransformer) for p in (model, *parameters.values())):
-        return TableModel(model, view="frame")
-    is_tree = "categorical_features" in parameters
-    return TableModel(model, view="trees" if is_tree else "linear")
+    view = "trees" if "categorical_features" in parameters else "linear"
+    if any(
+        isinstance(part, ColumnTransformer | TableEncoder)
+        for part in (model, *parameters.values())
+    ):
+        view = "frame"  # it encodes the columns itself
+    return TableCandidate(_class_name(model), model, view)
 
 
 def _class_name(estimator: Any) -> str:
@@ -519,13 +507,10 @@ def _class_name(estimator: Any) -> str:
     return type(steps[-1][1] if steps else estimator).__name__
 
 
-def max_search_rows(model: Any) -> int:
-    """Return the largest number of rows that AutoRanker fits a table model to."""
-    return MODELS[model.name].search_rows if model.name in MODELS else _ALL_ROWS
-
-
-def choose_candidates(models: Any, setting: SearchSetting) -> dict[str, Any]:
-    """Return unfitted table models for a setting: the default ones, or the user's."""
+def choose_candidates(
+    models: Any, setting: SearchSetting
+) -> "dict[str, TableCandidate]":
+    """Return the candidates for a setting: the default ones, or those given."""
     if isinstance(models, str):
         if models != "default":
             raise ValueError(
@@ -545,37 +530,39 @@ def choose_candidates(models: Any, setting: SearchSetting) -> dict[str, Any]:
         models = [name for name in names if MODELS[name].is_tried(setting)]
     elif setting.is_survival:
         require_survival(models)
-    from aucmax.tables import TableModel
-
-    named = name_models(models, partial(_search_model, setting))
-    for name, model in named.items():
-        if model.encoder is not None:
-            # AutoRanker encodes the table itself
-            named[name] = TableModel(model)
-    return named
+    make = partial(_search_candidate, setting, is_alone=len(models) == 1)
+    return name_candidates(models, make)
 
 
-def _search_model(setting: SearchSetting, name: str) -> Any:
-    """Make a model of the list as AutoRanker tries it."""
-    one_model = [name for name, choice in MODELS.items() if choice.view != "raw"]
+def _search_candidate(
+    setting: SearchSetting,
+    name: str,
+    *,
+    is_alone: bool,
+    parameters: Mapping[str, Any] | None = None,
+) -> "TableCandidate":
+    """Make a candidate of the list as AutoRanker tries it."""
+    one_model = [name for name, choice in MODELS.items() if name != "auto"]
     choice = find_model(name, one_model)
     if choice.stores_rows and not setting.stores_rows:
         raise ValueError(
             f"{name!r} stores training rows, which stores_rows=False rules out; leave "
             "out one of them."
         )
-    parameters = dict(choice.search_settings)
+    # only models that share the time need other settings, and fewer rows
+    settings = {} if is_alone else dict(choice.search_settings)
     if setting.n_columns > _MAX_COLUMNS_OF_TREES and "n_estimators" in choice.settings:
-        parameters["n_estimators"] = choice.settings["n_estimators"] // 3
+        settings["n_estimators"] = choice.settings["n_estimators"] // 3
+    settings |= parameters or {}
     ranges = setting.part
     if name == "lambdamart-pauc" and not setting.is_early:
         ranges = {}
     metric = setting.other_metric
-    model = table_model(name, ranges=ranges, metric=metric, parameters=parameters)
-    known = model.estimator.get_params(deep=False)
+    candidate = named_candidate(name, ranges=ranges, metric=metric, parameters=settings)
+    known = candidate.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
     if choice.home.startswith(_TREES):
         shared["n_jobs"] = setting.n_jobs
-    taken = {key: value for key, value in shared.items() if key in known}
-    model.estimator.set_params(**taken)
-    return model
+    taken = {key: v for key, v in shared.items() if key in known.keys() - settings}
+    candidate.estimator.set_params(**taken)
+    return candidate if is_alone else candidate._replace(max_rows=choice.search_rows)

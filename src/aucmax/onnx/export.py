@@ -25,7 +25,7 @@ from aucmax.onnx.smooth_nodes import (
     add_product,
 )
 from aucmax.onnx.table_columns import ENCODED, add_table
-from aucmax.tables import TableModel
+from aucmax.tables.encoder import encoder_and_estimator
 
 
 def to_onnx(model: Any) -> onnx.ModelProto:
@@ -36,13 +36,13 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     in use: numbers (NaN is missing), or strings, of which blanks at the ends, missing
     values such as "" or "NA", "True" and "1.0" mean the same as in Python. The output
     "score" has one number per row, equal to `decision_function`, but NaN where a string
-    starts or ends with other white space, such as a tab; calibrated models of tables
-    and AutoRanker also have "probability", that of the positive class.
+    starts or ends with other white space, such as a tab; a calibrated AutoRanker also
+    has "probability", that of the positive class.
 
     Parameters
     ----------
     model : AUCSVC, LinearRankerCV, LevelSumRanker, MarginRanker, RankBoost, \
-SoftRankBoost, LambdaMART, TableModel or AutoRanker
+SoftRankBoost, LambdaMART, AutoRanker, or Pipeline of TableEncoder and one of these
         A fitted model. GraphRanker, models of functions, dates or sparse columns, and
         an AutoRanker with members of another library cannot be exported.
 
@@ -62,10 +62,11 @@ SoftRankBoost, LambdaMART, TableModel or AutoRanker
     """
     check_is_fitted(model)
     graph = OnnxGraph()
-    if isinstance(model, TableModel):
-        scores = _add_table_scores(graph, model)
-    elif isinstance(model, AutoRanker):
+    if isinstance(model, AutoRanker):
         scores = _add_combination(graph, model)
+    elif (encoder := encoder_and_estimator(model)[0]) is not None:
+        matrix = add_table(graph, encoder, encoder.view)
+        scores = _add_scores(graph, matrix, model[-1])
     elif not isinstance(getattr(model, "hypotheses", ""), str):
         raise _cannot(model, "its hypotheses are functions of your own")
     elif hasattr(model, "categories_"):
@@ -74,7 +75,7 @@ SoftRankBoost, LambdaMART, TableModel or AutoRanker
         array = graph.input("X", int(model.n_features_in_))
         scores = _add_scores(graph, array, model)
     probability = None
-    if isinstance(model, TableModel | AutoRanker) and hasattr(model, "calibration_"):
+    if isinstance(model, AutoRanker) and hasattr(model, "calibration_"):
         probability = add_probability(graph, scores, model.calibration_)
     return graph.model(score=scores, probability=probability)
 
@@ -102,15 +103,6 @@ def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
         if is_kind(model):
             return add(graph, matrix, model)
     raise _cannot(model, "it is neither linear nor made of trees")
-
-
-def _add_table_scores(graph: OnnxGraph, model: TableModel) -> str:
-    if isinstance(model.estimator_, AutoRanker):
-        return _add_combination(graph, model.estimator_)
-    if model.view not in ENCODED:
-        raise _cannot(model.estimator_, "it encodes the columns of a frame itself")
-    matrix = add_table(graph, model.encoder_, model.view)
-    return _add_scores(graph, matrix, model.estimator_)
 
 
 def _add_combination(graph: OnnxGraph, model: AutoRanker) -> str:

@@ -1,8 +1,7 @@
-"""Arrays as ``.npy`` members, checked before numpy reads them."""
+"""Arrays as ``.npy`` members, checked before their data are read."""
 
 import io
 import math
-import re
 import sys
 from typing import Any
 
@@ -10,13 +9,9 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-# Python literals of one fixed shape, as numpy writes them: nothing else is passed on.
-_HEADER = re.compile(
-    rb"\{'descr': '(?P<dtype>[<>|][biufU][0-9]{1,9})', "
-    rb"'fortran_order': (?:True|False), "
-    rb"'shape': \((?P<shape>(?:[0-9]{1,18}, )*(?:[0-9]{1,18},?)?)\), \} *\n"
-)
 _MAGIC = b"\x93NUMPY\x01\x00"
+_MAX_HEADER_BYTES = 1024  # read as Python literals: this bounds what a parser sees
+_MAX_DIMENSIONS = 32
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 
 
@@ -36,49 +31,43 @@ def dump_array(array: np.ndarray[Any, Any]) -> bytes:
 
 def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
     """Read a ``.npy`` file of a plain type whose header agrees with its length."""
-    if content[:8] != _MAGIC:
+    if not content.startswith(_MAGIC):
         raise ModelFileError(f"{name} is not an array file")
-    data_start = 10 + int.from_bytes(content[8:10], "little")
-    header = _HEADER.fullmatch(content[10:data_start])
-    if header is None:
-        raise ModelFileError(f"{name} has a header that aucmax does not write")
-    dtype = _plain_dtype(header["dtype"].decode(), name)
-    shape = [int(length) for length in re.findall(rb"[0-9]+", header["shape"])]
-    if len(shape) > 32 or math.prod(shape) * dtype.itemsize != (
-        len(content) - data_start
-    ):
+    file = io.BytesIO(content[len(_MAGIC) :])
+    try:
+        shape, _, dtype = np.lib.format.read_array_header_1_0(
+            file, max_header_size=_MAX_HEADER_BYTES
+        )
+    except Exception as error:
+        # the literals of a hostile header: any exception means that it is invalid
+        raise ModelFileError(f"{name} has an invalid header ({error})") from error
+    is_valid = len(shape) <= _MAX_DIMENSIONS and all(type(n) is int for n in shape)
+    data = file.read()
+    if not is_plain(dtype) or not is_valid or min(shape, default=0) < 0:
+        raise ModelFileError(f"{name} has a type or shape that is not allowed: {dtype}")
+    if math.prod(shape) * dtype.itemsize != len(data):
         raise ModelFileError(
-            f"{name} declares shape {tuple(shape)} of {dtype}, which does not fit its "
-            f"{len(content) - data_start} bytes of data"
+            f"{name} declares shape {shape} of {dtype}, which does not fit its "
+            f"{len(data)} bytes of data"
         )
     if dtype.kind == "U":
         # numpy loads code points that do not exist, and fails when one is read
-        kind = np.dtype("u4").newbyteorder(dtype.byteorder)
-        code_points = np.frombuffer(content, kind, offset=data_start)
+        code_points = np.frombuffer(data, np.dtype("u4").newbyteorder(dtype.byteorder))
         if code_points.max(initial=0) > sys.maxunicode:
             raise ModelFileError(f"{name} holds a character that does not exist")
-    array: np.ndarray[Any, Any] = np.load(io.BytesIO(content), allow_pickle=False)
+    try:
+        array: np.ndarray[Any, Any] = np.load(io.BytesIO(content), allow_pickle=False)
+    except ValueError as error:  # no data, in a shape that numpy does not have
+        raise ModelFileError(f"{name} cannot be read ({error})") from error
     return array
 
 
 def parse_scalar(dtype: str, hexadecimal: str, name: str) -> Any:
     """Rebuild a numpy number from its type and its bytes."""
-    plain = _plain_dtype(dtype, name)
-    if plain.kind == "U" or not re.fullmatch(r"(?:[0-9a-f]{2}){1,8}", hexadecimal):
-        raise ModelFileError(f"{name} is not a number of type {dtype}")
-    content = bytes.fromhex(hexadecimal)
-    if len(content) != plain.itemsize:
-        raise ModelFileError(f"{name} does not have the size of a {dtype}")
-    return np.frombuffer(content, plain)[0]
-
-
-def _plain_dtype(text: str, name: str) -> np.dtype[Any]:
-    if not re.fullmatch(r"[<>|][biufU][1-9][0-9]{0,8}", text):
-        raise ModelFileError(f"{name} has the type {text[:20]!r}, which is not allowed")
-    kind, size = text[1], int(text[2:])
-    if kind != "U" and size not in _SIZES[kind]:
-        raise ModelFileError(f"{name} has the type {text!r}, which does not exist")
     try:
-        return np.dtype(text)
+        plain, content = np.dtype(dtype), bytes.fromhex(hexadecimal)
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{name} has the type {text!r}: {error}") from error
+        raise ModelFileError(f"{name} is not a numpy number ({error})") from error
+    if plain.kind == "U" or not is_plain(plain) or len(content) != plain.itemsize:
+        raise ModelFileError(f"{name} is not a number of type {dtype[:40]}")
+    return np.frombuffer(content, plain)[0]

@@ -12,11 +12,10 @@ import numpy as np
 from aucmax._core.saved_state import SavedField
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
-from aucmax.persistence.encode import is_free_name, unsaved_attributes
+from aucmax.persistence.encode import PLAIN_TYPES, is_free_name, unsaved_attributes
 from aucmax.persistence.registry import (
     DEFAULTS,
     FIT_ONLY,
-    RENAMED,
     find_class,
     saved_fields,
 )
@@ -26,7 +25,6 @@ MAX_RANGE = 1_000_000
 # seeds have up to 128 bits; to print a number takes time quadratic in its length
 _HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]{0,999}")
 _HEX_DOUBLE = re.compile(r"[0-9a-f]{16}")
-_PLAIN = (str, int, float, bool, type(None))
 
 
 class Decoder:
@@ -109,7 +107,7 @@ class Decoder:
             if not isinstance(pair, list) or len(pair) != 2:
                 raise ModelFileError(f"{path} does not consist of pairs")
             key, value = pair
-            if type(key) not in _PLAIN or key in result:
+            if type(key) not in PLAIN_TYPES or key in result:
                 raise ModelFileError(f"{path} has a wrong or repeated key")
             result[key] = value
         return result
@@ -117,7 +115,7 @@ class Decoder:
     def _object_array(self, content: Any, path: str) -> Any:
         shape, items = _fields(content, ("shape", "items"), path)
         values = self._list(items, path)
-        if any(type(value) not in _PLAIN for value in values):
+        if any(type(value) not in PLAIN_TYPES for value in values):
             raise ModelFileError(f"{path} holds more than text, numbers and None")
         _check_shape(shape, path)
         flat = np.empty(len(values), dtype=object)
@@ -197,7 +195,6 @@ class Decoder:
                 trees = {k: tree for k, tree in trees.items() if k not in group}
         params = {}
         for name, tree in trees.items():
-            name = RENAMED.get((cls.__name__, name), name)
             if name in known:
                 params[name] = self.decode(tree, f"{path}.{name}")
                 continue

@@ -17,6 +17,8 @@ LONG_TEXT = 4096
 MAX_PLAIN_INT = 2**53
 #: no tag opens more than three brackets before the values inside it
 MAX_NESTING = MAX_DEPTH // 3
+#: what keys of dictionaries and items of object arrays may be
+PLAIN_TYPES = (str, int, float, bool, type(None))
 
 
 def is_free_name(cls: type[Any], name: str) -> bool:
@@ -57,10 +59,8 @@ class Encoder:
         handler = self._by_type.get(type(value)) or self._by_kind(value, path)
         self._depth += 1
         if self._depth > MAX_NESTING:
-            raise TypeError(
-                f"cannot save {path[:200]}: values are nested more than {MAX_NESTING} "
-                "deep, or a value contains itself. Nothing was written."
-            )
+            why = f"values are nested more than {MAX_NESTING} deep, or in themselves"
+            raise _unsavable(path, why)
         tree = handler(value, path)
         self._depth -= 1
         return tree
@@ -73,12 +73,11 @@ class Encoder:
             return self._sparse
         if public_name(type(value)) is not None:
             return self._estimator
-        raise TypeError(
-            f"cannot save {path}: {_describe(value)}. A model file holds None, bool, "
-            "int, float, str, list, tuple, range, dict, numpy arrays of numbers or "
-            "text, scipy CSR matrices, and the estimators "
-            f"{', '.join(sorted(REGISTRY))}. "
-            "Replace or remove that value, then save again; nothing was written."
+        raise _unsavable(
+            path,
+            f"{_describe(value)}. A model file holds None, bool, int, float, str, "
+            "list, tuple, range, dict, numpy arrays of numbers or text, scipy CSR "
+            f"matrices, and the estimators {', '.join(sorted(REGISTRY))}",
         )
 
     def _put(self, suffix: str, content: bytes) -> str:
@@ -100,11 +99,11 @@ class Encoder:
 
     def _dict(self, value: dict[Any, Any], path: str) -> Any:
         for key in value:
-            if type(key) not in (str, int, float, bool, type(None)):
-                raise TypeError(
-                    f"cannot save {path}: its key {key!r} is {_describe(key)}. Keys "
-                    "must be text or numbers; nothing was written."
+            if type(key) not in PLAIN_TYPES:
+                why = (
+                    f"its key {key!r} is {_describe(key)}. Keys must be text or numbers"
                 )
+                raise _unsavable(path, why)
         return {
             "dict": [
                 [self.encode(key, path), self.encode(item, f"{path}[{key!r}]")]
@@ -116,21 +115,18 @@ class Encoder:
         if value.dtype == object:
             return self._object_array(value, path)
         if not is_plain(value.dtype):
-            raise TypeError(
-                f"cannot save {path}: an array of type {value.dtype}. Arrays must hold "
-                "bool, integers, floats of at most 64 bits, or text; convert it, then "
-                "save again. Nothing was written."
+            raise _unsavable(
+                path,
+                f"an array of type {value.dtype}. Arrays must hold bool, integers, "
+                "floats of at most 64 bits, or text",
             )
         return {"array": self._put("npy", dump_array(np.asarray(value)))}
 
     def _object_array(self, value: np.ndarray[Any, Any], path: str) -> Any:
         for index, item in np.ndenumerate(value):
-            if type(item) not in (str, int, float, bool, type(None)):
-                raise TypeError(
-                    f"cannot save {path}{list(index)}: {_describe(item)}. An object "
-                    "array may hold text, plain numbers and None only; nothing was "
-                    "written."
-                )
+            if type(item) not in PLAIN_TYPES:
+                why = "An object array may hold text, plain numbers and None only"
+                raise _unsavable(f"{path}{list(index)}", f"{_describe(item)}. {why}")
         items = self._list(value.ravel().tolist(), path)
         return {"object_array": {"shape": list(value.shape), "items": items}}
 
@@ -138,10 +134,7 @@ class Encoder:
         from scipy.sparse import csr_array, csr_matrix
 
         if type(value) not in (csr_array, csr_matrix) or value.ndim != 2:
-            raise TypeError(
-                f"cannot save {path}: {_describe(value)}. Convert it with .tocsr(), "
-                "then save again; nothing was written."
-            )
+            raise _unsavable(path, f"{_describe(value)}. Convert it with .tocsr()")
         parts = {
             name: self.encode(getattr(value, name), f"{path}.{name}")
             for name in ("data", "indices", "indptr")
@@ -176,11 +169,13 @@ def _saved_state(estimator: Any, path: str) -> dict[str, Any]:
     state = {k: v for k, v in vars(estimator).items() if k not in left_out}
     for name in state:
         if not is_free_name(cls, name):
-            raise TypeError(
-                f"cannot save {path}.{name}: a fitted attribute may not hide a method "
-                f"or property of {cls.__name__}; nothing was written."
-            )
+            why = f"an attribute may not hide a method or property of {cls.__name__}"
+            raise _unsavable(f"{path}.{name}", why)
     return state
+
+
+def _unsavable(path: str, why: str) -> TypeError:
+    return TypeError(f"cannot save {path[:200]}: {why}; nothing was written.")
 
 
 def _describe(value: Any) -> str:

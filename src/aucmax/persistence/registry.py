@@ -29,7 +29,6 @@ REGISTRY: dict[str, str] = {
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
-    "TableModel": "aucmax.tables",
     "XGBoostRanker": "aucmax.model_selection",
 }
 
@@ -43,9 +42,6 @@ DEFAULTS: dict[str, list[dict[str, Any]]] = {
         {"penalty": "deprecated", "l1_ratio": 0.0},  # from 1.8
     ]
 }
-
-#: parameters that had another name in an earlier version
-RENAMED = {("TableModel", "positive"): "pos_label"}
 
 #: parameters that some versions of scikit-learn lack, and that no score depends on
 FIT_ONLY: dict[str, set[str]] = {

@@ -14,7 +14,7 @@ from aucmax.regularizers.projections import (
     tilt_of_least_cost,
     with_signs_of,
 )
-from aucmax.regularizers.regularizer import Ball, PricedWeights
+from aucmax.regularizers.regularizer import Ball, WeightPenalty
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class ElasticNet:
             bound -= half_square(excess, 1.0 / (1.0 - rho))
         return max(0.0, bound)
 
-    def priced_weights(self) -> PricedWeights:
+    def weight_penalty(self) -> WeightPenalty:
         """Return the penalty of one weight."""
-        return PricedWeights(self.l1_ratio, 1.0 - self.l1_ratio)
+        return WeightPenalty(self.l1_ratio, 1.0 - self.l1_ratio)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers import projections
-from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
+from aucmax.regularizers.regularizer import Ball, ConvexSet, WeightPenalty
 
 
 def bound_below_norm(constant: float, dual_norm: float) -> float:
@@ -35,18 +35,9 @@ class L1:
         """Return the minimum of the norm plus the positive part of a line."""
         return bound_below_norm(constant, _largest_magnitude(slope))
 
-    def middle(self, n_parameters: int) -> FloatArray:
-        """Return the origin, where a solver may start."""
-        return np.zeros(n_parameters)
-
-    def hull(self, value: float) -> Hull:
-        """Return the L1 ball that contains the minimisers."""
-        # a minimiser's norm is no more than any value less the smallest of the risk
-        return Hull(value, is_signed=True, price=1.0)
-
-    def priced_weights(self) -> PricedWeights:
+    def weight_penalty(self) -> WeightPenalty:
         """Return the penalty of one weight."""
-        return PricedWeights(1.0)
+        return WeightPenalty(1.0)
 
 
 @dataclass(frozen=True)
@@ -67,17 +58,9 @@ class L1Ball(Ball):
         nearest = projections.nearest_in_l1_ball(np.abs(point), self.radius)
         return projections.with_signs_of(point, nearest)
 
-    def middle(self, n_parameters: int) -> FloatArray:
-        """Return the origin, where a solver may start."""
-        return np.zeros(n_parameters)
-
-    def hull(self, value: float) -> Hull:
-        """Return the set itself."""
-        return Hull(self.radius, is_signed=True)
-
-    def priced_weights(self) -> PricedWeights:
+    def weight_penalty(self) -> WeightPenalty:
         """Return the penalty of one weight: nothing, within the radius."""
-        return PricedWeights(0.0, radius=self.radius)
+        return WeightPenalty(0.0, radius=self.radius)
 
 
 @dataclass(frozen=True)
@@ -86,13 +69,20 @@ class Simplex(ConvexSet):
 
     radius: float = 1.0
 
-    def middle(self, n_parameters: int) -> FloatArray:
-        """Return the mean of the vertices, where a solver may start."""
-        return np.full(n_parameters, self.radius / n_parameters)
+    def prox(self, point: FloatArray, step: float = 1.0) -> FloatArray:
+        """Project a point onto the simplex."""
+        # a constant in all coordinates does not move the projection; with this one the
+        # positive parts sum to at least the radius
+        shifted = point - point.max() + self.radius
+        return projections.nearest_in_l1_ball(shifted, self.radius)
 
-    def hull(self, value: float) -> Hull:
-        """Return the set itself."""
-        return Hull(self.radius, is_signed=False)
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        """Return the minimum of a line over the simplex."""
+        return constant + self.radius * float(slope.min())
+
+    def weight_penalty(self) -> WeightPenalty:
+        """Return the penalty of one weight: nothing, within the radius."""
+        return WeightPenalty(0.0, radius=self.radius, is_nonnegative=True)
 
 
 def _largest_magnitude(vector: FloatArray) -> float:

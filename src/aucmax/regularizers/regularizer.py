@@ -14,21 +14,15 @@ from aucmax._core.parameters import check_positive
 from aucmax._core.validation import FloatArray
 
 
-class Hull(NamedTuple):
-    """The hull of the unit vectors times a radius, or of those of both signs."""
+class WeightPenalty(NamedTuple):
+    r"""The same penalty of each weight, :math:`\pi |w| + \kappa w^2 / 2`."""
 
-    radius: float
-    is_signed: bool
-    price: float = 0.0  # of a unit of weight
-
-
-class PricedWeights(NamedTuple):
-    r"""One penalty for all weights, :math:`\pi |w| + \kappa w^2 / 2`."""
-
-    # with a radius, the absolute weights also sum to at most that
-    price: float  # pi
+    # with a radius, the absolute weights also sum to at most that (exactly that, if
+    # they are nonnegative)
+    l1: float  # pi
     curvature: float = 0.0  # kappa
     radius: float | None = None
+    is_nonnegative: bool = False
 
 
 class Regularizer(Protocol):
@@ -53,26 +47,16 @@ class ProximalRegularizer(Regularizer, Protocol):
 
         It bounds :math:`\Omega + C R` from below if the risk R is nonnegative (or is
         measured from its least value) and nowhere below the line: :math:`\max_{0 \le
-        \theta \le 1} \theta o - \Omega^*(-\theta a)`.
+        \theta \le 1} \theta o - \Omega^*(-\theta a)`. Over a set, it is the minimum of
+        the line itself, which needs no bound of the risk.
         """
-
-
-@runtime_checkable
-class HullRegularizer(Regularizer, Protocol):
-    """A hull of few directions, or the penalty of the weights in one."""
-
-    def middle(self, n_parameters: int) -> FloatArray:
-        """Return a point inside, to start from."""
-
-    def hull(self, value: float) -> Hull:
-        """Return a hull of all points whose price is at most a value."""
 
 
 @runtime_checkable
 class SparseRegularizer(ProximalRegularizer, Protocol):
     """A regularizer that is separable over weights and leaves many of them at 0."""
 
-    def priced_weights(self) -> PricedWeights:
+    def weight_penalty(self) -> WeightPenalty:
         """Return the penalty of one weight."""
 
 
@@ -122,5 +106,5 @@ class Ball(ConvexSet):
         return point if self.norm(point) <= self.radius else self._nearest(point)
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
-        """Return the minimum of a line over the ball, or 0 if that is higher."""
-        return max(0.0, constant - self.support(slope))
+        """Return the minimum of a line over the ball."""
+        return constant - self.support(slope)

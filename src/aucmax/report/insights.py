@@ -16,6 +16,7 @@ from aucmax.decisions.event_probability import event_probability, learn_baseline
 from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, SurvivalScores
 from aucmax.tables import Target
+from aucmax.tables.encoder import encoder_and_estimator
 from aucmax.tables.frames import as_table
 
 Floats = NDArray[np.float64]
@@ -47,8 +48,6 @@ def importance_of(
     chosen = _sample(target, len(names))
     taken = target.take(chosen)
     labels: Any = taken
-    if not hasattr(model, "grading_") and is_binary:
-        labels = np.asarray(model.classes_)[taken.relevant]
     found = permutation_importance(
         model,
         _safe_indexing(table, chosen),
@@ -161,7 +160,7 @@ def _thinned(
 def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the certificate of each model that has one."""
     for name, model in models.items():
-        fitted = getattr(model, "estimator_", model)
+        _, fitted = encoder_and_estimator(model)
         margin = getattr(fitted, "certificate_", None)
         if getattr(fitted, "is_certified_", False):
             share = fitted.dual_gap_ / max(abs(fitted.objective_), 1e-300)
@@ -180,14 +179,13 @@ def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             )
 
 
-def parts_of(model: Any) -> dict[str, Any]:
+def combination_of(model: Any) -> dict[str, Any]:
     """Return what an AutoRanker combines and how many models it tried, else nothing."""
-    found = getattr(model, "estimator_", model)
-    weights = getattr(found, "weights_", None)
+    weights = getattr(model, "weights_", None)
     if not isinstance(weights, dict):
         return {}
     # the first row of the leaderboard is the combination
-    return {"parts": weights, "n_candidates": len(found.board_["model"]) - 1}
+    return {"parts": weights, "n_candidates": len(model.board_["model"]) - 1}
 
 
 def _columns(model: Any, table: Any) -> list[str]:
@@ -195,7 +193,7 @@ def _columns(model: Any, table: Any) -> list[str]:
     if not hasattr(table, "columns"):
         return [f"x{place}" for place in range(table.shape[1])]
     names = [str(name) for name in table.columns]
-    encoder = getattr(model, "encoder_", None)
+    encoder, _ = encoder_and_estimator(model)
     if encoder is None:
         return names
     known = {column["name"] for column in encoder.columns_}

@@ -38,8 +38,8 @@ def report_model(
     Parameters
     ----------
     model : estimator
-        Fitted: a :class:`aucmax.tables.TableModel`, or any binary classifier that
-        scores rows.
+        Fitted: an :class:`aucmax.AutoRanker`, or any binary classifier that scores
+        rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Rows that it was not fitted to.
     y : array-like of shape (rows,), or Target
@@ -79,13 +79,11 @@ def report_model(
     """
     table = as_table(X)
     target = _match(model, y, qid)
-    name = name or getattr(model, "name", None) or type(model).__name__
+    name = name or type(model).__name__
     ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     given = {key: ends for key, ends in ranges.items() if ends is not None}
     goal = choose_goal(target, metric, **(given or trained_ranges(model)))
-    # a model of another package gets the rows unchanged
-    rows = table if hasattr(model, "encoder_") else X
-    scores = score_rows(model, rows)
+    scores = score_rows(model, X)
     result = summarise_scores(target, scores, goal, name)
     if result.problem is not None:
         raise ValueError(
@@ -98,13 +96,12 @@ def report_model(
         if isinstance(by, str) and by not in getattr(table, "columns", ()):
             raise ValueError(f"X has no column {by!r} to group rows by.")
         values = table[by] if isinstance(by, str) else by
-        has_threshold = getattr(model, "has_threshold_", False)
-        threshold = model.decision_threshold_ if has_threshold else None
+        threshold = getattr(model, "decision_threshold_", None)
         groups = column, group_rows(target, scores, values, threshold)
     return report_scores(
         replace(result, folds=()),
         model,
-        rows,
+        X,
         table,
         target,
         scores,

@@ -16,9 +16,9 @@ from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
 from aucmax.report.insights import (
     certificates_of,
+    combination_of,
     cross_fitted_probabilities,
     importance_of,
-    parts_of,
     probabilities_of,
     survival_of_folds,
     survival_of_model,
@@ -107,7 +107,7 @@ def _contents(
         insights = {
             "importance": importance_of(model, fold.table, fold.target, goal, tested),
             "certificates": list(certificates_of(fold.models)),
-            **parts_of(model),
+            **combination_of(model),
             "origin_of_parts": "the model of the last fold",
         }
         if target.is_survival:
@@ -295,7 +295,7 @@ def report_scores(
         probabilities=probabilities_of(model, rows, target),
         survival=survival_of_model(model, rows, target, name, scores),
         importance=importance_of(model, rows, target, goal, "of these rows"),
-        **parts_of(model),
+        **combination_of(model),
         notices=[*notices, *doubts, *found],
         certificates=list(certificates_of({name: model})),
         reproduction={

@@ -5,10 +5,11 @@ from bisect import bisect_left
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import margin_rows
-from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice
+from aucmax.risks._pairs.class_rows import SmoothChoice
 from aucmax.risks._pairs.margin_rows import MAX_EXCESS, BoundMargin, Lowest, MarginRisk
 from aucmax.risks.contract import Form, Support
 
@@ -43,26 +44,31 @@ class BoundInstanceMargin(BoundMargin):
             margin_rows.checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
         )
 
+    def _nus_at(self, scores: FloatArray, width: float = 0.0) -> tuple[float, float]:
+        """Return the weights of the worst rows of each class."""
+        return self._nus
+
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         positive, negative = (own.with_scores(scores) for own in self._classes)
         return margin_rows.half_difference_of_means(
-            (positive, negative), self._nus, scores.size
+            (positive, negative), self._nus_at(scores), scores.size
         )
 
     def _smoothed(self, scores: FloatArray, width: float) -> Support:
         # shares fall from 1 to 0 over the width
         value, _ = self._value_and_gradient(scores)
         subgradient = np.zeros(scores.size)
-        choices = self._smooth_choices(scores, width)
-        for choice, nu in zip(choices, self._nus, strict=True):
+        nus = self._nus_at(scores, width)
+        choices = self._smooth_choices(scores, nus, width)
+        for choice, nu in zip(choices, nus, strict=True):
             chosen = choice.chosen
             shares = 0.5 * chosen.side / nu * chosen.explicit_weights
             subgradient[chosen.rows] = shares
         return Support(value, subgradient, 0.0)
 
     def _curvature(self, scores: FloatArray, width: float) -> Form:
-        positive, negative = self._smooth_choices(scores, width)
-        nu_pos, nu_neg = self._nus
+        nu_pos, nu_neg = nus = self._nus_at(scores, width)
+        positive, negative = self._smooth_choices(scores, nus, width)
 
         def form(columns: Any) -> FloatArray:
             hessian: FloatArray = positive.scatter(columns) * (0.5 / nu_pos)
@@ -71,14 +77,20 @@ class BoundInstanceMargin(BoundMargin):
 
         return form
 
-    def _smooth_choices(self, scores: FloatArray, width: float) -> list[SmoothChoice]:
+    def _smooth_choices(
+        self, scores: FloatArray, nus: tuple[float, float], width: float
+    ) -> list[SmoothChoice]:
         return [
             SmoothChoice.of(own.with_scores(scores), nu / own.total_weight, width)
-            for own, nu in zip(self._classes, self._nus, strict=True)
+            for own, nu in zip(self._classes, nus, strict=True)
         ]
 
 
 InstanceMargin._bound = BoundInstanceMargin
+
+
+_END_OF_INTERVAL = 1e-9  # share of an interval of nu+
+_ACCURACY = 1e-4  # relative, of the nu+ of a smoothed risk
 
 
 class TangentMargin(MarginRisk):
@@ -102,7 +114,7 @@ class TangentMargin(MarginRisk):
         self.nu_center = nu_center
 
 
-class BoundTangentMargin(BoundMargin):
+class BoundTangentMargin(BoundInstanceMargin):
     """The tangent margin of given rows."""
 
     risk: TangentMargin
@@ -112,22 +124,68 @@ class BoundTangentMargin(BoundMargin):
             *(own.total_weight for own in self._classes)
         )
 
-    def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        classes, lowest = self._lowest(scores)
-        nu_pos = self._inner_nu_pos(*lowest)
-        center = self.risk.nu_center
-        # the weights that d spreads over, were all its bounds met
-        nus = (
-            min(center / (2.0 - nu_pos / center), lowest[0].total_weight),
-            min(self.risk.nu / nu_pos, lowest[1].total_weight),
-        )
-        return margin_rows.half_difference_of_means(classes, nus, scores.size)
+    def _nus_at(self, scores: FloatArray, width: float = 0.0) -> tuple[float, float]:
+        if width > 0.0:
+            nu_pos = self._smooth_nu_pos(scores, width)
+        else:
+            nu_pos = self._inner_nu_pos(*self._lowest(scores))
+        return self._nus_of(nu_pos)
 
-    def _lowest(
-        self, scores: FloatArray
-    ) -> tuple[tuple[ClassRows, ClassRows], tuple[Lowest, Lowest]]:
+    def _nus_of(self, nu_pos: float) -> tuple[float, float]:
+        """Return the weights that d spreads over, were all its bounds met."""
+        center, (positive, negative) = self.risk.nu_center, self._classes
+        return (
+            min(center / (2.0 - nu_pos / center), positive.total_weight),
+            min(self.risk.nu / nu_pos, negative.total_weight),
+        )
+
+    def _smooth_nu_pos(self, scores: FloatArray, width: float) -> float:
+        """Return the nu_pos at which the smoothed margin is smallest."""
+        first, last = self._interval
+
+        def slope(nu_pos: float) -> float:
+            choices = self._smooth_choices(scores, self._nus_of(nu_pos), width)
+            rise, fall = (choice.shortfall(width) for choice in choices)
+            return rise / self.risk.nu_center**2 - fall / self.risk.nu
+
+        # at the ends, where all rows of a class count, there is no threshold
+        inside = _END_OF_INTERVAL * (last - first)
+        if last <= first or slope(first + inside) >= 0.0:
+            return first
+        if slope(last - inside) <= 0.0:
+            return last
+        nu_pos: float = brentq(slope, first + inside, last - inside, rtol=_ACCURACY)
+        return nu_pos
+
+    def _curvature(self, scores: FloatArray, width: float) -> Form:
+        fixed = super()._curvature(scores, width)
+        nus = self._nus_at(scores, width)
+        choices = self._smooth_choices(scores, nus, width)
+        # by which the bounds of d change with nu_pos
+        rates = -1.0 / self.risk.nu_center**2, 1.0 / self.risk.nu
+        stiffness = 0.0
+        for choice, nu, rate in zip(choices, nus, rates, strict=True):
+            mass = float(choice.slopes.sum())
+            stiffness += 0.5 * rate**2 * nu**3 / mass if mass > 0.0 else np.inf
+
+        def form(columns: Any) -> FloatArray:
+            hessian = fixed(columns)
+            if not np.isfinite(stiffness):
+                return hessian
+            # nu_pos follows the scores, which adds curvature along one direction
+            pulls = np.zeros(columns.shape[1])
+            for choice, nu, rate in zip(choices, nus, rates, strict=True):
+                rows = columns[choice.chosen.rows]
+                center = choice.chosen.explicit_weights @ rows / nu
+                moving = choice.slopes @ rows[choice.sloping] / choice.slopes.sum()
+                pulls += 0.5 * choice.chosen.side * rate * nu * (center - moving)
+            return np.asarray(hessian + np.outer(pulls, pulls) / stiffness)
+
+        return form
+
+    def _lowest(self, scores: FloatArray) -> tuple[Lowest, Lowest]:
         positive, negative = (own.with_scores(scores) for own in self._classes)
-        return (positive, negative), (Lowest.of(positive), Lowest.of(negative))
+        return Lowest.of(positive), Lowest.of(negative)
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
         """Return the minimising nu_pos: of several, the nearest to `nu_center`."""

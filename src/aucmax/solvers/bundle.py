@@ -5,14 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax.regularizers.regularizer import (
-    HullRegularizer,
+    ConvexSet,
     QuadraticRegularizer,
     Regularizer,
 )
 from aucmax.risks.contract import Support
-from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.bundle_models import bundle_model
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.masters import master_for
 from aucmax.solvers.risk_objective import (
     RiskObjective,
     begin,
@@ -22,7 +21,7 @@ from aucmax.solvers.risk_objective import (
     slope_along,
     value_at,
 )
-from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
@@ -68,12 +67,20 @@ class BundleSolver:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         is_quadratic = isinstance(regularizer, QuadraticRegularizer)
         name = "a cutting-plane method"
-        objective.require_certifiable(name, bounded=not is_quadratic)
+        objective.require_certifiable(
+            name, bounded=not (is_quadratic or isinstance(regularizer, ConvexSet))
+        )
         C = objective.C
         least = objective.risk.least_value
-        width = first_width(objective, start) if self.smoothing else 0.0
-        first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
-        master = master_for(regularizer, cuts, C, C * least)
+        width = (
+            first_width(objective, start)
+            if self.smoothing and np.isfinite(least)
+            else 0.0
+        )
+        first, watch, cuts = begin(
+            self.stopping, objective, regularizer, start, self.max_cuts
+        )
+        model = bundle_model(objective, regularizer, cuts)
         if width > 0.0 and is_quadratic:
             width = _FIRST_WIDTH_WITH_L2
             if not len(cuts) and np.isfinite(least):
@@ -86,13 +93,15 @@ class BundleSolver:
         value = regularizer.value(best.parameters) + C * support.value
         while True:
             cuts.add(objective.pull_back(support), support)
-            proposal = master.propose(center.parameters, value)
+            proposal = model.propose(center.parameters, value)
             rise = proposal.lower_bound - bound
             bound = max(bound, proposal.lower_bound)
             if watch.should_stop(objective.n_passes, value, max(bound, known)):
                 break
             if width > 0.0:
-                promised = max(value - proposal.promise, self.stopping.tol * value / 10)
+                promised = max(
+                    value - proposal.predicted, self.stopping.tol * value / 10
+                )
                 width = _narrowed(width, support, touched, promised / C)
             goal = objective.at(proposal.parameters)
             direction = center.towards(goal)
@@ -131,66 +140,3 @@ def _narrowed(width: float, support: Support, point: Point, promised: float) -> 
     width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * promised)
     # where no pair is near its kink there is no loss, but no slope either
     return min(width, promised / _MIN_LOSS_PER_WIDTH)
-
-
-@dataclass(frozen=True)
-class LevelBundleSolver:
-    """Minimise a convex risk over a hull, or with its price, by a level method.
-
-    Each iteration bounds the optimum by the minimum of a model, the highest cut plus
-    the price of the parameters, and projects the best point onto the set where that
-    model is a fraction of the gap below the best value (Lemarechal, Nemirovskii,
-    Nesterov, Mathematical Programming 69, 1995, section 2). The fraction grows where
-    the model predicts well. One pass per iteration.
-    """
-
-    stopping: StoppingRule
-    fraction: float = 0.5  # of the gap, at first
-    max_cuts: int = 200
-    keep_sources: bool = False  # whether the cuts keep their slopes over scores
-
-    def minimize(
-        self,
-        objective: RiskObjective,
-        regularizer: HullRegularizer,
-        start: Start | None = None,
-    ) -> Solution:
-        """See :meth:`Solver.minimize`; a start is a point of the hull."""
-        require(regularizer, "hull", "a level method", "Try Simplex, L1Ball or L1.")
-        has_price = regularizer.hull(0.0).price > 0.0
-        objective.require_certifiable("a level method", bounded=has_price)
-        C = objective.C
-        if start is None:
-            start = Start(objective.at(regularizer.middle(objective.n_parameters)))
-        watch = self.stopping.watch(start.history)
-        best = start.point
-        cuts = start.cuts or Cuts(
-            objective.n_parameters, self.max_cuts, keep_sources=self.keep_sources
-        )
-        cuts.resize(self.max_cuts)
-        floor = bound = C * objective.risk.least_value
-        fraction = self.fraction
-        support = objective.support(best)
-        value = regularizer.value(best.parameters) + C * support.value
-        while True:
-            cuts.add(objective.pull_back(support), support)
-            step = cuts.level_step(
-                regularizer, C, best.parameters, value, fraction, floor
-            )
-            bound = max(bound, step.lower_bound)
-            if watch.should_stop(objective.n_passes, value, bound):
-                break
-            goal = objective.at(step.parameters)
-            support = objective.support(goal)
-            reached = regularizer.value(goal.parameters) + C * support.value
-            decrease = value - reached
-            if decrease >= _MIN_GOOD_DECREASE * fraction * (value - bound):
-                fraction = min(_FRACTION_GROWTH * fraction, _MAX_FRACTION)
-            elif decrease <= 0.0:
-                fraction = max(_FRACTION_DECAY * fraction, _MIN_FRACTION)
-                goal = best.moved(best.towards(goal), _SHARE_OF_A_BAD_STEP)
-                support = objective.support(goal)
-                reached = regularizer.value(goal.parameters) + C * support.value
-            if reached < value:
-                best, value = goal, reached
-        return watch.solution(best, value, watch.history[-1].gap, cuts)

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucmax.regularizers.regularizer import (
-    HullRegularizer,
     QuadraticRegularizer,
     SparseRegularizer,
 )
-from aucmax.solvers.bundle import BundleSolver, LevelBundleSolver
+from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.descent import DescentSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
@@ -34,15 +33,15 @@ SolverType = Callable[[StoppingRule], Solver]
 class Problem(NamedTuple):
     """The facts that a rule may use."""
 
-    objective: Any  # a `LinearObjective`
+    objective: Any  # a `RiskObjective` with the data X
     regularizer: Any
     tol: float
 
     @property
     def is_tall(self) -> bool:
         """Whether there are many rows per column."""
-        n_rows, n_columns = self.objective.X.shape
-        return bool(n_rows >= _MIN_ROWS_PER_COLUMN * n_columns)
+        objective = self.objective
+        return bool(objective.n_rows >= _MIN_ROWS_PER_COLUMN * objective.n_parameters)
 
     @property
     def is_quadratic(self) -> bool:
@@ -98,12 +97,12 @@ def _suits_columns(problem: Problem) -> bool:
     objective, regularizer, tol = problem
     if not isinstance(regularizer, SparseRegularizer):
         return False
-    prices = regularizer.priced_weights()
-    has_price = prices.radius is None and prices.price > 0.0
+    penalty = regularizer.weight_penalty()
+    is_set = penalty.radius is not None
     return (
-        has_price
+        (penalty.l1 > 0.0 or (is_set and objective.least_value == -np.inf))
         and objective.risk.can_be_smoothed
-        and suits_column_steps(objective.X, tol)
+        and suits_column_steps(objective, tol)
     )
 
 
@@ -129,12 +128,6 @@ def _suits_newton(problem: Problem) -> bool:
 
 
 CUTTING_PLANES = (
-    Rule(
-        "L1, as a penalty or a ball",
-        lambda problem: isinstance(problem.regularizer, HullRegularizer),
-        "level bundle",
-        (Stage(LevelBundleSolver, drops_weights=True),),
-    ),
     # on wide data many pairs end at a kink, which smoothing resolves
     Rule(
         "fewer than 10 rows per column",
@@ -169,16 +162,13 @@ RULES = (
         "cutting planes; in the span of the rows after 15 iterations",
         (Stage(_cutting_planes, 15), Stage(WideSolver), Stage(_cutting_planes)),
     ),
-    # few cutting planes solve the problem where few weights are enough
     Rule(
-        "an L1 or elastic net penalty, a risk that can be smoothed, at least 400 "
-        "columns, fewer than 10 rows per column, at most 20,000 rows (5,000 dense "
-        "ones), and `tol` of at least 1e-6",
+        "an L1 or elastic net penalty (for a margin, an L1 ball or a simplex), a risk "
+        "that can be smoothed, at most 20,000 rows (5,000 dense ones), and `tol` of at "
+        "least 1e-6",
         _suits_columns,
-        "20 cutting planes, then Newton steps over the columns in use; cutting planes "
-        "again after 300 iterations",
+        "Newton steps over the columns in use; cutting planes after 300 iterations",
         (
-            Stage(_cutting_planes, 20),
             Stage(ColumnNewtonSolver, 300, drops_weights=True),
             Stage(_cutting_planes),
         ),

@@ -1,18 +1,25 @@
 """The cuts of a bundle: lines below the risk, and their inner products."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.regularizer import HullRegularizer, QuadraticRegularizer
+from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.inner.level_step import MasterSolution, level_step
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
-_MIN_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
 _MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
 _MAX_IDLE_STREAK = 10  # cuts added since a cut was used
 _MIN_ENTRIES_PER_USED = 4  # of a vector, for which it pays to pick those in use
+
+
+class MasterSolution(NamedTuple):
+    """Where a model of cuts is lowest, their shares there, and its value."""
+
+    parameters: FloatArray
+    multipliers: FloatArray
+    lower_bound: float
 
 
 class Cuts:
@@ -85,15 +92,9 @@ class Cuts:
         if self.sources is not None:
             self.sources.append(support.subgradient)
 
-    def widen(self, columns: FloatArray) -> None:
-        """Append parameters, given the slopes of all cuts along them."""
-        self._rows = np.hstack([self.gradients, columns])
-        self._gram = np.empty((0, 0))
-
     def mixed_source(self) -> FloatArray:
         """Return the slope over scores that the cuts' shares mix."""
-        if self.sources is None:
-            raise IncompatibleError("these cuts were made without keep_sources=True.")
+        assert self.sources is not None
         mixed = np.zeros_like(self.sources[0])
         for share, source in zip(self.multipliers, self.sources, strict=True):
             mixed += share * source
@@ -149,30 +150,6 @@ class Cuts:
         bound = C * float(self.offsets @ shares) - regularizer.value(parameters)
         self.share_out(shares)
         return MasterSolution(parameters, shares, bound)
-
-    def level_step(
-        self,
-        regularizer: HullRegularizer,
-        C: float,
-        center: FloatArray,
-        value: float,
-        fraction: float,
-        floor: float = 0.0,  # of C times the risk
-    ) -> MasterSolution:
-        """Bound price plus C times the highest cut; project onto a level set."""
-        solution = level_step(
-            regularizer.hull(value - floor),
-            C * self.gradients if C != 1.0 else self.gradients,
-            C * self.offsets,
-            self.multipliers,
-            center,
-            value,
-            fraction,
-        )
-        self.multipliers = solution.multipliers
-        is_used = self.multipliers > _MIN_SHARE_IN_USE / len(self)
-        self._last_used[is_used] = self._clock
-        return solution
 
     def _drop(self, index: int) -> None:
         """Remove a cut; merge one that has a share, so the bound stays."""

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from aucmax._core.row_matrix import RowMatrix, as_row_matrix
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.regularizer import Regularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
@@ -21,16 +21,28 @@ from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, requ
 MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 _WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
 _MIN_NARROWING = 0.1  # factor of the width per iteration
+_MIN_CUTS = 50  # to keep, where each holds a number for every row
+_MAX_BYTES_OF_SOURCES = 2**28  # for all of them, unless they are the fewest
 _ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised it
 
 
 class RiskObjective(ABC):
     """C times the risk of the scores; a subclass has the data that give them."""
 
+    X: Any  # one row per score
+    forms_columns = False  # whether only those asked for exist in memory
+    min_damping = 1e-7  # of steps over columns, in shares of their mean curvature
+    keeps_row_weights = False  # whether cuts keep their gradients over the scores
+
     def __init__(self, risk: BoundRisk, C: float = 1.0) -> None:
         self.risk = risk
         self.C = C
         self.n_passes = 0.0  # a product in one direction is half a pass
+
+    @property
+    def n_rows(self) -> int:
+        """Number of scores."""
+        return int(self.risk.labels.size)
 
     @property
     @abstractmethod
@@ -54,8 +66,21 @@ class RiskObjective(ABC):
         if bounded and risk.least_value == -np.inf:
             raise IncompatibleError(
                 f"{risk.risk!r} has no lower bound, which {solver} needs for its "
-                "certificate. Try Simplex or L1Ball with LevelBundleSolver."
+                "certificate. Try a regularizer with a radius, such as L1Ball."
             )
+
+    @property
+    def least_value(self) -> float:
+        """Return C times the least value of the risk, minus infinity if it has none."""
+        return self.C * self.risk.least_value
+
+    def lower_bound(
+        self, regularizer: ProximalRegularizer, constant: float, slope: FloatArray
+    ) -> float:
+        """Return the bound of a line below C times the risk plus the regularizer."""
+        # measured from the least value; a risk without one is minimised over a set
+        base = self.least_value if np.isfinite(self.least_value) else 0.0
+        return base + regularizer.lower_bound(constant - base, slope)
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk itself: no pass."""
@@ -73,9 +98,9 @@ class RiskObjective(ABC):
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
 
-    def entering(self, slope: FloatArray, price: float) -> IntArray:
-        """Return the parameters whose slope exceeds the price, as far as of use."""
-        return np.flatnonzero(np.abs(slope) > price)
+    def is_useful(self, gradient: FloatArray) -> BoolArray | bool:
+        """Return which parameters are worth a weight, if the L1 penalty allows it."""
+        return True
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:
@@ -110,15 +135,30 @@ def value_at(point: Point, objective: RiskObjective, regularizer: Regularizer) -
     return price + objective.C * objective.risk_value(point)
 
 
+def first_start(objective: RiskObjective, regularizer: Any) -> Start:
+    """Return the origin, or the point of a set next to it."""
+    origin = np.zeros(objective.n_parameters)
+    if hasattr(regularizer, "prox"):
+        origin = regularizer.prox(origin, 0.0)
+    return Start(objective.at(origin))
+
+
 def begin(
-    rule: StoppingRule, objective: RiskObjective, start: Start | None, max_cuts: int
+    rule: StoppingRule,
+    objective: RiskObjective,
+    regularizer: Any,
+    start: Start | None,
+    max_cuts: int,
 ) -> tuple[Point, Watch, Cuts]:
     """Return the first point (the origin by default), a clock, and the known cuts."""
     if start is None:
-        start = Start(objective.at(np.zeros(objective.n_parameters)))
-    cuts = start.cuts
-    if cuts is None:
-        cuts = Cuts(objective.n_parameters, max_cuts)
+        start = first_start(objective, regularizer)
+    cuts, keeps_sources = start.cuts, objective.keeps_row_weights
+    if keeps_sources:
+        largest = _MAX_BYTES_OF_SOURCES // (8 * objective.n_rows)
+        max_cuts = min(max_cuts, max(largest, _MIN_CUTS))
+    if cuts is None or (keeps_sources and cuts.sources is None):
+        cuts = Cuts(objective.n_parameters, max_cuts, keep_sources=keeps_sources)
     cuts.resize(max_cuts)
     return start.point, rule.watch(start.history), cuts
 

@@ -55,7 +55,9 @@ class SmoothedNewtonSolver:
         _check_abilities(objective, regularizer)
         C = objective.C
         width = MAX_WIDTH if start is None else _WIDTH_AT_A_START
-        point, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
+        point, watch, cuts = begin(
+            self.stopping, objective, regularizer, start, self.max_cuts
+        )
         metric = _Metric(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
         best, best_value = point, np.inf

@@ -26,7 +26,8 @@ def drop_negligible_weights(
     leave the gap within the tolerance, in at most two passes.
     """
     w = solution.point.parameters
-    if not isinstance(regularizer, ProximalRegularizer) or not w.any():
+    is_margin = objective.least_value == -np.inf  # which have an own pruning
+    if is_margin or not isinstance(regularizer, ProximalRegularizer) or not w.any():
         return solution
     largest = float(np.abs(w).max())
     bound, before = solution.value - solution.gap, solution.value

@@ -8,7 +8,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.masters import CutCertificate
+from aucmax.solvers.bundle_models import ProximalModel
 from aucmax.solvers.risk_objective import (
     RiskObjective,
     begin,
@@ -66,23 +66,25 @@ class SubgradientSolver:
         for ability in ("prox", "lower_bound"):
             require(regularizer, ability, "a subgradient step", others)
         objective.require_certifiable("a subgradient step")
-        floor = objective.C * objective.risk.least_value
-        first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
-        certificate = CutCertificate(regularizer, cuts, objective.C, floor)
+        first, watch, cuts = begin(
+            self.stopping, objective, regularizer, start, self.max_cuts
+        )
+        model = ProximalModel(objective, regularizer, cuts)
         best = _inside(objective, regularizer, first)
         value = value_at(best, objective, regularizer)
         walk = _Walk(objective, regularizer, best, first_width(objective, start))
-        bound, jumped = floor, False
+        bound, jumped = objective.least_value, False
         line = walk.look_ahead()
         while True:
             cuts.add(line.slope, line.support)
-            last_bound, bound = bound, certificate.improve(best.parameters, value)
+            proposal = model.propose(best.parameters, value)
+            last_bound, bound = bound, proposal.lower_bound
             if watch.should_stop(objective.n_passes, value, bound):
                 break
             gap = value - bound
             jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
             if jumped:
-                line = walk.look_at(certificate.parameters)
+                line = walk.look_at(proposal.parameters)
                 if line.value < value:
                     best, value = line.point, line.value
                     walk.start_at(line)

@@ -2,13 +2,11 @@
 
 from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.table_model import TableModel
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import describe_rows, encode_target
 
 __all__ = [
     "TableEncoder",
-    "TableModel",
     "TableNotice",
     "Target",
     "check_table",

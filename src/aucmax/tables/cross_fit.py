@@ -2,39 +2,57 @@
 
 import time
 import warnings
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from aucmax._core.dask_dispatch import is_dask
-from aucmax._core.parameters import check_choice
-from aucmax._core.row_splits import Folds, RowNumbers
+from aucmax._core.row_splits import Folds
 from aucmax.exceptions import (
     IncompatibleError,
     ModelFileError,
-    NotEnoughClassesError,
     UnknownCategoriesWarning,
 )
-from aucmax.tables.encoder import VIEWS, TableEncoder
-from aucmax.tables.folds import divide_rows, has_both_classes
+from aucmax.tables._column_types import reject_infinities
+from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.folds import divide_rows
 from aucmax.tables.target import Target
 
-if TYPE_CHECKING:
-    from aucmax.tables.table_model import TableModel
+_ALL_ROWS = 10**9
 
-_MAX_FOLDS = 5
-# Beyond this number of rows three folds suffice to learn probabilities.
-_MANY_ROWS = 20_000
+
+class TableCandidate(NamedTuple):
+    """An unfitted estimator, and how it learns from a table."""
+
+    name: str
+    estimator: Any
+    view: str = "linear"  # of the encoder: the matrix, or "frame", all columns
+    # parameters that are multiplied by the number of training rows
+    per_row: Mapping[str, float] = MappingProxyType({})
+    learns_levels: bool = False  # or which rows are above the lowest level
+    max_rows: int = _ALL_ROWS  # more training rows are sampled
+
+
+def fitted_model(encoder: TableEncoder, view: str, estimator: Any) -> Any:
+    """Return a model of raw rows made of two fitted parts."""
+    if view == "frame":
+        return estimator
+    return make_pipeline(copy(encoder).set_params(view=view), estimator)
 
 
 def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
     """Turn raw rows into the matrix that a kind of estimator scores."""
-    check_choice("view", view, VIEWS)
-    return getattr(encoder, VIEWS[view])(table)
+    return encoder.frame(table) if view == "frame" else encoder.matrix(table, view)
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
@@ -55,6 +73,23 @@ def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
         raise ModelFileError("the model and its table differ in what is a category")
 
 
+def check_rows(table: Any, target: Target) -> None:
+    """Reject a target of another length, and infinite numbers: folds renumber rows."""
+    if not table.shape[1]:  # has no rows either in polars 1
+        raise ValueError(
+            f"the table has no column: 0 feature(s) (shape={table.shape}) while a "
+            "minimum of 1 is required."
+        )
+    if table.shape[0] != target.labels.size:
+        raise ValueError(
+            f"the table has {table.shape[0]} rows, but the target has "
+            f"{target.labels.size}."
+        )
+    if isinstance(table, pl.DataFrame):
+        for column in table.select(cs.float()).get_columns():
+            reject_infinities(column.name, column.to_numpy())
+
+
 def learn_encoder(
     template: TableEncoder | None, table: Any, target: Target
 ) -> TableEncoder:
@@ -70,37 +105,33 @@ def view_training_rows(
 ) -> Any:
     """Turn raw rows into the matrix that a kind of estimator learns from."""
     # no row sees its own label, one of its group or query, or a later one
-    check_choice("view", view, VIEWS)
-    if view in ("raw", "frame"):
-        return view_rows(view, encoder, table)
+    if view == "frame":
+        return encoder.frame(table)
     return encoder.training_rows(
         table, target.high, view, groups=target.unit, times=target.times
     )
 
 
 def fit_estimator(
-    model: "TableModel",
+    candidate: TableCandidate,
     encoder: TableEncoder,
     matrix: Any,
     target: Target,
-    *,
-    checkpoint: Any = None,
     callback: Any = None,
 ) -> Any:
-    """Fit a copy of a model's estimator to rows that are encoded already."""
+    """Fit a copy of a candidate's estimator to rows that are encoded already."""
     # queries, weights, groups, times and categories go to the estimators that take them
     n_rows = target.labels.size
-    scaled = (model.per_row or {}).items()
+    scaled = candidate.per_row.items()
     settings: dict[str, Any] = {name: value * n_rows for name, value in scaled}
     if callback is not None:
         # set after cloning, which would copy what the callback belongs to
         settings["callback"] = callback
-    parameters = model.estimator.get_params()
-    if model.calibrate is not None and "calibrate" in parameters:
-        settings["calibrate"] = model.calibrate
-    if model.view == "trees" and "categorical_features" in parameters:
+    if candidate.view == "trees" and (
+        "categorical_features" in candidate.estimator.get_params()
+    ):
         settings["categorical_features"] = encoder.categorical_features_
-    estimator = clone(model.estimator).set_params(**settings)
+    estimator = clone(candidate.estimator).set_params(**settings)
     known = {
         "qid": target.queries,
         "sample_weight": target.weights,
@@ -116,14 +147,7 @@ def fit_estimator(
             UserWarning,
             stacklevel=2,
         )
-    if checkpoint is not None:
-        if not has_fit_parameter(estimator, "checkpoint"):
-            raise IncompatibleError(
-                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
-                "out, or fit an AutoRanker."
-            )
-        taken["checkpoint"] = checkpoint
-    labels: Any = target.labels if model.levels == "learn" else target.relevant
+    labels: Any = target.labels if candidate.learns_levels else target.relevant
     if target.is_survival:
         labels = target.survival
     _fit_with_folds(estimator, matrix, labels, taken, target)
@@ -172,9 +196,9 @@ class FoldedTable:
     target: Target
     folds: Folds
     max_cells: float = np.inf
-    template: TableEncoder | None = None  # of models without an encoder
-    _encoders: dict[Any, TableEncoder] = field(default_factory=dict)
-    _matrices: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
+    template: TableEncoder | None = None  # with the settings of all encoders
+    _encoders: dict[int, TableEncoder] = field(default_factory=dict)
+    _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)
 
     @property
@@ -188,38 +212,37 @@ class FoldedTable:
         """Time that all matrices took."""
         return sum(self._seconds)
 
-    def seconds_to_encode(self, model: "TableModel", fold: int) -> float:
+    def seconds_to_encode(self, view: str, fold: int) -> float:
         """Estimate the time for the matrices of a fold by that of others."""
-        is_known = (fold, model.encoder, model.view) in self._matrices
+        is_known = (fold, view) in self._matrices
         return 0.0 if is_known else max(self._seconds, default=0.0)
 
-    def encoder(self, fold: int, template: TableEncoder | None = None) -> TableEncoder:
+    def encoder(self, fold: int) -> TableEncoder:
         """Return the encoder of a fold."""
-        if (fold, template) not in self._encoders:
+        if fold not in self._encoders:
             train, _ = self.folds[fold]
             rows, known = self.table[train], self.target.take(train)
-            learned = learn_encoder(template or self.template, rows, known)
-            self._encoders[fold, template] = learned
-        return self._encoders[fold, template]
+            self._encoders[fold] = learn_encoder(self.template, rows, known)
+        return self._encoders[fold]
 
-    def matrices(self, model: "TableModel", fold: int) -> tuple[Any, Any]:
-        """Return the training and the test rows of a fold, in the view of a model."""
-        key = fold, model.encoder, model.view
+    def matrices(self, view: str, fold: int) -> tuple[Any, Any]:
+        """Return the training and the test rows of a fold, in a view."""
+        key = fold, view
         if key not in self._matrices:
             if self.is_large:
-                for other in [one for one in self._matrices if one[2] != model.view]:
+                for other in [one for one in self._matrices if one[1] != view]:
                     del self._matrices[other]
             start = time.perf_counter()
-            encoder = self.encoder(fold, model.encoder)
+            encoder = self.encoder(fold)
             train, test = self.folds[fold]
             rows, known = self.table[train], self.target.take(train)
-            learned_from = view_training_rows(model.view, encoder, rows, known)
+            learned_from = view_training_rows(view, encoder, rows, known)
             new = None
             if test.size:
                 with warnings.catch_warnings():
                     # rows of other queries, groups or times may well be unlike
                     warnings.simplefilter("ignore", UnknownCategoriesWarning)
-                    new = view_rows(model.view, encoder, self.table[test])
+                    new = view_rows(view, encoder, self.table[test])
             self._matrices[key] = learned_from, new
             self._seconds.append(time.perf_counter() - start)
         return self._matrices[key]
@@ -231,29 +254,27 @@ class FoldedTable:
 
     def fit(
         self,
-        model: "TableModel",
+        candidate: TableCandidate,
         fold: int,
         *,
-        max_rows: int | None = None,
         random_state: int = 0,
         callback: Any = None,
     ) -> Any:
         """Fit a copy of the estimator to the training rows, or to some of them."""
-        matrix, _ = self.matrices(model, fold)
+        matrix, _ = self.matrices(candidate.view, fold)
         rows, _ = self.folds[fold]
-        if max_rows is not None and rows.size > max_rows:
-            kept = sample_rows(self.target.high[rows] > 0, max_rows, random_state)
+        if rows.size > candidate.max_rows:
+            is_high = self.target.high[rows] > 0
+            kept = sample_rows(is_high, candidate.max_rows, random_state)
             matrix, rows = matrix[kept], rows[kept]
-        encoder, target = self.encoder(fold, model.encoder), self.target.take(rows)
-        return fit_estimator(model, encoder, matrix, target, callback=callback)
+        encoder, target = self.encoder(fold), self.target.take(rows)
+        return fit_estimator(candidate, encoder, matrix, target, callback)
 
-    def fit_and_score(
-        self, model: "TableModel", fold: int, **options: Any
-    ) -> ScoredFold:
+    def fit_and_score(self, candidate: TableCandidate, fold: int) -> ScoredFold:
         """Fit to the training rows of a fold and score its test rows."""
-        _, new = self.matrices(model, fold)
+        _, new = self.matrices(candidate.view, fold)
         start = time.perf_counter()
-        estimator = self.fit(model, fold, **options)
+        estimator = self.fit(candidate, fold)
         seconds = time.perf_counter() - start
         return ScoredFold(estimator, score_rows(estimator, new), seconds)
 
@@ -271,28 +292,3 @@ def sample_rows(
         draw.choice(common, n_wanted - n_rare, replace=False),
     ]
     return np.sort(np.concatenate(kept))
-
-
-def out_of_fold_scores(
-    model: "TableModel", table: Any, target: Target
-) -> tuple[RowNumbers, NDArray[np.float64]]:
-    """Return rows and their scores by models that were fitted to other folds."""
-    # rows of folds whose training rows have both classes; with times, models are of
-    # earlier rows, and the earliest are left out
-    unit = target.unit
-    n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
-    folds = divide_rows(target.relevant, n_folds, unit=unit, times=target.times)
-    tested = np.concatenate([test for _, test in folds] or [np.empty(0, np.intp)])
-    if not has_both_classes(target.relevant[tested]):
-        raise NotEnoughClassesError(
-            "calibration needs folds with both classes in training and test rows, but "
-            "there are none; use more rows, groups or times, or calibrate=None."
-        )
-    rows, scores = FoldedTable(table, target, folds), []
-    for fold in range(len(folds)):
-        with warnings.catch_warnings():
-            # the fit to all rows has warned already
-            warnings.simplefilter("ignore")
-            scores.append(rows.fit_and_score(model, fold).scores)
-        rows.forget(fold)
-    return tested, np.concatenate(scores)

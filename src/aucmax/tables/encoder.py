@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from aucmax._core import saved_state as saved
 from aucmax._core.fitting import require_fitted, unchanged_on_failure
-from aucmax._core.parameters import check_integer
+from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.row_splits import Folds
 from aucmax.datasets.column_names import list_names, without_values
 from aucmax.exceptions import ColumnsWarning, ModelFileError
@@ -46,14 +46,6 @@ _WIDE = 100
 _SPARSE_BELOW = 0.25
 
 LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
-
-#: How each kind of estimator sees a table: a method of the encoder.
-VIEWS = {
-    "linear": "transform",
-    "trees": "transform_for_trees",
-    "raw": "select",
-    "frame": "frame",
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -98,6 +90,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     absolute_dates : bool, optional
         Whether a date is also a number, the days since 1970. By default it is in a
         model that is fitted to rows with times, and so tested on later rows.
+    view : {"linear", "trees"}, default="linear"
+        The matrix of `transform`: for linear models, or for trees, where missing is NaN
+        and ``categorical_features_`` are the columns with category codes.
 
     Attributes
     ----------
@@ -110,7 +105,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     column_notes_ : list of str
         The same, one line per column and kind.
     categorical_features_ : list of int
-        The columns of :meth:`transform_for_trees` that hold category codes.
+        The columns of the matrix for trees that hold category codes.
     n_features_in_ : int
         Number of columns at training.
     feature_names_in_ : ndarray of str
@@ -146,6 +141,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     max_categories: int = 50
     min_frequency: int = 2
     absolute_dates: bool | None = None
+    view: str = "linear"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns of a table; with labels, shares of positives per string.
@@ -184,6 +180,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
+        check_choice("view", self.view, ("linear", "trees"))
         table = as_table(X)
         if 0 in table.shape:
             raise ValueError(
@@ -262,7 +259,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def transform(self, X: Any) -> Any:
-        """Turn raw rows into the matrix for linear models.
+        """Turn raw rows into the matrix of `view`.
 
         Columns are found by name, in any order; further columns are ignored.
 
@@ -274,9 +271,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         matrix : ndarray or csr_array of shape (rows, n_features_out)
-            Finite numbers without missing values.
+            For linear models finite numbers without missing values. For trees numbers
+            are only multiplied by a power of two per column, because tree learners
+            treat anything below a fixed threshold as zero.
         """
-        return self._matrix(X, "linear")
+        return self.matrix(X, self.view)
 
     def select(self, X: Any) -> Any:
         """Return the columns in use, in the order of training, text numbers parsed.
@@ -315,28 +314,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
-        return pick_columns(as_table(X), self.feature_names_in_.tolist())
+        return self._columns(X, self.feature_names_in_.tolist())
 
-    def transform_for_trees(self, X: Any) -> Any:
-        """Turn raw rows into the matrix for trees: missing is NaN, categories codes.
-
-        Numbers are only multiplied by a power of two per column, because tree learners
-        treat anything below a fixed threshold as zero.
+    def matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
+        """Return the matrix of a table; no row of `known` sees its own label.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Raw rows.
+        view : {"linear", "trees"}
+            The matrix.
+        known : pair (labels, folds), optional
+            Of training rows, for the shares of positives per string.
 
         Returns
         -------
-        matrix : ndarray or csr_array of shape (rows, n_columns)
-            ``categorical_features_`` are the columns with category codes.
+        ndarray or csr_array
         """
-        return self._matrix(X, "trees")
-
-    def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
-        """Return the matrix of a table; no row of `known` sees its own label."""
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             rows = self._sparse_rows(X)
@@ -377,7 +372,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return assemble(parts, shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns of :meth:`transform`.
+        """Return the names of the columns of the matrix for linear models.
 
         Parameters
         ----------
@@ -456,6 +451,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
     def _frame(self, X: Any) -> Any:
+        # a column of strings may be in use twice
+        return self._columns(
+            X, list(dict.fromkeys(column["name"] for column in self.columns_))
+        )
+
+    def _columns(self, X: Any, names: list[str]) -> Any:
         table = as_table(X)
         if sparse.issparse(table):
             raise ValueError(
@@ -467,9 +468,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {table.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {self.n_features_in_} features as input."
             )
-        # a column of strings may be in use twice
-        names = dict.fromkeys(column["name"] for column in self.columns_)
-        return pick_columns(table, list(names))
+        return pick_columns(table, names)
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
@@ -507,8 +506,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if not names <= {*getattr(self, "feature_names_in_", names)}:
                 raise ValueError("a column is not among the names of columns")
             row = self.sample_row()
-            is_sound = bool(np.isfinite(self.transform(row).sum()))
-            is_sound &= self.transform_for_trees(row).shape[1] > max(
+            is_sound = bool(np.isfinite(self.matrix(row, "linear").sum()))
+            is_sound &= self.matrix(row, "trees").shape[1] > max(
                 self.categorical_features_, default=0
             )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -532,7 +531,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
         view : {"linear", "trees"}
-            The matrix of :meth:`transform` or of :meth:`transform_for_trees`.
+            The matrix.
         groups : ndarray of int of shape (rows,), optional
             The group or query of each row.
         times : ndarray of float of shape (rows,), optional
@@ -546,12 +545,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if labels is None or not any(
             c["kind"] == TargetMean.kind for c in self.columns_
         ):
-            return self._matrix(X, view)
+            return self.matrix(X, view)
         folds = divide_rows(labels, 5, unit=groups, times=times)
-        return self._matrix(X, view, (labels, folds))
+        return self.matrix(X, view, (labels, folds))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Learn the columns, and return :meth:`training_rows` for linear models.
+        """Learn the columns, and return :meth:`training_rows`.
 
         Parameters
         ----------
@@ -568,10 +567,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X_new : ndarray array of shape (n_samples, n_features_new)
             Transformed array.
         """
-        return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
+        return self.fit(X, y, **fit_params).training_rows(X, y, self.view)
 
     def __sklearn_tags__(self) -> Any:
         return allow_tables(super().__sklearn_tags__())
+
+
+def encoder_and_estimator(model: Any) -> tuple[TableEncoder | None, Any]:
+    """Return the encoder of a model of raw tables, if any, and its only estimator.
+
+    Of an AutoRanker that combines several, that is the AutoRanker itself.
+    """
+    if hasattr(model, "encoders_"):
+        models = [one for member in model.members_ for one in member["models"]]
+        return model.encoders_[0], models[0] if len(models) == 1 else model
+    steps = [step for _, step in getattr(model, "steps", [])]
+    if len(steps) == 2 and isinstance(steps[0], TableEncoder):
+        return steps[0], steps[1]
+    return None, model
 
 
 def _summary(kind: str, notes: dict[str, str]) -> str:

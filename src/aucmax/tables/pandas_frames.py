@@ -1,24 +1,20 @@
 """Give pipelines that were written for pandas the frames they know."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from aucmax.tables.cross_fit import score_rows
-
-if TYPE_CHECKING:
-    from aucmax.tables.table_model import TableModel
+from aucmax.tables.cross_fit import TableCandidate, score_rows
 
 
-def for_frame(model: "TableModel", X: Any) -> "TableModel":
-    """Return a model whose estimator gets frames of pandas if X is one."""
-    if model.view != "frame" or not hasattr(X, "iloc"):
-        return model
+def for_frame(candidate: TableCandidate, X: Any) -> TableCandidate:
+    """Return a candidate whose estimator gets frames of pandas if X is one."""
+    takes_polars = hasattr(candidate.estimator, "leaderboard")  # AutoRanker
+    if candidate.view != "frame" or not hasattr(X, "iloc") or takes_polars:
+        return candidate
     dtypes = {str(name): dtype for name, dtype in zip(X.columns, X.dtypes, strict=True)}
-    parameters = model.get_params(deep=False)
-    parameters["estimator"] = PandasFrames(model.estimator, dtypes)
-    return type(model)(**parameters)
+    return candidate._replace(estimator=PandasFrames(candidate.estimator, dtypes))
 
 
 class PandasFrames(ClassifierMixin, BaseEstimator):

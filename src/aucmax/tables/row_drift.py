@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from aucmax.tables._scaling import binary_exponent
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import as_table
 
-if TYPE_CHECKING:
-    from aucmax.tables.table_model import TableModel
-
 Floats = NDArray[np.float64]
 
 # rows that are compared
@@ -23,7 +20,6 @@ _SAMPLE = 50_000
 _MANY_OUTSIDE = 0.05
 # change of the share of alerts
 _MANY_ALERTS = 0.5
-_NO_RANGES = np.empty((3, 0))
 # standard errors: no false alarm in a table of a hundred columns
 _N_ERRORS = 4.0
 
@@ -58,7 +54,7 @@ def _sample(encoder: TableEncoder, X: Any) -> Floats:
     if encoder.scales_ is not None:
         return np.empty((0, 0))
     table = as_table(X)
-    cells: Floats = encoder.transform_for_trees(table[:: 1 + table.shape[0] // _SAMPLE])
+    cells: Floats = encoder.matrix(table[:: 1 + table.shape[0] // _SAMPLE], "trees")
     return cells
 
 
@@ -73,25 +69,23 @@ def _largest_share(values: Floats, low: float, high: float) -> float:
     return min(float(share + 3.0 * (share / n) ** 0.5), 1.0)
 
 
-def count_unlike(model: "TableModel", X: Any, scores: Floats) -> NDArray[np.int64]:
+def count_unlike(model: Any, X: Any, scores: Floats) -> NDArray[np.int64]:
     """Count rows, alerts, rows that are compared, and in each column cells outside."""
     limit = model.alert_threshold_
     n_alerts = 0 if limit is None else np.count_nonzero(scores > limit)
-    low, high, _ = getattr(model, "ranges_", _NO_RANGES)
+    low, high, _ = model.ranges_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the scores have warned
-        cells = _sample(model.encoder_, X) if low.size else np.empty((0, 0))
+        cells = _sample(model.encoders_[0], X) if low.size else np.empty((0, 0))
     outside = len(cells) - ((cells >= low) & (cells <= high)).sum(axis=0)
     return np.array([scores.size, n_alerts, len(cells), *outside])
 
 
-def describe_unlike(
-    model: "TableModel", counts: Sequence[NDArray[np.int64]]
-) -> list[str]:
+def describe_unlike(model: Any, counts: Sequence[NDArray[np.int64]]) -> list[str]:
     """Return a line per column with many cells outside, and one on the alerts."""
     n_rows, n_alerts, n_compared, *outside = np.sum(counts, axis=0).tolist()
     lines = []
-    parts, ranges = model.encoder_._parts(), getattr(model, "ranges_", _NO_RANGES)
+    parts, ranges = model.encoders_[0]._parts(), model.ranges_
     for part, n, (low, high, share) in zip(parts, outside, ranges.T):  # noqa: B905
         expected = n_compared * max(_MANY_OUTSIDE, share)
         if n > expected + _N_ERRORS * expected**0.5 + 2.0:

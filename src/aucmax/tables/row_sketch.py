@@ -34,7 +34,7 @@ def share_of_known_rows(
 
 def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
-    matrix = encoder.transform_for_trees(X)
+    matrix = encoder.matrix(X, "trees")
     hashes = _mixed(labels.astype(np.uint64))
     if isinstance(matrix, sparse.csr_array):
         cells = matrix.copy()

@@ -7,7 +7,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_qid,
+    nonnegative_weights,
+)
 
 _SOFT_LABELS = (
     "Soft labels define no pairs of a positive and a negative: round them, and pass "
@@ -24,7 +29,7 @@ class Column:
     scores: FloatArray
     labels: NDArray[Any]
     sample_weight: FloatArray | None
-    qid: NDArray[Any] | None
+    qid: IntArray | None
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,11 @@ class Batch:
     scores: FloatArray
     labels: NDArray[Any]
     sample_weight: FloatArray | None
-    qid: NDArray[Any] | None
+    qid: IntArray | None
     accuracy: float
 
     @classmethod
-    def of(
+    def from_tensors(
         cls, scores: Any, labels: Any, sample_weight: Any, qid: Any, loss: Any
     ) -> "Batch":
         """Check a batch, once; errors name the row."""
@@ -51,11 +56,17 @@ class Batch:
             "of this row",
         )
         n_rows = numbers.shape[0]
+        if sample_weight is not None:
+            weights = torch.as_tensor(sample_weight).detach().to("cpu", torch.float64)
+            sample_weight = nonnegative_weights(weights.numpy(), n_rows)
+        if qid is not None:
+            qid = qid.cpu().numpy() if isinstance(qid, torch.Tensor) else qid
+            qid = check_qid(qid, n_rows).codes
         return cls(
             numbers.reshape(n_rows, -1),
             checked_labels(labels, loss.takes_levels).reshape(n_rows, -1),
-            _checked_weights(sample_weight, n_rows),
-            _checked_qid(qid, n_rows),
+            sample_weight,
+            qid,
             1e-12 if scores.dtype == torch.float64 else 1e-7,
         )
 
@@ -143,35 +154,6 @@ def checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
     if missing.any():
         return found.astype(np.float64)
     return found.astype(np.int64) if takes_levels else found == 1
-
-
-def _checked_weights(weights: Any, n_rows: int) -> FloatArray | None:
-    if weights is None:
-        return None
-    found: FloatArray = (
-        torch.as_tensor(weights).detach().to("cpu", torch.float64).numpy()
-    )
-    if found.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have shape ({n_rows},), got {found.shape}."
-        )
-    if not (np.isfinite(found) & (found >= 0.0)).all():
-        row = int(np.argmin(np.isfinite(found) & (found >= 0.0)))
-        raise ValueError(
-            f"sample_weight must be finite and at least 0, but row {row} is "
-            f"{found[row]:g}."
-        )
-    return found
-
-
-def _checked_qid(qid: Any, n_rows: int) -> NDArray[Any] | None:
-    if qid is None:
-        return None
-    found = qid.detach().cpu().numpy() if isinstance(qid, torch.Tensor) else qid
-    found = np.asarray(found)
-    if found.shape != (n_rows,):
-        raise ValueError(f"qid must have shape ({n_rows},), got {found.shape}.")
-    return found
 
 
 def _where(place: list[int]) -> str:

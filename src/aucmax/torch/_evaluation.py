@@ -31,13 +31,13 @@ class PairRisk(torch.autograd.Function):
     def forward(
         scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any, loss: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        found = None
+        batch = scores, labels, sample_weight, qid
+        result = None
         if loss.form is not None and not by_kernels(scores):
-            found = _on_the_device(loss, scores, labels, sample_weight, qid)
-        if found is None:
-            found = _on_the_host(loss, scores, labels, sample_weight, qid)
-        kind = _kind_of(scores)
-        return found[0].to(scores.device, kind), found[1].to(scores.device, kind)
+            result = _on_the_device(loss, *batch)
+        value, gradient = result or _on_the_host(loss, *batch)
+        dtype = _loss_dtype(scores)
+        return value.to(scores.device, dtype), gradient.to(scores.device, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -48,10 +48,10 @@ class PairRisk(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, by_value: Any, by_gradient: Any) -> Any:
         scores, gradient = ctx.saved_tensors
-        slope = torch.zeros_like(gradient) if by_value is None else by_value * gradient
+        total = torch.zeros_like(gradient) if by_value is None else by_value * gradient
         if by_gradient is not None:
-            slope = slope + CurvatureProduct.apply(scores, by_gradient, *ctx.others)
-        return slope.to(scores.dtype), None, None, None, None
+            total = total + CurvatureProduct.apply(scores, by_gradient, *ctx.others)
+        return total.to(scores.dtype), None, None, None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
@@ -78,7 +78,7 @@ class CurvatureProduct(torch.autograd.Function):
                 f"{loss} has no second derivatives; PairLogisticLoss and "
                 "PairSigmoidLoss have."
             )
-        batch = TensorBatch.of(scores, *given)
+        batch = TensorBatch.from_tensors(scores, *given)
         return batch.curvature_times(loss.form, vector).to(vector)
 
     @staticmethod
@@ -100,21 +100,21 @@ _outside_of_graphs = torch.compiler.disable(_count_and_apply)
 def _within_a_graph(loss: Any, scores: torch.Tensor, *others: Any) -> torch.Tensor:
     """Return the loss without reading any value: NaN if some are invalid."""
     with torch.no_grad():
-        batch = TensorBatch.of(scores, *others)
+        batch = TensorBatch.from_tensors(scores, *others)
         value, gradient, _ = batch.value_and_gradient(loss.form)
         is_valid = batch.is_valid & batch.covers_a_row(loss.form)
         value = torch.where(is_valid, value, torch.nan)
-    kind = _kind_of(scores)
+    dtype = _loss_dtype(scores)
     # 0, with the gradient of the loss
-    nothing = (gradient.to(kind) * (scores - scores.detach()).to(kind)).sum()
-    return value.to(kind) + nothing
+    nothing = (gradient.to(dtype) * (scores - scores.detach()).to(dtype)).sum()
+    return value.to(dtype) + nothing
 
 
 def _on_the_device(
     loss: Any, scores: torch.Tensor, *others: Any
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return value and gradient, or None if some values are invalid."""
-    batch = TensorBatch.of(scores, *others)
+    batch = TensorBatch.from_tensors(scores, *others)
     value, gradient, has_pairs = batch.value_and_gradient(loss.form)
     flags = torch.stack((batch.is_valid, batch.covers_a_row(loss.form), has_pairs))
     is_valid, is_covered, has_any = flags.tolist()  # the only wait for the device
@@ -128,11 +128,11 @@ def _on_the_host(
     loss: Any, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return value and gradient by the kernels; errors name the row."""
-    batch = Batch.of(scores, labels, sample_weight, qid, loss)
+    batch = Batch.from_tensors(scores, labels, sample_weight, qid, loss)
     value, gradient = loss.by_kernels(batch)
     exact = torch.tensor(value, dtype=torch.float64)
     return exact, torch.from_numpy(gradient.reshape(scores.shape))
 
 
-def _kind_of(scores: torch.Tensor) -> torch.dtype:
+def _loss_dtype(scores: torch.Tensor) -> torch.dtype:
     return torch.float64 if scores.dtype == torch.float64 else torch.float32

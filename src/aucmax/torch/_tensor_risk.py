@@ -9,7 +9,8 @@ from aucmax.risks._pairs.logistic_table import change_of_curvature, coefficients
 from aucmax.torch._tensor_sums import PairSums, PowerTable, SortedRows, WeightedRows
 
 MAX_ROW_SHORTFALL = 1e-9  # tolerance for rounded ranges
-_SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
+# rows of the table of coefficients
+_FIRST_DERIVATIVES, _SECOND_DERIVATIVES, _VALUES = range(3)
 _FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for other types
 _MAX_KINK_ERROR = 1e-12  # of the largest distance: rounding
 
@@ -28,8 +29,8 @@ class PairForm:
     def __post_init__(self) -> None:
         """Compute the coefficients."""
         places = {
-            "logistic": [_HEIGHTS, _SLOPES],
-            "sigmoid": [_SLOPES, _CURVATURES],
+            "logistic": [_VALUES, _FIRST_DERIVATIVES],
+            "sigmoid": [_FIRST_DERIVATIVES, _SECOND_DERIVATIVES],
             "hinge": [],
         }[self.kind]
         tables = {
@@ -59,7 +60,7 @@ class TensorBatch:
     is_valid: torch.Tensor  # whether all values are valid
 
     @classmethod
-    def of(
+    def from_tensors(
         cls, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any
     ) -> "TensorBatch":
         """Flatten a batch; check its values without reading them."""
@@ -100,35 +101,37 @@ class TensorBatch:
         self, form: PairForm
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the loss, its gradient, and whether there are any pairs."""
-        found, factors = self._weigh(form)
+        weighted, factors = self._weigh(form)
         if form.kind == "hinge":
-            found, factors = self._lifted(form, found, factors)
-            sums = PairSums.of(found, [])
-            losses, slopes = sums.overlap, sums.wrong
+            weighted, factors = self._lift_negatives(form, weighted, factors)
+            sums = PairSums.add_up(weighted, [])
+            losses, derivatives = sums.overlap, sums.wrong
         else:
-            sums = PairSums.of(found, form.tables[self.accuracy], form.width)
+            sums = PairSums.add_up(weighted, form.tables[self.accuracy], form.width)
             first, second = sums.powers.unbind(0)
             if form.kind == "logistic":
                 losses = first.sum(0) + sums.overlap
-                slopes = second[0] + sums.wrong - second[1]
+                derivatives = second[0] + sums.wrong - second[1]
             else:
                 losses = first[0] + sums.wrong - first[1]
-                slopes = second.sum(0) / form.width
-        value = (factors * found.positive * losses).sum()
-        slopes = torch.where(found.is_positive, -slopes, slopes)
-        gradient = self._as_given(found.rows, factors * found.own * slopes)
+                derivatives = second.sum(0) / form.width
+        value = (factors * weighted.positive * losses).sum()
+        derivatives = torch.where(weighted.is_positive, -derivatives, derivatives)
+        gradient = self._in_batch_order(
+            weighted.rows, factors * weighted.weight * derivatives
+        )
         return value, gradient, (factors > 0.0).any()
 
     def curvature_times(self, form: PairForm, vector: torch.Tensor) -> torch.Tensor:
         r"""Return :math:`(H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j`."""
         # weights are positive, so v is taken in two parts
-        found, factors = self._weigh(form)
-        own = _flat(vector).to(factors.dtype)[found.rows.order]
-        product = own * self._curvatures(form, found)
+        weighted, factors = self._weigh(form)
+        own = _flat(vector).to(factors.dtype)[weighted.rows.order]
+        product = own * self._curvatures(form, weighted)
         for sign in (1.0, -1.0):
-            part = found.times((sign * own).clamp(min=0.0))
+            part = weighted.times((sign * own).clamp(min=0.0))
             product = product - sign * self._curvatures(form, part)
-        return self._as_given(found.rows, factors * found.own * product)
+        return self._in_batch_order(weighted.rows, factors * weighted.weight * product)
 
     def covers_a_row(self, form: PairForm) -> torch.Tensor:
         """Return whether each range covers a row of its class in all columns."""
@@ -149,21 +152,21 @@ class TensorBatch:
 
     def _weigh(self, form: PairForm) -> tuple[WeightedRows, torch.Tensor]:
         """Return the sorted, weighted rows, and the factor of each row's group."""
-        rows = SortedRows.of(self.scores, self.groups, self.n_groups)
+        rows = SortedRows.sort(self.scores, self.groups, self.n_groups)
         is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
         positive = torch.where(is_positive, weights, 0.0)
         negative = torch.where(is_positive, 0.0, weights)
         ranks = rows.above(weights) + 0.5 * weights if form.is_ranked else None
         negative = negative * rows.shares(negative, form.ranges[0])
         positive = positive * rows.shares(positive, form.ranges[1])
-        found = WeightedRows(rows, is_positive, positive, negative, ranks)
-        return found, self._factors(found)
+        weighted = WeightedRows(rows, is_positive, positive, negative, ranks)
+        return weighted, self._factors(weighted)
 
-    def _factors(self, found: WeightedRows) -> torch.Tensor:
+    def _factors(self, weighted: WeightedRows) -> torch.Tensor:
         """Return the weight of a pair in each row's group, but for its rows'."""
         # the groups of a column have equal weight, and so have columns with pairs
-        rows = found.rows
-        pairs = rows.totals(found.positive) * rows.totals(found.negative)
+        rows = weighted.rows
+        pairs = rows.totals(weighted.positive) * rows.totals(weighted.negative)
         has_pairs = pairs > 0.0
         n_rows = self.shape[0]
         columns = rows.groups // n_rows if self.has_queries else rows.groups
@@ -176,40 +179,40 @@ class TensorBatch:
             has_pairs, 1.0 / torch.where(has_pairs, pairs * scale, 1.0), 0.0
         )
 
-    def _lifted(
-        self, form: PairForm, found: WeightedRows, factors: torch.Tensor
+    def _lift_negatives(
+        self, form: PairForm, weighted: WeightedRows, factors: torch.Tensor
     ) -> tuple[WeightedRows, torch.Tensor]:
         """Sort again with negatives lifted by the margin; positives first in ties."""
         # a pair at the distance of the margin, up to rounding, has a loss of 0
-        order, groups = found.rows.order, found.rows.groups
+        order, groups = weighted.rows.order, weighted.rows.groups
         scores = self.scores[order]
-        slack = _MAX_KINK_ERROR * (found.rows.depths.max() + form.width)
-        lifted = torch.where(found.is_positive, scores, scores + form.width - slack)
-        by_class = torch.argsort((~found.is_positive).to(torch.int8), stable=True)
-        again = SortedRows.of(lifted[by_class], groups[by_class], self.n_groups)
+        slack = _MAX_KINK_ERROR * (weighted.rows.depths.max() + form.width)
+        lifted = torch.where(weighted.is_positive, scores, scores + form.width - slack)
+        by_class = torch.argsort((~weighted.is_positive).to(torch.int8), stable=True)
+        again = SortedRows.sort(lifted[by_class], groups[by_class], self.n_groups)
         places = by_class[again.order]
         rows = SortedRows(
             order[places], again.groups, again.starts, again.depths, self.n_groups
         )
-        values = (found.is_positive, found.positive, found.negative, factors)
+        values = (weighted.is_positive, weighted.positive, weighted.negative, factors)
         is_positive, positive, negative, factors = (one[places] for one in values)
         return WeightedRows(rows, is_positive, positive, negative), factors
 
-    def _curvatures(self, form: PairForm, found: WeightedRows) -> torch.Tensor:
+    def _curvatures(self, form: PairForm, weighted: WeightedRows) -> torch.Tensor:
         """Return the sums of second derivatives over the other class."""
         if form.kind == "logistic":
-            table = coefficients(self.accuracy)[[_CURVATURES]].tolist()
-            return PairSums.of(found, table, form.width).powers[0].sum(0)
+            table = coefficients(self.accuracy)[[_SECOND_DERIVATIVES]].tolist()
+            return PairSums.add_up(weighted, table, form.width).powers[0].sum(0)
         table = change_of_curvature().tolist()
-        right, wrong = PairSums.of(found, table, form.width).powers[0]
+        right, wrong = PairSums.add_up(weighted, table, form.width).powers[0]
         return (right - wrong) / form.width**2
 
-    def _as_given(self, rows: SortedRows, values: torch.Tensor) -> torch.Tensor:
+    def _in_batch_order(self, rows: SortedRows, values: torch.Tensor) -> torch.Tensor:
         """Return values of sorted rows in the order and shape of the batch."""
-        given = torch.zeros_like(values).index_copy(0, rows.order, values)
+        in_order = torch.zeros_like(values).index_copy(0, rows.order, values)
         if len(self.shape) == 1:
-            return given
-        return given.reshape(self.shape[1], self.shape[0]).T
+            return in_order
+        return in_order.reshape(self.shape[1], self.shape[0]).T
 
 
 def _flat(values: torch.Tensor) -> torch.Tensor:

@@ -35,7 +35,7 @@ class SortedRows:
     n_groups: int
 
     @classmethod
-    def of(
+    def sort(
         cls, scores: torch.Tensor, groups: torch.Tensor, n_groups: int
     ) -> SortedRows:
         """Sort the rows of each group by descending score; the sort is stable."""
@@ -100,7 +100,7 @@ class WeightedRows:
     ranks: torch.Tensor | None = None
 
     @property
-    def own(self) -> torch.Tensor:
+    def weight(self) -> torch.Tensor:
         """The weight of each row."""
         return torch.where(self.is_positive, self.positive, self.negative)
 
@@ -124,56 +124,62 @@ class PairSums:
     overlap: torch.Tensor  # sum of the distances of these pairs
 
     @classmethod
-    def of(cls, found: WeightedRows, table: PowerTable, width: float = 1.0) -> PairSums:
+    def add_up(
+        cls, weighted: WeightedRows, table: PowerTable, width: float = 1.0
+    ) -> PairSums:
         """Add up over all pairs, at distances in units of `width`."""
-        depths = found.rows.depths / width
-        if found.ranks is None:
-            return cls._weighted(found, depths, table, width)
+        depths = weighted.rows.depths / width
+        if weighted.ranks is None:
+            return cls._weighted(weighted, depths, table, width)
         # the distance of ranks is a difference of two numbers, hence of two sums
-        plain = cls._weighted(found, depths, table, width)
-        ranked = cls._weighted(found.times(found.ranks), depths, table, width)
+        plain = cls._weighted(weighted, depths, table, width)
+        ranked = cls._weighted(weighted.times(weighted.ranks), depths, table, width)
         # ranks rise downwards: a positive has the wrong ones above it, a negative below
-        sign = torch.where(found.is_positive, 1.0, -1.0)
+        sign = torch.where(weighted.is_positive, 1.0, -1.0)
         signs = torch.stack((-sign, sign))
         return cls(
-            signs * (found.ranks * plain.powers - ranked.powers),
-            sign * (found.ranks * plain.wrong - ranked.wrong),
-            sign * (found.ranks * plain.overlap - ranked.overlap),
+            signs * (weighted.ranks * plain.powers - ranked.powers),
+            sign * (weighted.ranks * plain.wrong - ranked.wrong),
+            sign * (weighted.ranks * plain.overlap - ranked.overlap),
         )
 
     @classmethod
     def _weighted(
-        cls, found: WeightedRows, depths: torch.Tensor, table: PowerTable, width: float
+        cls,
+        weighted: WeightedRows,
+        depths: torch.Tensor,
+        table: PowerTable,
+        width: float,
     ) -> PairSums:
-        positive, negative, rows = found.positive, found.negative, found.rows
+        positive, negative, rows = weighted.positive, weighted.negative, weighted.rows
         wrong = rows.above(negative)
         overlap = depths * wrong - rows.above(negative * depths)
         below = rows.totals(positive) - rows.above(positive) - positive
         deep = rows.totals(positive * depths) - rows.above(positive * depths)
         reach = deep - positive * depths - depths * below
         return cls(
-            _sums_of_powers(found, rows.spread_out(width), table),
-            torch.where(found.is_positive, wrong, below),
-            torch.where(found.is_positive, overlap, reach).clamp(min=0.0),
+            _sums_of_powers(weighted, rows.spread_out(width), table),
+            torch.where(weighted.is_positive, wrong, below),
+            torch.where(weighted.is_positive, overlap, reach).clamp(min=0.0),
         )
 
 
 def _sums_of_powers(
-    found: WeightedRows, depths: torch.Tensor, table: PowerTable
+    weighted: WeightedRows, depths: torch.Tensor, table: PowerTable
 ) -> torch.Tensor:
     """Return the sums of each row of the table, for right and for wrong pairs."""
     if not table:
         return depths.new_zeros((0, 2, len(depths)))
-    logs = torch.stack((found.positive, found.negative)).log()
+    logs = torch.stack((weighted.positive, weighted.negative)).log()
     # from above, and from below
     logs = torch.stack((logs, logs.flip(-1)))
     ends = torch.stack((depths, (depths[-1] - depths).flip(-1)))[:, None, :]
     sums = depths.new_zeros((len(table), 2, 2, len(depths)))
     for power, column in enumerate(zip(*table, strict=True), start=1):
-        met = torch.exp(torch.logcumsumexp(logs + power * ends, -1) - power * ends)
-        sums = sums + met.new_tensor(column)[:, None, None, None] * met
+        terms = torch.exp(torch.logcumsumexp(logs + power * ends, -1) - power * ends)
+        sums = sums + terms.new_tensor(column)[:, None, None, None] * terms
     (positive_above, negative_above), below = sums[:, 0].unbind(1), sums[:, 1].flip(-1)
     positive_below, negative_below = below.unbind(1)
-    right = torch.where(found.is_positive, negative_below, positive_above)
-    wrong = torch.where(found.is_positive, negative_above, positive_below)
+    right = torch.where(weighted.is_positive, negative_below, positive_above)
+    wrong = torch.where(weighted.is_positive, negative_above, positive_below)
     return torch.stack((right, wrong), dim=1)

@@ -57,33 +57,38 @@ def epoch_gradient(
     """
     if device is None:
         device = next((one.device for one in model.parameters()), torch.device("cpu"))
-    state = _RandomState(loader)
-    buffers = {name: one.clone() for name, one in model.named_buffers()}
+    generators = [(each, each.get_state()) for each in _generators(loader)]
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     scores, labels = [], []
     try:
-        with torch.no_grad():
-            for inputs, own in _batches(loader, device):
+        # the second pass starts from the same random state
+        devices = range(torch.cuda.device_count())
+        with torch.no_grad(), torch.random.fork_rng(devices=devices):
+            for inputs, batch_labels in _batches(loader, device):
                 scores.append(model(inputs).detach().clone())
-                labels.append(own)
+                labels.append(batch_labels)
     finally:
-        for name, one in model.named_buffers():
-            one.copy_(buffers[name])
+        for name, buffer in model.named_buffers():
+            buffer.copy_(buffers[name])
     if not scores:
         raise ValueError("The loader yields no batches.")
-    state.restore()
-    every = torch.cat(scores).requires_grad_()
-    value: torch.Tensor = loss(every, torch.cat(labels))
-    (slopes,) = torch.autograd.grad(value, every)
-    parts = slopes.split([len(own) for own in scores])
+    for generator, state in generators:
+        generator.set_state(state)
+    all_scores = torch.cat(scores).requires_grad_()
+    value: torch.Tensor = loss(all_scores, torch.cat(labels))
+    (gradient,) = torch.autograd.grad(value, all_scores)
     batches = _batches(loader, device)
-    for place, slope in enumerate(parts):
-        inputs, own = next(batches, (None, None))
-        _check_same(own, labels[place], place)
-        found = model(inputs)
-        _check_close(found.detach(), scores[place], place)
-        found.backward(slope)
+    for place, part in enumerate(gradient.split([len(each) for each in scores])):
+        inputs, batch_labels = next(batches, (None, None))
+        if not _is_same(batch_labels, labels[place]):
+            raise ValueError(_OTHERS.format(what="yields other labels", place=place))
+        batch_scores = model(inputs)
+        if not _is_close(batch_scores.detach(), scores[place]):
+            raise ValueError(_OTHERS.format(what="leads to other scores", place=place))
+        batch_scores.backward(part)
     if next(batches, None) is not None:
-        raise ValueError(_OTHERS.format(what="yields more batches", place=len(parts)))
+        what = "yields more batches"
+        raise ValueError(_OTHERS.format(what=what, place=len(scores)))
     return value.detach()
 
 
@@ -116,37 +121,18 @@ def _moved(inputs: Any, device: Any) -> Any:
     return inputs
 
 
-def _check_same(found: Any, expected: torch.Tensor, place: int) -> None:
-    is_same = found is not None and found.shape == expected.shape
-    if not is_same or not torch.equal(found.nan_to_num(-1), expected.nan_to_num(-1)):
-        raise ValueError(_OTHERS.format(what="yields other labels", place=place))
+def _is_same(labels: Any, expected: torch.Tensor) -> bool:
+    has_shape = labels is not None and labels.shape == expected.shape
+    return has_shape and torch.equal(labels.nan_to_num(-1), expected.nan_to_num(-1))
 
 
-def _check_close(found: torch.Tensor, expected: torch.Tensor, place: int) -> None:
+def _is_close(scores: torch.Tensor, expected: torch.Tensor) -> bool:
     scale = 1.0 + expected.abs().max()
-    if not (found - expected).abs().max() <= _MAX_SCORE_CHANGE * scale:
-        raise ValueError(_OTHERS.format(what="leads to other scores", place=place))
+    return bool((scores - expected).abs().max() <= _MAX_SCORE_CHANGE * scale)
 
 
-class _RandomState:
-    """The state of all random generators that a pass over a loader uses."""
-
-    def __init__(self, loader: Any) -> None:
-        self.cpu = torch.get_rng_state()
-        self.cuda = []
-        if torch.cuda.is_available():
-            self.cuda = torch.cuda.get_rng_state_all()
-        samplers = (
-            loader,
-            getattr(loader, "sampler", None),
-            getattr(loader, "batch_sampler", None),
-        )
-        found = {id(g): g for g in (getattr(s, "generator", None) for s in samplers)}
-        self.own = [(g, g.get_state()) for g in found.values() if g is not None]
-
-    def restore(self) -> None:
-        torch.set_rng_state(self.cpu)
-        if self.cuda:
-            torch.cuda.set_rng_state_all(self.cuda)
-        for generator, state in self.own:
-            generator.set_state(state)
+def _generators(loader: Any) -> set[torch.Generator]:
+    """Return the random generators of a loader and its samplers."""
+    samplers = (getattr(loader, name, None) for name in ("sampler", "batch_sampler"))
+    found = {getattr(each, "generator", None) for each in (loader, *samplers)}
+    return {each for each in found if each is not None}

@@ -1,6 +1,5 @@
 """Losses over more rows than a batch: earlier batches, and other processes."""
 
-from collections import deque
 from typing import Any
 
 import torch
@@ -56,8 +55,7 @@ class ScoreBank(torch.nn.Module):
 
     def reset(self) -> None:
         """Forget all rows."""
-        self._logits: deque[torch.Tensor] = deque()
-        self._labels: deque[torch.Tensor] = deque()
+        self._kept: tuple[torch.Tensor, torch.Tensor] | None = None
         self.n_kept = 0
 
     def forward(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -75,28 +73,24 @@ class ScoreBank(torch.nn.Module):
         """
         check_tensors(logits, labels)
         labels = labels.to(torch.float32)
-        if not self.n_kept:
-            value: torch.Tensor = self.loss(logits, labels)
-        else:
-            own = _scale_gradient(logits, (len(logits) + self.n_kept) / len(logits))
-            value = self.loss(
-                torch.cat((own, torch.cat(tuple(self._logits)).to(logits))),
-                torch.cat((labels, torch.cat(tuple(self._labels)).to(labels))),
+        kept_logits, kept_labels = logits.detach()[:0], labels[:0]
+        scaled = logits
+        if self._kept is not None:
+            kept_logits, kept_labels = (
+                self._kept[0].to(logits),
+                self._kept[1].to(labels),
             )
-        self._take_in(logits.detach(), labels)
+            scaled = _scale_gradient(logits, (len(logits) + self.n_kept) / len(logits))
+        value: torch.Tensor = self.loss(
+            torch.cat((scaled, kept_logits)),
+            torch.cat((labels, kept_labels)),
+        )
+        self._kept = (
+            torch.cat((kept_logits, logits.detach()))[-self.size :],
+            torch.cat((kept_labels, labels))[-self.size :],
+        )
+        self.n_kept = len(self._kept[0])
         return value
-
-    def _take_in(self, logits: torch.Tensor, labels: torch.Tensor) -> None:
-        self._logits.append(logits[-self.size :].clone())
-        self._labels.append(labels[-self.size :].clone())
-        self.n_kept += len(self._logits[-1])
-        while self.n_kept > self.size:
-            surplus = min(self.n_kept - self.size, len(self._logits[0]))
-            for kept in (self._logits, self._labels):
-                oldest = kept.popleft()[surplus:]
-                if len(oldest):
-                    kept.appendleft(oldest)
-            self.n_kept -= surplus
 
 
 class GatheredLoss(torch.nn.Module):
@@ -165,37 +159,31 @@ class GatheredLoss(torch.nn.Module):
 
     def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
         """Return the rows per process; raise in all if one input is invalid."""
-        problem: Exception | None = None
+        problem, own = None, None
         try:
             check_tensors(logits, labels)
             if qid is not None and len(qid) != len(logits):
-                problem = ValueError(
-                    f"there are {len(logits)} rows, but qid has {len(qid)}"
+                raise ValueError(
+                    f"there are {len(logits)} rows, but qid has {len(qid)}."
                 )
+            own = len(logits), tuple(logits.shape[1:]), qid is not None
         except (TypeError, ValueError) as error:
             problem = error
-        own = torch.tensor([-1, 0, 0])
-        if problem is None:
-            n_labels = logits.shape[1] if logits.ndim == 2 else 0
-            own = torch.tensor([len(logits), n_labels, qid is not None])
-        if isinstance(logits, torch.Tensor):
-            own = own.to(logits.device)
-        found = [torch.empty_like(own) for _ in range(self._n_processes)]
-        processes.all_gather(found, own, group=self.group)
+        shapes: list[Any] = [None] * self._n_processes
+        processes.all_gather_object(shapes, own, group=self.group)
         if problem is not None:
             raise problem
-        known = [tuple(one.tolist()) for one in found]
-        for place, one in enumerate(known):
-            if one[0] < 0:
+        for place, shape in enumerate(shapes):
+            if shape is None:
                 raise RuntimeError(
-                    f"the input of process {place} is invalid; see its error"
+                    f"the input of process {place} is invalid; see its error."
                 )
-            if one[1:] != known[0][1:]:
+            if shape[1:] != shapes[0][1:]:
                 raise ValueError(
                     "all processes must have the same number of columns, and all or "
-                    f"none of them qid; processes 0 and {place} differ"
+                    f"none of them qid; processes 0 and {place} differ."
                 )
-        return [one[0] for one in known]
+        return [n_rows for n_rows, *_ in shapes]
 
     @property
     def _n_processes(self) -> int:

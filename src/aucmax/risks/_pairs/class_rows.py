@@ -156,6 +156,13 @@ class SmoothChoice(NamedTuple):
         """The rows of the exact choice."""
         return self.chosen._replace(weights=self.exact)
 
+    def shortfall(self, width: float) -> float:
+        """Return how much the smoothed sum falls as a unit of weight is added."""
+        heights = self.chosen.keys - self.threshold + 0.5 * width
+        shares = np.clip(heights / width, 0.0, 1.0)
+        weights = self.chosen.explicit_weights
+        return float((weights * (heights - 0.5 * width * shares)).sum())
+
     def scatter(self, columns: Any) -> FloatArray:
         """Return the scatter of the rows whose shares move, about their centre."""
         rows = columns[self.chosen.rows[self.sloping]]
