@@ -106,7 +106,7 @@ def test_a_file_without_permission(command, monkeypatch):
 
     # the owner may be root, whom the file system denies nothing
     monkeypatch.setattr(Path, "open", deny)
-    assert "good.csv: no permission to read" in on(command, "good.csv")
+    assert "good.csv: cannot be opened: Permission denied" in on(command, "good.csv")
 
 
 @ALL

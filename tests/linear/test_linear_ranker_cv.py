@@ -354,3 +354,10 @@ def test_one_loss_may_be_given_by_its_name():
     X, y = load_breast_cancer(return_X_y=True)
     model = LinearRankerCV(losses="sigmoid", cv=2).fit(X[:200], y[:200])
     assert {one["loss"] for one in model.cv_results_["params"]} == {"sigmoid"}
+
+
+@pytest.mark.parametrize("cv", [[], {}, (0.5, 0.1)])
+def test_folds_that_are_no_pairs_of_rows_are_rejected(cv):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match="cv must be a number of folds, a splitter"):
+        LinearRankerCV(cv=cv).fit(X, X[:, 0] > 0.0)

@@ -317,7 +317,6 @@ def _save_results(
     comparison: Any, data: Data, target: Any, task: ComparisonTask, console: Console
 ) -> dict[str, Any]:
     import aucmax
-    from aucmax.report import report_comparison
 
     if comparison.best is None:
         raise NothingRankedError(
@@ -334,6 +333,8 @@ def _save_results(
         save_curves(path, *curves, overwrite=task.force)
 
     def describe(path: Path) -> None:
+        from aucmax.report import report_comparison
+
         page = report_comparison(
             comparison,
             title=f"Which model ranks best by {data.target_name}?",

@@ -141,7 +141,7 @@ def evaluate(
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
-        from aucmax.report.model_report import group_rows
+        from aucmax.report.pages import group_rows
 
         column = take_column(test, by, data.path)
         cutoff = None if point is None else point.threshold

@@ -1,7 +1,7 @@
 """Read and write tables with named columns, as polars frames."""
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,9 @@ from aucmax._core.atomic import atomic_output
 from aucmax._core.parameters import check_names
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets import opening
-from aucmax.datasets.column_names import drop_index, name_columns, near_names
+from aucmax.datasets.column_names import drop_index, near_names
 from aucmax.datasets.opening import FORMATS, PathLike
 from aucmax.datasets.text_tables import (
-    Selection,
     check_encoding,
     read_text_table,
     type_columns,
@@ -151,30 +150,29 @@ def load_table(
                 f"{lacks_it} has no column {name!r}, which {has_it} has. All files of "
                 "a table must have the same columns."
             )
-    is_text = {
-        name: {table.schema[name] == pl.String for table in tables}
-        for name in tables[0].columns
-    }
-    mixed = [name for name, kinds in is_text.items() if len(kinds) > 1]
-    if mixed:  # text in one file is text in all
+    if mixed := _columns_of_mixed_types(tables):  # text in one file is text in all
         options["text_columns"] = {*text_columns, *mixed}
         tables = [read_file(file, **options)[0] for file in files]
-    for file, table in zip(files, tables, strict=True):
-        for name in mixed:
-            if table.schema[name] != pl.String and table[name].count():
-                raise DataFileError(
-                    f"{file}: column {name!r} is of type {table.schema[name]}, and "
-                    "text in other files; use one type."
-                )
-    strings = dict.fromkeys(mixed, pl.String)
-    order = tables[0].columns
+        for name in _columns_of_mixed_types(tables):
+            raise DataFileError(
+                f"{path}: column {name!r} is text in some files, and of another type "
+                "in others; use one type."
+            )
     try:
-        return pl.concat(
-            [table.select(order).cast(strings) for table in tables],  # type: ignore[arg-type]
-            how="vertical_relaxed",
-        )
+        ordered = [table.select(tables[0].columns) for table in tables]
+        return pl.concat(ordered, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
         raise DataFileError(f"{path}: the files do not fit: {error}.") from error
+
+
+def _columns_of_mixed_types(tables: "Sequence[pl.DataFrame]") -> list[str]:
+    """Return the columns that are text in some tables, and not in others."""
+    return [
+        name
+        for name in tables[0].columns
+        if len({t[name].dtype.to_python() is str for t in tables if t[name].count()})
+        > 1
+    ]
 
 
 def read_file(
@@ -221,13 +219,12 @@ def read_file(
         written = frame.select(name for name in as_written if name in frame)
     else:
         if kind == "excel":
-            frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+            frame, unnamed, remarks = read_excel(path, compression, sheet, select)
         else:
             separator = separator or _SEPARATORS[kind]
-            frame, unnamed, separator, found = read_text_table(
+            frame, unnamed, separator, remarks = read_text_table(
                 path, compression, encoding, separator, quote_char, has_header, select
             )
-            remarks = _found_remarks(found)
         # floats of spreadsheets lose a final .0
         whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
         written = frame.select(name for name in as_written if name in frame)
@@ -286,25 +283,6 @@ def _kind_of(path: PathLike, format: str, sheet: str | None) -> str:
     if sheet is not None and kind != "excel":
         raise ValueError(f"{path} is not a spreadsheet and has no sheet {sheet!r}.")
     return kind
-
-
-def _found_remarks(found: Mapping[str, str]) -> list[str]:
-    what = ", ".join(f"{name} {value!r}" for name, value in sorted(found.items()))
-    options = ", ".join(f"--{name}" for name in sorted(found))
-    return [f"found {what} (to change: {options})"] if found else []
-
-
-def _read_sheet(
-    path: PathLike, compression: str, sheet: str | None, select: Selection
-) -> tuple["pl.DataFrame", list[str], list[str]]:
-    frame, remarks = read_excel(path, compression, sheet)
-    if not frame.height:
-        raise DataFileError(f"{path}: the sheet has no rows below the column names.")
-    names, unnamed = name_columns([name.strip() for name in frame.columns])
-    if len(set(names)) < len(names):
-        raise DataFileError(f"{path}: two columns have the same name; rename one.")
-    frame.columns = names
-    return frame.select(select(names)), unnamed, remarks
 
 
 def _check_character(name: str, value: str | None) -> None:

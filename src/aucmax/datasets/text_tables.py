@@ -56,8 +56,8 @@ def read_text_table(
     quote_char: str | None,
     has_header: bool,
     select: Selection,
-) -> tuple["pl.DataFrame", list[str], str, dict[str, str]]:
-    """Return cells as strings, made-up names, the separator, and what was found."""
+) -> tuple["pl.DataFrame", list[str], str, list[str]]:
+    """Return cells as strings, made-up names, the separator, and remarks."""
     found: dict[str, str] = {}
     size = opening.size_on_disk(path)
     text, used = read_text(path, compression, encoding)
@@ -69,7 +69,12 @@ def read_text_table(
     if separator is None and mark != ",":
         found["separator"] = mark
     frame, unnamed = _parse(path, text, size, mark, quote_char, has_header, select)
-    return frame, unnamed, mark, found
+    remarks = []
+    if found:
+        what = ", ".join(f"{name} {value!r}" for name, value in found.items())
+        options = ", ".join(f"--{name}" for name in found)
+        remarks.append(f"found {what} (to change: {options})")
+    return frame, unnamed, mark, remarks
 
 
 def _find_separator(text: bytes, quote_char: str | None) -> str:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from aucmax.datasets import opening
-from aucmax.datasets.column_names import list_names
+from aucmax.datasets.column_names import list_names, name_columns
 from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_TEXT, ZIP_ERRORS, PathLike, Piped
 from aucmax.datasets.text_tables import Selection, read_text
@@ -143,9 +143,9 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_excel(
-    path: PathLike, compression: str, sheet: str | None
-) -> tuple["pl.DataFrame", list[str]]:
-    """Return a sheet of a spreadsheet, the first by default, and remarks."""
+    path: PathLike, compression: str, sheet: str | None, select: Selection
+) -> tuple["pl.DataFrame", list[str], list[str]]:
+    """Return a sheet, the first by default, its unnamed columns, and remarks."""
     import polars as pl
 
     fastexcel = _fastexcel(path)
@@ -169,9 +169,14 @@ def read_excel(
             infer_schema_length=None,
             raise_if_empty=False,
         )
-    rest = [] if sheet is not None else names[1:]
-    remarks = [f"read the first sheet, not {list_names(rest, 8)}"] if rest else []
-    return frame, remarks
+    if not frame.height:
+        raise DataFileError(f"{path}: the sheet has no rows below the column names.")
+    remarks = []
+    if sheet is None and len(names) > 1:
+        remarks.append(f"read the first sheet, not {list_names(names[1:], 8)}")
+    with rejecting(path, "spreadsheet"):  # of two columns with the same name
+        frame.columns, unnamed = name_columns([name.strip() for name in frame.columns])
+    return frame.select(select(frame.columns)), unnamed, remarks
 
 
 def _check_bomb(path: PathLike, content: bytes) -> None:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,117 +20,8 @@ CELLS_AT_A_TIME = 2_000_000
 _MAX_DENSE_COLUMNS = 5000
 
 
-class MixedRows:
-    """Rows of an array, with columns drawn from other rows; subclasses for tables."""
-
-    def __init__(self, table: Any, names: Sequence[str]) -> None:
-        self.table = table
-        self.names = list(names)
-        self.n_rows = int(table.shape[0])
-
-    def with_column(self, place: int, rows: IntArray) -> Any:
-        """Return the table with one column from these rows."""
-        changed = self.table.copy()
-        changed[:, place] = self.table[rows, place]
-        return changed
-
-    def composed(self, rows: IntArray) -> Any:
-        """Return a table whose cell (i, j) is that of row ``rows[i, j]``."""
-        return self.table[rows, np.arange(len(self.names))]
-
-    def column(self, place: int) -> Any:
-        """Return the values of a column, as a polars series."""
-        return as_table(self.table[:, [place]]).to_series(0)
-
-    def take(self, rows: IntArray) -> "MixedRows":
-        """Return some rows."""
-        return type(self)(self.table[rows], self.names)
-
-    def above(self, others: "MixedRows") -> "MixedRows":
-        """Return these rows, and others below them."""
-        return type(self)(np.concatenate([self.table, others.table]), self.names)
-
-
-class _PolarsRows(MixedRows):
-    def with_column(self, place: int, rows: IntArray) -> Any:
-        return self.table.with_columns(self.column(place).gather(rows))
-
-    def composed(self, rows: IntArray) -> Any:
-        columns = enumerate(self.table.get_columns())
-        return type(self.table)([cells.gather(rows[:, j]) for j, cells in columns])
-
-    def column(self, place: int) -> Any:
-        return self.table.to_series(place)
-
-    def above(self, others: MixedRows) -> MixedRows:
-        import polars as pl
-
-        both = pl.concat([self.table, others.table], how="vertical_relaxed")
-        return _PolarsRows(both, self.names)
-
-
-class _PandasRows(MixedRows):
-    def with_column(self, place: int, rows: IntArray) -> Any:
-        changed = self.table.copy(deep=False)
-        values = self.table.iloc[:, place].take(rows)
-        changed.isetitem(place, values.set_axis(self.table.index))
-        return changed
-
-    def composed(self, rows: IntArray) -> Any:
-        changed = self.table.iloc[rows[:, 0]].reset_index(drop=True)
-        for place in range(1, len(self.names)):
-            values = self.table.iloc[:, place].take(rows[:, place])
-            changed.isetitem(place, values.reset_index(drop=True))
-        return changed
-
-    def column(self, place: int) -> Any:
-        return as_table(self.table.iloc[:, [place]]).to_series(0)
-
-    def take(self, rows: IntArray) -> MixedRows:
-        return _PandasRows(self.table.iloc[rows], self.names)
-
-    def above(self, others: MixedRows) -> MixedRows:
-        from pandas import concat  # type: ignore[import-untyped]
-
-        both = concat([self.table, others.table], ignore_index=True)
-        return _PandasRows(both, self.names)
-
-
-class _SparseRows(MixedRows):
-    def with_column(self, place: int, rows: IntArray) -> Any:
-        columns = self._by_column
-        before, after = columns[:, :place], columns[:, place + 1 :]
-        drawn = sparse.csc_array(columns[:, [place]].toarray()[rows])
-        return sparse.csr_array(sparse.hstack([before, drawn, after]))
-
-    @cached_property
-    def _by_column(self) -> Any:
-        return sparse.csc_array(self.table)
-
-    def composed(self, rows: IntArray) -> Any:
-        if len(self.names) > _MAX_DENSE_COLUMNS:
-            raise IncompatibleError(
-                "contributions to this model's scores are found by switching columns "
-                f"one by one, which is limited to {_MAX_DENSE_COLUMNS} columns of a "
-                f"sparse matrix, got {len(self.names)}. Linear models and trees have "
-                "no limit."
-            )
-        used, places = np.unique(rows, return_inverse=True)
-        dense = self.table[used].toarray()
-        return sparse.csr_array(
-            dense[places.reshape(rows.shape), np.arange(len(self.names))]
-        )
-
-    def column(self, place: int) -> Any:
-        return as_table(self.table[:, [place]].toarray()).to_series(0)
-
-    def above(self, others: MixedRows) -> MixedRows:
-        both = sparse.vstack([self.table, others.table])
-        return _SparseRows(sparse.csr_array(both), self.names)
-
-
-def mixed_rows(model: Any, X: Any) -> MixedRows:
-    """Wrap a table of any kind: a frame, an array or a sparse matrix.
+def read_table(model: Any, X: Any) -> tuple[Any, list[str]]:
+    """Return a frame, an array or a sparse matrix, and the names of its columns.
 
     A text column that the model reads as numbers becomes one of numbers. Its other
     cells are reported here: once cells are moved, rows and counts would mislead.
@@ -149,12 +39,60 @@ def mixed_rows(model: Any, X: Any) -> MixedRows:
         encoder, _ = encoder_and_estimator(model)
         if encoder is not None:
             X = as_table(X).with_columns(encoder.select(X).get_columns())
-        names = [str(name) for name in X.columns]
-        return (_PandasRows if hasattr(X, "iloc") else _PolarsRows)(X, names)
+        return X, [str(name) for name in X.columns]
     names = [f"x{place}" for place in range(shape[1])]
-    if sparse.issparse(X):
-        return _SparseRows(as_rows(X), names)
-    return MixedRows(np.asarray(X), names)
+    return as_rows(X) if sparse.issparse(X) else np.asarray(X), names
+
+
+def mix_cells(table: Any, rows: IntArray) -> Any:
+    """Return a table of the same type with cell (i, j) from row ``rows[i, j]``."""
+    n_columns = table.shape[1]
+    if hasattr(table, "iloc"):
+        from pandas import concat  # type: ignore[import-untyped]
+
+        columns = (table.iloc[rows[:, j], [j]] for j in range(n_columns))
+        return concat([cells.reset_index(drop=True) for cells in columns], axis=1)
+    if hasattr(table, "columns"):
+        drawn = [table.to_series(j).gather(rows[:, j]) for j in range(n_columns)]
+        return type(table)(drawn)
+    if not hasattr(table, "toarray"):
+        return table[rows, np.arange(n_columns)]
+    if n_columns > _MAX_DENSE_COLUMNS:
+        raise IncompatibleError(
+            "contributions to this model's scores are found by switching columns one "
+            f"by one, which is limited to {_MAX_DENSE_COLUMNS} columns of a sparse "
+            f"matrix, got {n_columns}. Linear models and trees have no limit."
+        )
+    used, places = np.unique(rows, return_inverse=True)
+    dense = table[used].toarray()
+    return sparse.csr_array(dense[places.reshape(rows.shape), np.arange(n_columns)])
+
+
+def stack_tables(upper: Any, lower: Any) -> Any:
+    """Return the rows of two tables of one type, the second below the first."""
+    if hasattr(upper, "toarray"):
+        return sparse.csr_array(sparse.vstack([upper, lower]))
+    if hasattr(upper, "iloc"):
+        from pandas import concat
+
+        return concat([upper, lower], ignore_index=True)
+    if hasattr(upper, "columns"):
+        import polars as pl
+
+        return pl.concat([upper, lower], how="vertical_relaxed")
+    return np.concatenate([upper, lower])
+
+
+def _with_column(table: Any, place: int, own: IntArray, drawn: IntArray) -> Any:
+    """Return rows of a table with one column from other rows."""
+    if hasattr(table, "toarray"):  # perhaps too wide to be dense
+        columns = sparse.csc_array(table[own])
+        cells = sparse.csc_array(table[:, [place]].toarray()[drawn])
+        parts = [columns[:, :place], cells, columns[:, place + 1 :]]
+        return sparse.csr_array(sparse.hstack(parts))
+    rows = np.repeat(own[:, None], table.shape[1], axis=1)
+    rows[:, place] = drawn
+    return mix_cells(table, rows)
 
 
 def used_columns(
@@ -178,16 +116,15 @@ def used_columns(
 
 
 def scores_with_column(
-    model: Any, rows: MixedRows, place: int, draws: Sequence[IntArray]
+    model: Any, table: Any, place: int, draws: Sequence[IntArray]
 ) -> Iterator[FloatArray]:
     """Yield the scores of all rows with one column from other rows, for each draw."""
-    at_a_time = max(CELLS_AT_A_TIME // (rows.n_rows * len(rows.names)), 1)
+    n_rows, n_columns = table.shape
+    at_a_time = max(CELLS_AT_A_TIME // (n_rows * n_columns), 1)
     for start in range(0, len(draws), at_a_time):
         some = draws[start : start + at_a_time]
-        copies = rows
-        if len(some) > 1:
-            copies = rows.take(np.tile(np.arange(rows.n_rows), len(some)))
-        changed = copies.with_column(place, np.concatenate(some))
+        own = np.tile(np.arange(n_rows), len(some))
+        changed = _with_column(table, place, own, np.concatenate(some))
         yield from changed_scores(model, changed).reshape(len(some), -1)
 
 

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import (
     CELLS_AT_A_TIME,
-    MixedRows,
     changed_scores,
-    mixed_rows,
+    mix_cells,
     read_scores,
+    read_table,
+    stack_tables,
     used_columns,
 )
 from aucmax.tables.encoder import encoder_and_estimator
@@ -135,9 +137,9 @@ def contributions(
     True
     """
     check_integer("n_orders", n_orders)
-    rows = mixed_rows(model, X)
-    scores = read_scores(model, rows.table)
-    additive = _additive_terms(model, rows, background)
+    table, names = read_table(model, X)
+    scores = read_scores(model, table)
+    additive = _additive_terms(model, table, names, background)
     if additive is not None:
         names, terms, expected, method = additive
         return Contributions(names, terms, expected, scores, method)
@@ -146,13 +148,15 @@ def contributions(
             f"contributions to the scores of {type(model).__name__} are relative to "
             "other rows; pass some as background."
         )
-    return _sampled(
-        model, rows, scores, mixed_rows(model, background), n_orders, random_state
-    )
+    background, other_names = read_table(model, background)
+    if other_names != names:
+        raise ValueError("X and background must have the same columns, in one order.")
+    generator = random_generator(random_state)
+    return _sampled(model, table, names, scores, background, n_orders, generator)
 
 
 def _additive_terms(
-    model: Any, rows: MixedRows, background: Any
+    model: Any, table: Any, names: list[str], background: Any
 ) -> tuple[list[str], FloatArray, float, str] | None:
     """Return columns, terms, the expected score and the method; None without terms."""
     if hasattr(model, "encoders_"):  # whose scores are no sum, even of one estimator
@@ -162,18 +166,16 @@ def _additive_terms(
     def matrix(table: Any) -> Any:
         return table if encoder is None else encoder.transform(table)
 
-    names = rows.names
     if hasattr(estimator, "contributions"):
-        terms = np.asarray(estimator.contributions(matrix(rows.table)))
+        terms = np.asarray(estimator.contributions(matrix(table)))
         expected, method = float(terms[0, -1]), "trees"
         terms = terms[:, :-1]
     elif getattr(getattr(estimator, "coef_", None), "shape", ())[:1] == (1,):
         coef, intercept = estimator.coef_, float(np.ravel(estimator.intercept_)[0])
-        terms, expected = _weighed(matrix(rows.table), coef), intercept
+        terms, expected = _weighed(matrix(table), coef), intercept
         if background is not None:
-            centre = _weighed(matrix(mixed_rows(model, background).table), coef).mean(
-                axis=0
-            )
+            others, _ = read_table(model, background)
+            centre = _weighed(matrix(others), coef).mean(axis=0)
             terms, expected = terms - centre, expected + float(centre.sum())
         method = "linear"
     else:
@@ -203,40 +205,38 @@ def _by_source(sources: list[str], terms: FloatArray) -> tuple[list[str], FloatA
 
 def _sampled(
     model: Any,
-    rows: MixedRows,
+    table: Any,
+    names: list[str],
     scores: FloatArray,
-    background: MixedRows,
+    background: Any,
     n_orders: int,
-    random_state: int,
+    generator: np.random.Generator,
 ) -> Contributions:
-    if background.names != rows.names:
-        raise ValueError("X and background must have the same columns, in one order.")
-    generator = random_generator(random_state)
-    places = np.array(used_columns(model, rows.names))
-    drawn = generator.integers(background.n_rows, size=(n_orders + 1) // 2)
+    places = np.array(used_columns(model, names))
+    drawn = generator.integers(background.shape[0], size=(n_orders + 1) // 2)
     orders = [generator.permutation(places) for _ in drawn]
-    values = np.zeros((scores.size, len(rows.names)))
+    values = np.zeros((scores.size, len(names)))
     expected = np.zeros(scores.size)
-    known = background.take(drawn)
+    others = _safe_indexing(background, drawn)
     for k in range(scores.size):
-        both = rows.take(np.array([k])).above(known)
+        both = stack_tables(_safe_indexing(table, [k]), others)
         plans = [
             (order[::step], 1 + which)
             for which, order in enumerate(orders)
             for step in (1, -1)
         ][:n_orders]
-        at_a_time = max(CELLS_AT_A_TIME // ((places.size + 1) * len(rows.names)), 1)
+        at_a_time = max(CELLS_AT_A_TIME // ((places.size + 1) * len(names)), 1)
         for start in range(0, len(plans), at_a_time):
             some = plans[start : start + at_a_time]
-            made = [_walk(order, other, len(rows.names)) for order, other in some]
-            found = changed_scores(model, both.composed(np.concatenate(made)))
+            made = [_walk(order, other, len(names)) for order, other in some]
+            found = changed_scores(model, mix_cells(both, np.concatenate(made)))
             steps = found.reshape(len(some), places.size + 1)
             for (order, _), walked in zip(some, steps, strict=True):
                 values[k, order] += np.diff(walked) / n_orders
                 expected[k] += walked[0] / n_orders
-    names = [rows.names[place] for place in places]
+    used = [names[place] for place in places]
     return Contributions(
-        names, values[:, places], float(expected.mean()), scores, "sampled"
+        used, values[:, places], float(expected.mean()), scores, "sampled"
     )
 
 

@@ -4,16 +4,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.results import PlainRecord
 from aucmax.inspection._rows import (
-    mixed_rows,
     read_scores,
+    read_table,
     scores_with_column,
     used_columns,
 )
+from aucmax.tables.frames import as_table
 
 
 @dataclass(frozen=True)
@@ -107,20 +109,23 @@ def rank_dependence(
     """
     check_integer("n_values", n_values)
     check_integer("max_rows", max_rows)
-    rows = mixed_rows(model, X)
-    (place,) = used_columns(model, rows.names, [column])
-    holders, values, is_ordered = _examples(rows.column(place), n_values)
-    if rows.n_rows > max_rows:
+    table, names = read_table(model, X)
+    n_rows = table.shape[0]
+    (place,) = used_columns(model, names, [column])
+    cells = _safe_indexing(table, [place], axis=1)
+    cells = as_table(cells.toarray() if hasattr(cells, "toarray") else cells)
+    holders, values, is_ordered = _examples(cells.to_series(0), n_values)
+    n_ranked = min(n_rows, max_rows)
+    if n_rows > max_rows:
         generator = random_generator(random_state)
-        drawn = generator.choice(rows.n_rows, max_rows, replace=False)
+        drawn = generator.choice(n_rows, max_rows, replace=False)
         # rows that hold the values come last, and are not ranked
-        rows = rows.take(np.concatenate((drawn, holders)))
+        table = _safe_indexing(table, np.concatenate((drawn, holders)))
         holders = np.arange(max_rows, max_rows + holders.size)
-    n_ranked = min(rows.n_rows, max_rows)
-    known = np.sort(read_scores(model, rows.table)[:n_ranked])
+    known = np.sort(read_scores(model, table)[:n_ranked])
     ranks = np.empty((holders.size, n_ranked))
-    draws = [np.full(rows.n_rows, holder) for holder in holders]
-    for k, scores in enumerate(scores_with_column(model, rows, place, draws)):
+    draws = [np.full(table.shape[0], holder) for holder in holders]
+    for k, scores in enumerate(scores_with_column(model, table, place, draws)):
         ends = [
             np.searchsorted(known, scores[:n_ranked], side)
             for side in ("left", "right")

@@ -15,8 +15,8 @@ from aucmax.inference.intervals import two_sided_test
 from aucmax.inference.results import PlainRecord, check_confidence
 from aucmax.inference.survival import concordance_measure
 from aucmax.inspection._rows import (
-    mixed_rows,
     read_scores,
+    read_table,
     scores_with_column,
     used_columns,
 )
@@ -31,7 +31,7 @@ from aucmax.tables.target_encoding import match_target
 
 # Rows to score per column by default: smaller tables are shuffled several times, at
 # most as often as by scikit-learn.
-_ROWS_PER_COLUMN = 50_000
+_ROWS_PER_COLUMN = 5_000
 _MAX_REPEATS = 5
 _ROUNDING = 1e-12  # of a difference of equal effects
 
@@ -121,7 +121,7 @@ def permutation_importance(
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
-        How often each column is shuffled; by default about 50,000 rows are scored per
+        How often each column is shuffled; by default about 5,000 rows are scored per
         column, at most five times.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -151,10 +151,11 @@ def permutation_importance(
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
-    rows = mixed_rows(model, X)
-    places = used_columns(model, rows.names, columns)
+    table, names = read_table(model, X)
+    n_rows = table.shape[0]
+    places = used_columns(model, names, columns)
     if n_repeats is None:
-        n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
+        n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
     measure: Any
@@ -166,18 +167,18 @@ def permutation_importance(
         measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
             classes, box, confidence
         )
-    start = measure.read(read_scores(model, rows.table))
+    start = measure.read(read_scores(model, table))
     generator = random_generator(random_state)
-    orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
+    orders = [generator.permutation(n_rows) for _ in range(n_repeats)]
     found = [
         measure.drop(
             start,
-            list(map(measure.read, scores_with_column(model, rows, place, orders))),
+            list(map(measure.read, scores_with_column(model, table, place, orders))),
         )
         for place in places
     ]
     return sorted_importances(
-        [rows.names[place] for place in places],
+        [names[place] for place in places],
         found,
         metric=metric,
         value=start.value,

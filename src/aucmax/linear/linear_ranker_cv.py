@@ -468,8 +468,16 @@ class LinearRankerCV(SurvivalRanker):
         if groups is not None:
             unit = check_qid(groups, labels.size, "groups").codes
         if not isinstance(self.cv, Integral):
-            splitter = check_cv(self.cv)
-            folds = list(splitter.split(np.zeros(labels.size), labels, unit))
+            try:
+                splitter = check_cv(self.cv)
+                folds = [*splitter.split(np.zeros(labels.size), labels, unit)]
+            except TypeError:  # an iterable, but not of pairs
+                folds = []
+            if not folds:
+                raise ValueError(
+                    "cv must be a number of folds, a splitter, or a list of pairs of "
+                    f"training and test rows, got {self.cv!r}."
+                )
         elif unit is not None:
             seed = self.random_state
             folds = unit_folds(labels, unit, int(self.cv), seed, is_balanced=True)

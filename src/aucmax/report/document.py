@@ -7,16 +7,14 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.threads import import_package
 from aucmax.inference.results import p_value_text
 from aucmax.report.contents import ReportContents
-from aucmax.report.view import page_view, read_template, table_view
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from aucmax.report.view import page_view, table_view
 
 _ENDINGS = (".html", ".htm", ".md")
 
@@ -40,7 +38,7 @@ class Report:
         return f"Report: {self.contents.title}. {self.contents.verdict}"
 
     def _repr_html_(self) -> str:
-        return table_as_html(self.contents)
+        return _render("fragment.html.j2", table_view(self.contents))
 
     def html(self) -> str:
         """Return the page as HTML, without external resources.
@@ -49,8 +47,7 @@ class Report:
         -------
         str
         """
-        template = _environment().get_template("page.html.j2")
-        return template.render(view=page_view(self.contents))
+        return _render("page.html.j2", page_view(self.contents))
 
     def markdown(self) -> str:
         """Return the page as Markdown, with tables in place of pictures.
@@ -59,8 +56,7 @@ class Report:
         -------
         str
         """
-        template = _environment().get_template("page.md.j2")
-        text = template.render(view=page_view(self.contents))
+        text = _render("page.md.j2", page_view(self.contents))
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -100,20 +96,15 @@ def check_report_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def table_as_html(contents: ReportContents) -> str:
-    """Return the verdict and the table of the models, for notebooks."""
-    template = _environment().get_template("fragment.html.j2")
-    return template.render(view=table_view(contents))
+def _render(template: str, view: dict[str, Any]) -> str:
+    return _environment().get_template(template).render(view=view)
 
 
 @cache
 def _environment() -> Environment:
-    import_package("jinja2", "a report")
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
     environment = Environment(
-        loader=FunctionLoader(read_template),
-        autoescape=lambda name: name is None or ".html" in name,
+        loader=PackageLoader("aucmax.report"),
+        autoescape=lambda name: name is not None and ".html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,12 +1,15 @@
 """Importance, probabilities, certificates and parts of fitted models."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.feature_selection import f_classif
 from sklearn.utils import _safe_indexing
 
 from aucmax._core.validation import BoolArray
@@ -25,7 +28,6 @@ Floats = NDArray[np.float64]
 # the classes.
 _MAX_ROWS_PER_CLASS = 2500
 _MIN_ROWS_PER_CLASS = 200
-_MAX_CALIBRATION_ROWS = 20_000  # per class
 # Cells to score per shuffled column, and columns to shuffle: a report takes seconds.
 _MAX_CELLS = 1_000_000
 _MAX_COLUMNS = 40
@@ -44,7 +46,7 @@ def importance_of(
     names = _columns(model, table)
     if not names:
         return None
-    tried = _promising(table, target, names)
+    tried = _separating(table, target.high == 1, names)
     chosen = _sample(target, len(names))
     taken = target.take(chosen)
     labels: Any = taken
@@ -73,8 +75,8 @@ def probabilities_of(
     is_binary = not (target.is_graded or target.is_survival)
     if not is_binary or not hasattr(model, "predict_proba"):
         return None
-    chances = np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1]
-    return target.relevant == 1, chances
+    probabilities = np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1]
+    return target.relevant == 1, probabilities
 
 
 def survival_of_model(
@@ -83,10 +85,10 @@ def survival_of_model(
     """Return the scores of rows with censored times, and probabilities of an event."""
     if target.durations is None:
         return None
-    horizon, chances = _median_event(target), None
+    horizon, probabilities = _median_event(target), None
     if hasattr(model, "predict_event_probability"):
-        chances = model.predict_event_probability(table, horizon)
-    return SurvivalScores(target, {name: scores}, horizon, chances)
+        probabilities = model.predict_event_probability(table, horizon)
+    return SurvivalScores(target, {name: scores}, horizon, probabilities)
 
 
 def survival_of_folds(
@@ -95,9 +97,9 @@ def survival_of_folds(
     """Return positions within folds; probabilities are learned from other folds."""
     assert target.durations is not None
     horizon, best = _median_event(target), next(iter(positions.values()))
-    folds, chances = np.unique(fold_numbers), None
+    folds, probabilities = np.unique(fold_numbers), None
     if folds.size > 1 and target.queries is None and target.times is None:
-        chances = np.empty(best.size)
+        probabilities = np.empty(best.size)
         for own in (fold_numbers == fold for fold in folds):
             known = target.take(np.flatnonzero(~own))
             time = known.durations
@@ -106,8 +108,10 @@ def survival_of_folds(
             learned = learn_baseline(*rows)
             at = min(horizon, float(time.max()))
             steps, slope = learned["baseline_"], learned["hazard_slope_"]
-            chances[own] = event_probability(steps, slope, best[own], at)
-    return SurvivalScores(target, positions, horizon, chances, "of the other folds")
+            probabilities[own] = event_probability(steps, slope, best[own], at)
+    return SurvivalScores(
+        target, positions, horizon, probabilities, "of the other folds"
+    )
 
 
 def _median_event(target: Target) -> float:
@@ -128,33 +132,18 @@ def cross_fitted_probabilities(
     folds = np.unique(fold_numbers)
     if target.is_graded or target.queries is not None or folds.size < 2:
         return None
-    chances = np.empty(scores.size)
+    probabilities = np.empty(scores.size)
     is_forward = target.times is not None
     for fold in folds[is_forward:]:
         own = fold_numbers == fold
         known = fold_numbers < fold if is_forward else ~own
         if labels[known].all() or not labels[known].any():
             return None
-        rows, weights = _thinned(np.flatnonzero(known), labels, target.weights)
-        learned = learn_calibration("auto", scores[rows], labels[rows], weights)
-        chances[own] = expit(along_knots(scores[own], learned["calibration_"]))
+        weights = None if target.weights is None else target.weights[known]
+        learned = learn_calibration("auto", scores[known], labels[known], weights)
+        probabilities[own] = expit(along_knots(scores[own], learned["calibration_"]))
     scored = np.isin(fold_numbers, folds[is_forward:])
-    return labels[scored], chances[scored]
-
-
-def _thinned(
-    rows: NDArray[np.intp], labels: NDArray[np.bool_], weights: Floats | None
-) -> tuple[NDArray[np.intp], Floats]:
-    """Sample rows of a large class, and weight them for the rows left out."""
-    kept, counted = [], []
-    for is_positive in (False, True):
-        own = rows[labels[rows] == is_positive]
-        step = -(-own.size // _MAX_CALIBRATION_ROWS)
-        chosen = own[::step]
-        mass = np.ones(chosen.size) if weights is None else weights[chosen]
-        kept.append(chosen)
-        counted.append(mass * (own.size / chosen.size))
-    return np.concatenate(kept), np.concatenate(counted)
+    return labels[scored], probabilities[scored]
 
 
 def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -202,43 +191,31 @@ def _columns(model: Any, table: Any) -> list[str]:
 
 def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
     """Choose evenly spaced rows of either class, as many as can be scored quickly."""
-    fair = _MAX_CELLS // (2 * n_columns)
-    most = min(max(fair, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
+    n_rows = _MAX_CELLS // (2 * n_columns)
+    n_rows = min(max(n_rows, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
     kept = []
-    for is_relevant in (0, 1):
-        (rows,) = np.nonzero(target.relevant == is_relevant)
-        places = np.linspace(0, rows.size - 1, min(rows.size, most))
+    for rows in (np.flatnonzero(target.relevant == k) for k in (0, 1)):
+        places = np.linspace(0, rows.size - 1, min(rows.size, n_rows))
         kept.append(rows[places.round().astype(np.intp)])
     return np.sort(np.concatenate(kept))
 
 
-def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
-    """Choose columns to shuffle: all, or those that best separate the classes."""
+def _separating(table: Any, is_positive: BoolArray, names: Sequence[str]) -> list[str]:
+    """Choose columns to shuffle: text, and those that best separate the classes."""
     if len(names) <= _MAX_COLUMNS:
         return list(names)
-    is_positive = target.high == 1
     table = as_table(table)
     if isinstance(table, pl.DataFrame):
-        apart = np.array([_apart(table[name], is_positive) for name in names])
+        table = table.select(names)
+        numbers = table.select(cs.numeric().cast(pl.Float64).fill_nan(None))
+        numbers = numbers.fill_null(strategy="mean").fill_null(0.0)
+        separation = dict.fromkeys(names, np.inf)  # of text columns, which come first
+        numeric, matrix = numbers.columns, numbers.to_numpy()
     else:
-        negative, positive = (
-            np.asarray(table[np.flatnonzero(rows)].mean(axis=0)).ravel()
-            for rows in (~is_positive, is_positive)
-        )
-        squares = np.asarray(table.multiply(table).mean(axis=0)).ravel()
-        apart = np.abs(positive - negative) / np.sqrt(np.maximum(squares, 1e-300))
-    best = np.sort(np.argsort(-apart, kind="stable")[:_MAX_COLUMNS])
-    return [names[place] for place in best]
-
-
-def _apart(column: pl.Series, is_positive: NDArray[np.bool_]) -> float:
-    """Return the difference of the classes' means in standard deviations."""
-    if not column.dtype.is_numeric():
-        return np.inf  # text has no mean, and comes first
-    numbers = column.cast(pl.Float64).fill_nan(None)
-    values: NDArray[np.float64] = numbers.fill_null(strategy="mean").to_numpy()
-    spread = float(values.std())
-    if not np.isfinite(spread) or spread == 0.0:
-        return 0.0
-    difference = values[is_positive].mean() - values[~is_positive].mean()
-    return float(abs(difference)) / spread
+        separation, numeric, matrix = {}, list(names), table
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # constant columns, whose statistic is NaN
+        statistics = np.nan_to_num(f_classif(matrix, is_positive)[0])
+    separation.update(zip(numeric, statistics, strict=True))
+    best = sorted(names, key=lambda name: -separation[name])[:_MAX_COLUMNS]
+    return [name for name in names if name in best]

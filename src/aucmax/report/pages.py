@@ -2,16 +2,23 @@
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.stats import rankdata
 
+from aucmax._core.censored_times import is_survival_target
+from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
+from aucmax.decisions import GroupComparison, compare_groups
 from aucmax.inference.results import p_value_text
 from aucmax.model_selection.comparison import Comparison, ModelResult
-from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.cross_validation import find_notices
+from aucmax.model_selection.fold_estimates import summarise_scores
+from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.models import trained_ranges
 from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
 from aucmax.report.insights import (
@@ -24,9 +31,13 @@ from aucmax.report.insights import (
     survival_of_model,
 )
 from aucmax.report.review import describe_top
-from aucmax.tables import Target
-from aucmax.tables.frames import digest_table
+from aucmax.tables import Target, encode_target
+from aucmax.tables.cross_fit import score_rows
+from aucmax.tables.frames import as_table, digest_table
+from aucmax.tables.target_encoding import match_target
 
+_OF_LAST_FOLD = "test rows of the last fold"
+_CROSS_FITTED = 'calibrate="auto" learned from the scores of the other folds'
 _POSITION = "the share of negatives of the same fold that a row outranks"
 _IN_QUERIES = (
     "Rows are ranked within their queries, so there is no single list of all rows to "
@@ -77,53 +88,21 @@ def report_comparison(
     >>> report.contents.title
     'Which machines will fail?'
     """
-    title = title or "Which model ranks these rows best?"
-    return Report(_contents(comparison, title, reproduction or {}))
-
-
-def _contents(
-    comparison: Comparison, title: str, reproduction: Mapping[str, str]
-) -> ReportContents:
     target, goal, fold = comparison.target, comparison.goal, comparison.last_fold
     rows = sorted(
         comparison.results,
         key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
     )
-    rankings = {
-        row.name: _in_one_list(comparison, row.name)
-        for row in rows
-        if row.problem is None and target.queries is None and not target.is_survival
-    }
+    ranked = [row for row in rows if row.problem is None]
+    rankings = {}
+    if target.queries is None and not target.is_survival:
+        rankings = {row.name: _in_one_list(comparison, row.name) for row in ranked}
     labels, best = target.relevant == 1, comparison.best
-    verdict = _sentence(comparison)
+    verdict = _verdict(comparison)
     if rankings and best is not None:
         verdict += f" {describe_top(labels, rankings[best])}"
-    insights: dict[str, Any] = {}
-    if fold is not None and best is not None:
-        model = fold.models[best]
-        tested = "test rows"
-        if comparison.scheme != "test":
-            tested += " of the last fold"
-        insights = {
-            "importance": importance_of(model, fold.table, fold.target, goal, tested),
-            "certificates": list(certificates_of(fold.models)),
-            **combination_of(model),
-            "origin_of_parts": "the model of the last fold",
-        }
-        if target.is_survival:
-            ranked = [row.name for row in rows if row.problem is None]
-            positions = {name: comparison.positions[name] for name in ranked}
-            folds = comparison.fold_numbers
-            insights["survival"] = survival_of_folds(target, positions, folds)
-        else:
-            insights["probabilities"] = cross_fitted_probabilities(
-                comparison.scores[best], comparison.fold_numbers, target
-            )
-            insights["origin_of_probabilities"] = (
-                'calibrate="auto" learned from the scores of the other folds'
-            )
-    return ReportContents(
-        title=title,
+    contents = ReportContents(
+        title=title or "Which model ranks these rows best?",
         verdict=verdict,
         facts=_facts(comparison),
         measures=comparison.measure_titles,
@@ -137,51 +116,64 @@ def _contents(
         fpr_range=_shaded(goal, target),
         notices=[str(notice) for notice in comparison.notices],
         reproduction={
-            **reproduction,
+            **(reproduction or {}),
             "fingerprint of the data": comparison.fingerprint,
             "seed": str(comparison.random_state),
             "versions": _versions(),
         },
         no_rankings=_IN_QUERIES if target.queries is not None else verdict,
-        **insights,
+    )
+    if fold is None or best is None:
+        return Report(contents)
+    model, folds = fold.models[best], comparison.fold_numbers
+    tested = "test rows" if comparison.scheme == "test" else _OF_LAST_FOLD
+    survival = probabilities = None
+    if target.is_survival:
+        positions = {row.name: comparison.positions[row.name] for row in ranked}
+        survival = survival_of_folds(target, positions, folds)
+    else:
+        scores = comparison.scores[best]
+        probabilities = cross_fitted_probabilities(scores, folds, target)
+    return Report(
+        replace(
+            contents,
+            importance=importance_of(model, fold.table, fold.target, goal, tested),
+            certificates=list(certificates_of(fold.models)),
+            **combination_of(model),
+            origin_of_parts="the model of the last fold",
+            survival=survival,
+            probabilities=probabilities,
+            origin_of_probabilities=_CROSS_FITTED,
+        )
     )
 
 
-def _in_one_list(comparison: Comparison, name: str) -> NDArray[np.float64]:
+def _in_one_list(comparison: Comparison, name: str) -> FloatArray:
     """Return positions that tie only where scores of one fold tie.
 
-    Positions also tie between folds, and between positives that no negative separates.
-    The latter are ordered by their scores; ties between folds are broken at random.
+    Positions also tie between folds, and between positives that no negative separates:
+    rows are then ordered by the place of their score in the fold, and by fold.
     """
-    positions, scores = comparison.positions[name], comparison.scores[name]
-    _, places = np.unique(positions, return_inverse=True)
-    pairs, pair_of_row = np.unique(
-        places * comparison.n_folds + comparison.fold_numbers, return_inverse=True
-    )
-    lots = np.random.default_rng(0).permutation(pairs.size)[pair_of_row]
-    order = np.lexsort((scores, lots, places))
-    is_new = np.ones(order.size, dtype=bool)
-    is_new[1:] = (np.diff(lots[order]) != 0) | (np.diff(scores[order]) != 0)
-    group = np.cumsum(is_new)
-    starts = np.searchsorted(places[order], np.arange(places.max() + 1))
-    within = group - group[starts][places[order]]
-    listed = np.empty(order.size)
-    listed[order] = positions[order] + _MAX_STEP * within / order.size
-    return listed
+    positions, scores = comparison.positions[name].copy(), comparison.scores[name]
+    for k, fold in enumerate(np.unique(comparison.fold_numbers)):
+        rows = comparison.fold_numbers == fold
+        places = rankdata(scores[rows], "dense") + k / comparison.n_folds
+        positions[rows] += _MAX_STEP * places / scores.size
+    return positions
 
 
 def _facts(comparison: Comparison) -> list[str]:
-    facts = [count_rows(comparison.target)]
     tests = {
         "folds": f"{comparison.n_folds} random folds",
         "groups": f"{comparison.n_folds} folds of whole groups",
         "times": f"{comparison.n_folds} folds, each later than its training rows",
         "test": "separate test rows",
     }
-    facts.append(
+    facts = [
+        count_rows(comparison.target),
         f"Tested on {tests[comparison.scheme]}: no row is scored by a model that was "
-        "fitted to it."
-    )
+        "fitted to it.",
+    ]
     if comparison.target.weights is not None:
         facts.append("Measures use row weights; counts of cases do not.")
     return facts
@@ -246,57 +238,107 @@ def _versions() -> str:
     )
 
 
-def report_scores(
-    result: ModelResult,
+def report_model(
     model: Any,
-    rows: Any,
-    table: Any,
-    target: Target,
-    scores: NDArray[np.float64],
+    X: Any,
+    y: Any,
     *,
-    goal: Goal,
-    titles: Sequence[str],
+    metric: str | None = None,
+    fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
+    qid: Any = None,
+    by: Any = None,
+    name: str | None = None,
     title: str | None = None,
     notices: Sequence[str] = (),
-    found: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
-    groups: tuple[str | None, Any] | None = None,
 ) -> Report:
-    """Make a report of one fitted model from its scores of held-out rows.
+    """Make a report of one fitted model on test rows.
 
-    `rows` is the input of the model and `table` the same as a table; `titles` name the
-    measures of the result, and `found` holds the results of the table's checks.
+    Parameters
+    ----------
+    model : estimator
+        Fitted: an :class:`aucmax.AutoRanker`, or any binary classifier that scores
+        rows.
+    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Rows that it was not fitted to.
+    y : array-like of shape (rows,), or Target
+        Their labels.
+    metric : str, optional
+        The main metric, as in :func:`compare_models`.
+    fpr_range, tpr_range : pair of float, optional
+        The part of the ROC curve that counts; by default that of the training.
+    qid : array-like of shape (rows,), optional
+        The query of each row, unless `y` is a target, which has its own.
+    by : str or array-like of shape (rows,), optional
+        Groups of people to compare, as in :func:`aucmax.decisions.compare_groups`: the
+        name of a column of X, or one value per row.
+    name : str, optional
+        Name of the model in the report.
+    title : str, optional
+        The heading.
+    notices : sequence of str, optional
+        Further notes for the reader.
+    reproduction : mapping from str to str, optional
+        How to repeat the report, such as "command" or "data".
+
+    Returns
+    -------
+    aucmax.report.Report
+        Call its ``save("page.html")`` or ``save("page.md")``.
+
+    Examples
+    --------
+    >>> from aucmax.report import report_model
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=10_000).fit(X[:300], y[:300])
+    >>> report_model(model, X[300:], y[300:]).contents.models[0].name
+    'LogisticRegression'
     """
-    name, labels = result.name, target.relevant == 1
+    table = as_table(X)
+    target = _match(model, y, qid)
+    name = name or type(model).__name__
+    ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    ranges = {key: ends for key, ends in ranges.items() if ends is not None}
+    goal = choose_goal(target, metric, **(ranges or trained_ranges(model)))
+    scores = score_rows(model, X)
+    result = summarise_scores(target, scores, goal, name)
+    if result.problem is not None:
+        raise ValueError(
+            f"{name} gives all {target.labels.size} rows the same score, so it ranks "
+            "nothing. Check that the columns are those of training."
+        )
+    labels = target.relevant == 1
     is_listed = target.queries is None and not target.is_survival
-    rankings = {name: scores} if is_listed else {}
-    verdict = f"{name}: {_how_well(result, goal)}."
-    if rankings:
+    verdict = f"{name}: {_measured(result, goal)}."
+    if is_listed:
         verdict += f" {describe_top(labels, scores)}"
     doubts = _rows_of_training(model, table, target)
+    if target.is_survival:
+        method = "Intervals by influence functions."
+    elif target.queries is None and not target.is_graded:
+        method = "Intervals by DeLong's method."
+    else:
+        method = "Means, with intervals by Student's t."
     contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
         verdict=" ".join([verdict, *doubts]),
         facts=[count_rows(target)],
-        measures=titles,
-        models=[result],
-        explanation=[
-            "Intervals by influence functions."
-            if target.is_survival
-            else "Intervals by DeLong's method."
-            if target.queries is None and not target.is_graded
-            else "Means, with intervals by Student's t."
-        ],
-        glossary=_glossary(goal, result.measures, bool(rankings)),
+        measures=goal.titles(result.measures),
+        models=[replace(result, folds=())],
+        explanation=[method],
+        glossary=_glossary(goal, result.measures, is_listed),
         labels=labels,
-        rankings=rankings,
+        rankings={name: scores} if is_listed else {},
         score_unit="the score of the model",
         fpr_range=_shaded(goal, target),
-        probabilities=probabilities_of(model, rows, target),
-        survival=survival_of_model(model, rows, target, name, scores),
-        importance=importance_of(model, rows, target, goal, "of these rows"),
+        probabilities=probabilities_of(model, X, target),
+        survival=survival_of_model(model, X, target, name, scores),
+        importance=importance_of(model, X, target, goal, "of these rows"),
         **combination_of(model),
-        notices=[*notices, *doubts, *found],
+        notices=[*notices, *doubts, *map(str, find_notices(table, target))],
         certificates=list(certificates_of({name: model})),
         reproduction={
             **(reproduction or {}),
@@ -304,9 +346,47 @@ def report_scores(
             "versions": _versions(),
         },
         no_rankings=_IN_QUERIES,
-        groups=groups,
+        groups=_compare_groups(model, table, target, scores, by),
     )
     return Report(contents)
+
+
+def _compare_groups(
+    model: Any, table: Any, target: Target, scores: FloatArray, by: Any
+) -> tuple[str | None, GroupComparison] | None:
+    if by is None:
+        return None
+    column = by if isinstance(by, str) else getattr(by, "name", None)
+    if isinstance(by, str):
+        if by not in getattr(table, "columns", ()):
+            raise ValueError(f"X has no column {by!r} to group rows by.")
+        by = table[by]
+    threshold = getattr(model, "decision_threshold_", None)
+    return column, group_rows(target, scores, by, threshold)
+
+
+def group_rows(
+    target: Target, scores: FloatArray, by: Any, threshold: float | None
+) -> GroupComparison:
+    """Compare groups of rows; reject levels and queries."""
+    if target.is_graded or target.queries is not None or target.is_survival:
+        raise ValueError(
+            "groups are compared by two classes in one ranking; there are levels, "
+            "queries or censored times here."
+        )
+    rows: Any = {"threshold": threshold, "sample_weight": target.weights}
+    return compare_groups(target.relevant, scores, by, **rows)
+
+
+def _match(model: Any, y: Any, qid: Any) -> Target:
+    """Return the target, its values read as in the training of the model."""
+    if isinstance(y, Target):
+        return y
+    if is_survival_target(y):
+        return encode_target(y, qid=qid)
+    if hasattr(model, "grading_"):
+        return match_target(y, model.grading_, qid=qid)
+    return encode_target(y, model.classes_[1], qid=qid)
 
 
 def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
@@ -322,18 +402,18 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     ]
 
 
-def _sentence(comparison: Comparison) -> str:
+def _verdict(comparison: Comparison) -> str:
     """Return which model ranks best, how well, and whether the tests confirm it."""
     if comparison.best is None:
         return "No model ranks these rows: all scores are constant."
     best = next(r for r in comparison.results if r.name == comparison.best)
-    well = _how_well(best, comparison.goal)
+    well = _measured(best, comparison.goal)
     if len(comparison.results) == 1:
         return f"{best.name}: {well}."
     return f"{best.name} ranks best: {well}. {_against(comparison)}".strip()
 
 
-def _how_well(result: ModelResult, goal: Goal) -> str:
+def _measured(result: ModelResult, goal: Goal) -> str:
     value, low, high = result.main, result.low, result.high
     if goal.metric == "partial_auc" and goal.tpr_range == (0.0, 1.0):
         interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
@@ -345,23 +425,21 @@ def _how_well(result: ModelResult, goal: Goal) -> str:
 
 def _against(comparison: Comparison) -> str:
     """Return a sentence on the tests between the best model and others."""
-    beaten: list[str] = []
-    even: list[str] = []
+    beaten: dict[str, str] = {}
+    even: dict[str, str] = {}
     for test in comparison.tests:
-        if comparison.best not in (test.model, test.baseline):
-            continue
-        is_own = test.model == comparison.best
-        other = test.baseline if is_own else test.model
-        named = f"{other} ({p_value_text(test.p_value)})"
-        group = even if test.verdict == "no difference" else beaten
-        if named not in group:
-            group.append(named)
+        pair = [test.model, test.baseline]
+        if comparison.best in pair:
+            pair.remove(comparison.best)
+            group = even if test.verdict == "no difference" else beaten
+            group[pair[0]] = f"{pair[0]} ({p_value_text(test.p_value)})"
     parts = []
     if beaten:
-        parts.append(f"It beats {_listed(beaten)}")
+        parts.append(f"It beats {_listed([*beaten.values()])}")
     if even:
         start = "but does" if beaten else "It does"
-        parts.append(f"{start} not differ significantly from {_listed(even)}")
+        names = _listed([*even.values()])
+        parts.append(f"{start} not differ significantly from {names}")
     return ", ".join(parts) + "." if parts else ""
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -66,7 +64,6 @@ def table_view(contents: ReportContents) -> dict[str, Any]:
     """Return the values of the table of models, and the verdict above it."""
     rows = contents.models
     return {
-        "css": Markup(read_template("style.css")),
         "verdict": contents.verdict,
         "best": rows[0].name if rows[0].problem is None else None,
         "is_single": len(rows) == 1,
@@ -98,14 +95,7 @@ def page_view(contents: ReportContents) -> dict[str, Any]:
         "n_folds": max(len(row.folds) for row in contents.models),
         "command": reproduction.pop("command", None),
         "reproduction": reproduction,
-        "js": Markup(read_template("page.js")),
     }
-
-
-@cache
-def read_template(name: str) -> str:
-    """Return the text of a template."""
-    return (files("aucmax.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _table_row(row: ModelResult, contents: ReportContents) -> dict[str, Any]:
