@@ -66,18 +66,6 @@ def test_edges_without_features_count_once_however_often_given():
 
 
 @pytest.mark.parametrize(
-    "edges", [(), [], np.empty((0, 2)), np.empty((0, 2), np.int32), np.empty((2, 0))]
-)
-@pytest.mark.parametrize("features", [None, [], np.empty((0, 0)), np.empty((0, 3))])
-def test_a_graph_may_have_no_edges(edges, features):
-    graph = Graph(NODES, edges, features)
-    assert graph.edges.shape == (0, 2)
-    assert graph.edges.dtype == np.int64
-    width = 3 if np.shape(features) == (0, 3) else 1
-    assert graph.edge_features.shape == (0, width)
-
-
-@pytest.mark.parametrize(
     "dtype", [np.int8, np.uint8, np.int32, np.uint64, np.int64, np.float32, object]
 )
 def test_whole_numbers_of_any_type_are_edges(dtype):
@@ -241,12 +229,6 @@ def test_stored_zeros_are_no_edges_and_stored_parts_add_up():
     assert graph.edges.tolist() == [[0, 1]]
     assert graph.edge_features.tolist() == [[3.0]]
     assert adjacency.nnz == 7  # the caller's matrix is left as it was
-
-
-def test_adjacency_may_be_uneven_by_rounding():
-    noisy = WEIGHTS * (1 + np.triu(np.full((4, 4), 1e-15)))
-    graph = Graph.from_adjacency(np.ones((4, 1)), noisy)
-    assert graph.edges.tolist() == [[0, 1], [1, 3]]
 
 
 def changed(i, j, value):

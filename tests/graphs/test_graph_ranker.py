@@ -143,19 +143,6 @@ def test_graphs_of_one_class_are_skipped_and_counted():
     assert [s.size for s in model.decision_function(graphs)] == [6, 5, 8, 1, 7]
 
 
-@pytest.mark.parametrize(("negative", "positive"), [("no", "yes"), (-1.0, 1.0), (2, 7)])
-def test_labels_may_be_of_any_kind(negative, positive):
-    graphs, labels = graphs_of(15)
-    named = [np.where(y, positive, negative).tolist() for y in labels]
-    model, again = fitted(graphs, named), fitted(graphs, labels)
-    np.testing.assert_array_equal(weights_of(model), weights_of(again))
-    assert model.classes_.tolist() == [negative, positive]
-    for mine, other in zip(model.predict(graphs), again.predict(graphs), strict=True):
-        np.testing.assert_array_equal(mine == positive, other)
-        assert set(mine.tolist()) <= {negative, positive}
-    assert model.score(graphs, named) == again.score(graphs, labels)
-
-
 def test_fitted_attributes_have_their_shapes_and_counts():
     graphs, labels = graphs_of(16)
     model = fitted(graphs, labels)

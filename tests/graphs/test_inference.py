@@ -171,15 +171,6 @@ def test_equal_nodes_tie_and_are_ordered_by_number(task):
     assert_allclose(found.scores, 0.25 + 15 * 0.5 / n, rtol=1e-12)
 
 
-def test_a_constant_on_all_nodes_moves_all_scores():
-    unary, edges, pair_weights = graph(1, n=10, n_edges=18)
-    here = rank(unary, edges, pair_weights)
-    there = rank(unary + 1024.0, edges, pair_weights)
-    assert_allclose(there.scores, here.scores + 1024.0, rtol=1e-12)
-    assert_array_equal(there.order, here.order)
-    assert_array_equal(there.blocks, here.blocks)
-
-
 @TASKS
 def test_a_repeated_edge_is_one_edge_with_both_weights(task):
     unary, edges, pair_weights = graph(2, n=8, n_edges=12)
@@ -191,23 +182,6 @@ def test_a_repeated_edge_is_one_edge_with_both_weights(task):
     assert found.value == pytest.approx(whole.value, rel=1e-12)
     assert_allclose(found.scores, whole.scores, rtol=1e-9)
     assert_allclose(found.edge_counts, np.tile(whole.edge_counts, 2), rtol=1e-9)
-
-
-@TASKS
-def test_nodes_may_be_numbered_in_any_way(task):
-    unary, edges, pair_weights = graph(3, n=9, n_edges=15)
-    labels = labels_of(3, 9)
-    renumbered = np.random.default_rng(0).permutation(9)  # old number of each new one
-    new_number = np.argsort(renumbered)
-    here = solve(task, (unary, edges, pair_weights), labels)
-    there = solve(
-        task,
-        (unary[renumbered], new_number[edges], pair_weights),
-        labels[renumbered],
-    )
-    assert there.value == pytest.approx(here.value, rel=1e-12)
-    assert_allclose(there.scores, here.scores[renumbered], rtol=1e-9)
-    assert_array_equal(renumbered[there.order], here.order)
 
 
 @TASKS

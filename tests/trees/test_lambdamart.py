@@ -1,7 +1,5 @@
 """LambdaMART ranks: every objective, weights, queries, constraints, contributions."""
 
-import copy
-import pickle
 from functools import partial
 
 import lightgbm
@@ -293,19 +291,6 @@ def test_some_queries_of_one_class_are_passed_over_with_a_warning():
     few = LambdaMART(n_estimators=5).fit(X[rest], y[rest], qid=qid[rest])
     assert roc_auc_score(y, model.decision_function(X)) > 0.8
     assert roc_auc_score(y, few.decision_function(X)) > 0.8
-
-
-def test_copies_of_a_model_score_alike():
-    X, y, _ = sample(0)
-    model = LambdaMART(n_estimators=5).fit(X, y)
-    scores = model.decision_function(X)
-    assert not any(isinstance(v, lightgbm.Booster) for v in vars(model).values())
-    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        np.testing.assert_array_equal(again.decision_function(X), scores)
-    assert not hasattr(clone(model), "model_text_")
-    # another fit uses its new trees
-    model.fit(X, ~y)
-    assert np.corrcoef(scores, model.decision_function(X))[0, 1] < 0
 
 
 def test_queries_and_weights_are_routed_through_cross_validation():

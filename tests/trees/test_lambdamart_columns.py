@@ -165,23 +165,6 @@ def test_categories_and_text_of_frames_are_encoded_and_remembered(kind):
     assert not hasattr(model, "categories_")
 
 
-def test_text_is_text_and_numbers_are_numbers():
-    X, y, _ = sample(0)
-    table = pd.DataFrame(X, columns=list("abcde"))
-    table["digits"] = np.where(X[:, 0] > 0, "1", "2")
-    table["objects"] = pd.Series(X[:, 1], dtype=object).where(X[:, 1] > -1, None)
-    table["mixed"] = pd.Series(["x", 3.5, None, "y"] * 100, dtype=object)
-    table["empty"] = pd.array([None] * 400, dtype="string")
-    model = few().fit(table, y)
-    places = {table.columns[place] for place in model.categorical_features_}
-    assert places == {"digits", "mixed", "empty"}
-    assert sorted(model.categories_[5]) == ["1", "2"]
-    assert set(model.categories_[7]) == {3.5, "x", "y"}
-    assert model.categories_[8] == []
-    with pytest.raises(ValueError, match="X holds text: column 'digits'"):
-        few(categorical_features=None).fit(table.assign(digits="a"), y)
-
-
 @pytest.mark.parametrize("kind", ["category", "String"])
 def test_contributions_carry_the_names_of_the_columns(kind):
     X, y = categorical()

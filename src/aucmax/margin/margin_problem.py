@@ -105,7 +105,7 @@ class Limits:
 
 
 class MarginObjective(RiskObjective):
-    """The risk of ``H @ weights`` over the `usable` hypotheses, which may grow."""
+    """The risk of ``H @ weights`` over the `usable` hypotheses."""
 
     def __init__(
         self, hypotheses: Hypotheses, risk: BoundRisk, usable: IntArray | None = None
