@@ -10,7 +10,6 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import joblib
 import numpy as np
@@ -18,7 +17,7 @@ import polars as pl
 import pytest
 
 import aucmax
-from aucmax import datasets, decisions, inference, inspection, metrics, risks
+from aucmax import decisions, inference, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
 from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
@@ -183,31 +182,6 @@ def rank_graphs(n):
     }
 
 
-def read_files(n):
-    r = Rows(n)
-    with TemporaryDirectory() as folder:
-        table, rows = Path(folder, "rows.csv"), Path(folder, "rows.txt")
-        frame = pl.DataFrame({"a": r.X[:, 0], "b": r.levels, "text": r.qid.astype(str)})
-        datasets.save_table(frame, table)
-        rows.write_text(
-            "".join(
-                f"{level} qid:{query} 1:{a!r} 3:{b!r}\n"
-                for level, query, a, b in zip(
-                    r.levels.tolist(),
-                    r.qid.tolist(),
-                    r.X[:, 0].tolist(),
-                    r.X[:, 1].tolist(),
-                    strict=True,
-                )
-            )
-        )
-        light = datasets.load_svmlight(rows)
-        return {
-            "load_svmlight": [light.X.toarray(), light.y, light.qid],
-            "load_table": datasets.load_table(table).to_dict(as_series=False),
-        }
-
-
 def inspect_models(n):
     r = Rows(n)
     table = pl.DataFrame({"a": r.X[:, 0], "kind": (r.X[:, 1] > 0).astype(str)})
@@ -235,7 +209,6 @@ GROUPS = {
         fit_margins,
         fit_trees,
         rank_graphs,
-        read_files,
         inspect_models,
     )
 }

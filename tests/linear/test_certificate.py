@@ -92,7 +92,7 @@ def many_wide_columns():
             {"callback": lambda progress: progress.n_iter == 2},
             "The callback stopped the fit",
         ),
-        ({"tol": 1e-15}, "Rounding keeps the gap from falling further"),
+        ({"C": 0.1, "tol": 1e-15}, "Rounding keeps the gap from falling further"),
     ],
 )
 def test_a_warning_says_what_ended_the_fit(options, why):

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from aucmax.inference import auc_interval
 from aucmax.metrics import partial_auc_score
 from aucmax.model_selection import compare_models
-from aucmax.model_selection.cross_validation import PlannedComparison
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal
 from aucmax.tables import encode_target
@@ -56,11 +55,9 @@ def test_results_print_as_sentences():
 
 @pytest.mark.parametrize(("limit", "share"), [(60.0, 30.0), (None, None)])
 def test_the_time_limit_of_auto_is_a_total_over_the_folds(limit, share):
-    target = encode_target(LABELS)
-    planned = PlannedComparison.of(
-        X, target, ["auto", "logistic"], Goal("auc"), n_folds=2, time_limit=limit
-    )
-    assert planned.models["auto"].estimator.time_limit == share
+    models = [("auto", {"models": ["logistic"]}), "logistic"]
+    comparison = compare_models(X, LABELS, models, n_folds=2, time_limit=limit)
+    assert comparison.last_fold.models["auto"].time_limit == share
 
 
 def test_without_a_baseline_nothing_is_said_of_tests():

@@ -138,7 +138,7 @@ def test_the_linear_model_is_trained_for_the_goal():
     X, y = rare(5, 900)
     for metric, expected in (("recall@fpr=0.05", "recall@fpr=0.05"), ("auc", None)):
         comparison = compare_models(X, y, ["linear"], n_folds=2, metric=metric)
-        assert comparison.last_fold.models["linear"].estimator_.metric == expected
+        assert comparison.last_fold.models["linear"][-1].metric == expected
     model = AutoRanker(metric="average_precision", models=["linear"], folds=2)
     model.fit(X, y)
     assert model.members_[0]["models"][0].metric == "average_precision"

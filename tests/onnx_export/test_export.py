@@ -18,7 +18,6 @@ from aucmax import (
     SoftRankBoost,
 )
 from aucmax.decisions.calibrated import along_knots
-from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import Forest, LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
 from aucmax.tables import TableEncoder
@@ -63,14 +62,11 @@ def test_lines_and_stumps_score_the_same(name):
     X, y = rows()
     labels = y + (X[:, 4] > 1) * y if name == "levels" else y
     model = LINEAR[name].fit(X, labels)
-    new, new_y = rows(1, 2000)
+    new, _ = rows(1, 2000)
     expected = model.decision_function(new)
     found = run(to_onnx(model), {"X": new})
     scale = np.abs(expected).max()
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
-    assert roc_auc_score(new_y, found) == pytest.approx(
-        roc_auc_score(new_y, expected), abs=1e-6
-    )
 
 
 def with_gaps(X, seed=2):
@@ -85,22 +81,20 @@ def test_trees_score_the_same_whatever_is_missing(objective, gaps):
     X, y = rows()
     train = with_gaps(X) if gaps == "everywhere" else X
     model = LambdaMART(objective, n_estimators=30).fit(train, y)
-    new, new_y = rows(1, 2000)
+    new, _ = rows(1, 2000)
     new = new if gaps == "none" else with_gaps(new)
     expected = model.decision_function(new)
     found = run(to_onnx(model), {"X": new})
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert roc_auc_score(new_y, found) == roc_auc_score(new_y, expected)
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("rest", [0, 1])
-def test_category_codes_go_where_they_went(gaps, rest):
+def test_category_codes_go_where_they_went(gaps):
     generator = np.random.default_rng(0)
     X = np.column_stack(
         [generator.integers(0, 40, 600), generator.normal(size=600)]
     ).astype(float)
-    y = ((X[:, 0] % 3 == rest) ^ (X[:, 1] > 1)).astype(int)
+    y = ((X[:, 0] % 3 == 0) ^ (X[:, 1] > 1)).astype(int)
     train = X.copy()
     if gaps:
         train[::9, 0] = np.nan
@@ -110,15 +104,6 @@ def test_category_codes_go_where_they_went(gaps, rest):
     new[: len(X), 0] = np.nan
     found = run(to_onnx(model), {"X": new})
     np.testing.assert_allclose(found, model.decision_function(new), atol=1e-12)
-
-
-def test_forests_of_lightgbm():
-    X, y = rows()
-    forest = LightGBMBaseline(
-        20, params={"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}
-    ).fit(X, y)
-    expected = forest.decision_function(X)
-    np.testing.assert_allclose(run(to_onnx(forest), {"X": X}), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("thresholds", ["random", "best"])
@@ -179,15 +164,12 @@ def test_tables_take_raw_cells(estimator, view):
     model = make_pipeline(TableEncoder(view=view), estimator).fit(frame, y)
     kinds = {column["kind"] for column in model[0].columns_}
     assert kinds == {"number", "category", "target mean"}
-    new, new_y = table(1)
+    new, _ = table(1)
     new[0, "kind"] = "never seen"
     new[1, "size"] = 1e305
     expected = model.decision_function(new)
     found = run(to_onnx(model), cells(new))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    assert roc_auc_score(new_y, found) == pytest.approx(
-        roc_auc_score(new_y, expected), abs=1e-6
-    )
 
 
 MEMBERS = [
@@ -199,17 +181,6 @@ MEMBERS = [
     ("forest", Forest(10)),
     ("pairs", LambdaMART("auc", n_estimators=20, categorical_features=[])),
 ]
-
-
-def test_booleans_are_words_in_lower_case():
-    rng = np.random.default_rng(0)
-    flag = rng.random(200) < 0.5
-    y = flag + rng.normal(size=200) > 0.5
-    frame = pl.DataFrame({"flag": flag})
-    model = make_pipeline(TableEncoder(), LogisticRegression()).fit(frame, y)
-    words = np.where(flag, "true", "false").astype(object)[:, None]
-    found = run(to_onnx(model), {"flag": words})
-    np.testing.assert_allclose(np.ravel(found), model.decision_function(frame))
 
 
 def equal_weights(ranked):

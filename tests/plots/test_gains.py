@@ -61,14 +61,7 @@ def test_weights_count_as_repetition(sample):
         )
 
 
-def test_an_estimator_is_drawn_by_its_scores(sample, scorer, ax):
-    labels, good, _ = sample
-    display = GainsDisplay.from_estimator(scorer, good[:, None], labels, ax=ax)
-    assert display.curves[0].name == "Scorer"
-    assert display.curves[0].found(10) == labels[np.argsort(-good)[:10]].sum()
-
-
-@pytest.mark.parametrize("opened", [0, 401, -3])
+@pytest.mark.parametrize("opened", [0, 401])
 def test_more_than_all_cannot_be_opened(sample, opened, ax):
     with pytest.raises(ValueError, match="at most 400"):
         GainsDisplay.from_predictions(*sample[:2], opened=opened, ax=ax)

@@ -50,20 +50,3 @@ def test_the_average_precision_of_ties_is_that_of_scikit_learn(ax):
         assert display.curves[0].average_precision == pytest.approx(expected)
         other = mean_average_precision(labels, scores, **options)
         assert other != pytest.approx(expected, abs=0.01)
-
-
-def test_long_lists_are_thinned(ax):
-    rng = np.random.default_rng(1)
-    labels = rng.random(30_000) < 0.3
-    scores = rng.normal(size=30_000) + labels
-    (curve,) = PrecisionRecallDisplay.from_predictions(labels, scores, ax=ax).curves
-    assert curve.recall.size <= 1000
-
-
-def test_an_estimator_is_drawn_by_its_scores(sample, scorer, ax):
-    labels, good, _ = sample
-    display = PrecisionRecallDisplay.from_estimator(
-        scorer, good[:, None], labels, ax=ax
-    )
-    average = display.curves[0].average_precision
-    assert average == pytest.approx(average_precision_score(labels, good))

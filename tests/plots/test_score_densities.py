@@ -29,15 +29,6 @@ def test_one_extreme_score_does_not_stretch_the_picture(ax):
     assert ax.get_xlim()[1] < 10
 
 
-def test_the_threshold_tells_what_is_above_it(sample, ax):
-    labels, good, _ = sample
-    display = ScoreDensityDisplay.from_predictions(labels, good, threshold=1.0, ax=ax)
-    found = (labels & (good > 1.0)).sum()
-    alarms = (~labels & (good > 1.0)).sum()
-    text = f"at 1: {found} found, {alarms} false alarms"
-    assert display.threshold_.get_label() == text
-
-
 def test_rows_at_the_threshold_are_not_above_it_as_in_an_operating_point(ax):
     labels, scores = np.array([0, 0, 0, 1, 1, 1]), np.array([1, 2, 3, 3, 3, 5])
     display = ScoreDensityDisplay.from_predictions(labels, scores, threshold=3, ax=ax)

@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -55,12 +54,6 @@ def test_colours_tell_the_direction(ax):
     assert legend == {"for large values": colours[0], "for small values": colours[1]}
 
 
-def test_one_direction_needs_no_legend(ax):
-    scorecard(Scorecard.from_features(["a", "b"], [0.5, 0.5], [0, 0], [1, 1]), ax=ax)
-    assert ax.get_legend() is None
-    assert tick_labels(ax) == ["a", "b"]
-
-
 def test_the_label_counts_what_is_left_out(ax):
     display = scorecard(CARD, max_rows=2, ax=ax)
     assert len(display.bars_) == 2
@@ -73,15 +66,6 @@ def test_hostile_names_are_drawn_unchanged(tmp_path, ax):
     display = scorecard(card, ax=ax)
     display.figure_.savefig(tmp_path / "card.png")
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_given_axes_leave_no_figure_behind(ax):
-    plt.switch_backend("agg")
-    scorecard(CARD, ax=ax)
-    assert plt.get_fignums() == []
-    scorecard(CARD)
-    assert len(plt.get_fignums()) == 1
-    plt.close("all")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import AUCSVC
-from aucmax.decisions import operating_point, reliability
+from aucmax.decisions import reliability
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.model_selection import AutoRanker, compare_models
 from aucmax.model_selection.goals import choose_goal
@@ -73,13 +73,6 @@ def test_rows_of_different_folds_do_not_tie(comparison, contents):
             np.testing.assert_array_equal(places, listed)
 
 
-def test_positives_found_at_the_top_are_the_operating_point(contents):
-    scores = next(iter(contents.rankings.values()))
-    point = operating_point(contents.labels, scores, alerts=40)
-    top = f"the {point.n_alerts} highest-scored of 400 cases finds {point.found} of "
-    assert top in contents.verdict
-
-
 def test_probabilities_are_learned_from_other_folds(comparison, contents):
     labels, chances = contents.probabilities
     scores = comparison.scores[comparison.best]
@@ -113,15 +106,6 @@ def test_probabilities_by_time_are_learned_from_earlier_folds():
     )
     assert early.size == 40
     np.testing.assert_array_equal(early, later)
-
-
-def test_tests_and_folds_are_those_of_the_comparison(comparison, contents):
-    results = {result.name: result for result in comparison.results}
-    for row in contents.models:
-        assert row.folds == results[row.name].folds
-        assert row.is_baseline == (row.name == "logistic")
-    tested = {(test.model, test.baseline) for test in contents.tests}
-    assert tested == {("svm", "logistic"), ("tree", "logistic")}
 
 
 def test_only_models_that_prove_something_have_a_certificate(contents):

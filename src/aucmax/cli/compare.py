@@ -270,34 +270,34 @@ def run_comparison(
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
-    from aucmax.model_selection.cross_validation import PlannedComparison
-    from aucmax.model_selection.goals import choose_goal
+    from aucmax.model_selection import compare_models
+    from aucmax.tables.folds import split_rows
 
-    models = task.models_for(data)
-    target = data.encode(models, task.positive)
-    test = None
-    if task.test is not None:
-        test = (task.test.rows, task.test.match(target.grading))
-    planned = PlannedComparison.of(
-        data.rows,
-        target,
-        models,
-        choose_goal(target, task.metric, **task.ranges),
-        test=test,
-        n_folds=task.n_folds,
-        random_state=task.seed,
-        time_limit=task.time_limit,
-    )
-    if "auto" in planned.models:
-        planned.models["auto"].estimator.set_params(models=task.candidates)
-    n_folds = planned.n_folds
-    where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
-    if task.test is not None:
+    names = task.models_for(data)
+    target = data.encode(names, task.positive)
+    candidates = {"models": task.candidates}
+    models = [("auto", candidates) if name == "auto" else name for name in names]
+    if task.test is None:
+        test, n_folds = None, len(split_rows(target, task.n_folds, task.seed))
+        where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
+    else:
+        test, n_folds = (task.test.rows, task.test.match(target.grading)), 1
         where = f"tested on {task.test.n_rows} other rows"
         title = f"Testing on {task.test.n_rows} rows"
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
-        comparison = planned.run(step)
+        comparison = compare_models(
+            data.rows,
+            target,
+            models,
+            test=test,
+            n_folds=task.n_folds,
+            metric=task.metric,
+            random_state=task.seed,
+            time_limit=task.time_limit,
+            progress=step,
+            **task.ranges,
+        )
     console.say(f"{data.describe(target)}, {where}")
     assert comparison.last_fold is not None
     encoder = comparison.last_fold.encoder

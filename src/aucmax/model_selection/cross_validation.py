@@ -38,11 +38,10 @@ References
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -63,7 +62,7 @@ from aucmax.model_selection.fold_estimates import (
     compare_folds,
     summarise_folds,
 )
-from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import (
     BASELINES,
     SURVIVAL_CANDIDATES,
@@ -217,153 +216,110 @@ def compare_models(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
     goal = choose_goal(target, metric, fpr_range, tpr_range)
-    planned = PlannedComparison.of(
-        X,
+    table = as_table(X)
+    check_rows(table, target)
+    if target.is_survival:
+        require_survival(models)
+    if test is not None:
+        scheme, (table, target, folds) = "test", _append_rows(table, target, *test)
+    else:
+        scheme = "groups" if target.groups is not None else "folds"
+        scheme = "times" if target.times is not None else scheme
+        folds = split_rows(target, n_folds, random_state)
+
+    def make(name: str, parameters: Mapping[str, Any] | None = None) -> TableCandidate:
+        other = None if target.is_graded else goal.other_metric
+        candidate = named_candidate(
+            name, ranges=goal.ranges, metric=other, parameters=parameters
+        )
+        if name != "auto":
+            return candidate
+        limit = None if time_limit is None else time_limit / len(folds)
+        candidate.estimator.set_params(time_limit=limit)
+        return aim_auto(candidate, goal.metric, target)
+
+    candidates = {
+        name: for_frame(candidate, X)
+        for name, candidate in name_candidates(models, make).items()
+    }
+    baselines = _choose_baselines(baselines, candidates)
+    notices = dict.fromkeys(check_table(table, target, folds))
+    if not isinstance(y, Target):
+        share = target.n_positive / target.labels.size
+        notes = positive_class_notes(target.grading.positive, share, pos_label)
+        notices = {TableNotice("positive class", n): None for n in notes} | notices
+    folded = FoldedTable(table, target, folds)
+    scored = []
+    for k, (_, tested) in enumerate(folds):
+        # by default a fold has a share of the rows that are one list
+        is_part = scheme != "test" and target.queries is None
+        share = tested.size / target.labels.size if is_part else 1.0
+        fold = FoldScores(tested, target.take(tested), replace(goal, share=share))
+        scored.append(fold)
+        last = FittedFold({}, folded.encoder(k), table[tested], fold.target)
+        for name, candidate in candidates.items():
+            with _warnings_to(notices, name):
+                estimator, scores, seconds = folded.fit_and_score(candidate, k)
+                fold.add(name, scores, seconds)
+                last.models[name] = fitted_model(
+                    last.encoder, candidate.view, estimator
+                )
+            if progress is not None:
+                where = "" if scheme == "test" else f"fold {k + 1}/{len(folds)} "
+                progress(f"{where}{name} {_outcome(fold, name)}")
+        folded.forget(k)
+    return _summarise(
+        scored,
+        baselines,
         target,
-        models,
-        goal,
-        test=test,
-        baselines=baselines,
-        n_folds=n_folds,
+        scheme=scheme,
+        goal=goal,
+        notices=tuple(notices),
+        last_fold=last,
         random_state=random_state,
-        time_limit=time_limit,
+        fingerprint=digest_table(table, target),
     )
-    comparison = planned.run(progress)
-    if isinstance(y, Target):
-        return comparison
-    share = target.n_positive / target.labels.size
-    notes = positive_class_notes(target.grading.positive, share, pos_label)
-    notices = [TableNotice("positive class", note) for note in notes]
-    return replace(comparison, notices=(*notices, *comparison.notices))
 
 
-@dataclass(frozen=True)
-class PlannedComparison:
-    """Models, rows and folds of a comparison before it runs."""
+def _summarise(
+    folds: Sequence[FoldScores],
+    baselines: Sequence[str],
+    target: Target,
+    **facts: Any,
+) -> Comparison:
+    """Measure and test the models on the rows of all folds, in their order."""
+    results = [
+        summarise_folds(folds, name, name in baselines) for name in folds[0].scores
+    ]
+    sound = [result for result in results if result.problem is None]
+    ranked = [result.name for result in sound]
+    tests = adjusted_tests(
+        VersusBaseline(name, baseline, *compare_folds(folds, name, baseline))
+        for name in ranked
+        for baseline in baselines
+        if baseline in ranked and baseline != name
+    )
+    rows = np.concatenate([fold.rows for fold in folds])
+    order = np.argsort(rows)
 
-    models: Models  # unfitted, by their names
-    baselines: list[str]
-    splits: "Splits"
-    goal: Goal
-    random_state: int
+    def in_order(parts: Iterable[Any]) -> Any:
+        return np.concatenate([*parts])[order]
 
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        target: Target,
-        models: Sequence[Any],
-        goal: Goal,
-        *,
-        test: tuple[Any, Any] | None = None,
-        baselines: Sequence[str] | None = None,
-        n_folds: int | None = None,
-        random_state: int = 0,
-        time_limit: float | None = 60.0,
-    ) -> Self:
-        """Split the rows, and make the models; see :func:`compare_models`."""
-        if target.is_survival:
-            require_survival(models)
-        metric = None if target.is_graded else goal.other_metric
-        make = partial(named_candidate, ranges=goal.ranges, metric=metric)
-        named = name_candidates(models, make)
-        named = {name: for_frame(model, X) for name, model in named.items()}
-        table = as_table(X)
-        check_rows(table, target)
-        if test is None:
-            splits = Splits.of_folds(table, target, n_folds, random_state)
-        else:
-            splits = Splits.of_two_tables(table, target, *test)
-        if any(isinstance(model, str) and model == "auto" for model in models):
-            share = None if time_limit is None else time_limit / len(splits.folds)
-            named["auto"].estimator.set_params(time_limit=share)
-            named["auto"] = aim_auto(named["auto"], goal.metric, target)
-        baselines = _choose_baselines(baselines, named)
-        return cls(named, baselines, splits, goal, random_state)
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds; 1 if there are test rows."""
-        return len(self.splits.folds)
-
-    def run(self, progress: Callable[[str], None] | None = None) -> Comparison:
-        """Fit all models to all folds; call `progress` with a line after each fit."""
-        splits = self.splits
-        notices = dict.fromkeys(splits.check())
-        folded = FoldedTable(splits.table, splits.target, splits.folds)
-        folds: list[FoldScores] = []
-        for k, (_, tested) in enumerate(splits.folds):
-            goal = self.goal
-            if splits.scheme != "test" and splits.target.queries is None:
-                goal = replace(goal, share=tested.size / splits.target.labels.size)
-            fold = FoldScores(tested, splits.target.take(tested), goal)
-            folds.append(fold)
-            encoder = folded.encoder(k)
-            last = FittedFold({}, encoder, splits.table[tested], fold.target)
-            for name, model in self.models.items():
-                with _warnings_to(notices, name):
-                    scored = folded.fit_and_score(model, k)
-                    fold.add(name, scored.scores, scored.seconds)
-                    last.models[name] = fitted_model(
-                        encoder, model.view, scored.estimator
-                    )
-                if progress is not None:
-                    is_test = splits.scheme == "test"
-                    where = "" if is_test else f"fold {k + 1}/{self.n_folds} "
-                    progress(f"{where}{name} {_outcome(fold, name)}")
-            folded.forget(k)
-        fingerprint = digest_table(splits.table, splits.target)
-        return self._sum_up(folds, tuple(notices), last, fingerprint)
-
-    def _sum_up(
-        self,
-        folds: Sequence[FoldScores],
-        notices: tuple[TableNotice, ...],
-        last: FittedFold,
-        fingerprint: str,
-    ) -> Comparison:
-        results = [
-            summarise_folds(folds, name, name in self.baselines)
-            for name in folds[0].scores
-        ]
-        sound = [result for result in results if result.problem is None]
-        ranked = [result.name for result in sound]
-        tests = adjusted_tests(
-            VersusBaseline(name, baseline, *compare_folds(folds, name, baseline))
+    return Comparison(
+        results=tuple(results),
+        tests=tests,
+        best=max(sound, key=lambda result: result.main).name if sound else None,
+        target=target.take(rows[order]),
+        unit=folds[0].unit,
+        positions={
+            name: in_order(f.target.positions(f.scores[name]) for f in folds)
             for name in ranked
-            for baseline in self.baselines
-            if baseline in ranked and baseline != name
-        )
-        rows = np.concatenate([fold.rows for fold in folds])
-        order = np.argsort(rows)
-        best = max(sound, key=lambda result: result.main).name if sound else None
-        return Comparison(
-            results=tuple(results),
-            tests=tests,
-            best=best,
-            target=self.splits.target.take(rows[order]),
-            unit=folds[0].unit,
-            positions={
-                name: np.concatenate(
-                    [f.target.positions(f.scores[name]) for f in folds]
-                )[order]
-                for name in ranked
-            },
-            scores={
-                name: np.concatenate([fold.scores[name] for fold in folds])[order]
-                for name in ranked
-            },
-            fold_numbers=np.repeat(
-                np.arange(len(folds)), [fold.rows.size for fold in folds]
-            )[order],
-            n_folds=len(folds),
-            scheme=self.splits.scheme,
-            goal=self.goal,
-            notices=notices,
-            last_fold=last,
-            random_state=self.random_state,
-            fingerprint=fingerprint,
-        )
+        },
+        scores={name: in_order(f.scores[name] for f in folds) for name in ranked},
+        fold_numbers=in_order(np.full(f.rows.size, k) for k, f in enumerate(folds)),
+        n_folds=len(folds),
+        **facts,
+    )
 
 
 def _outcome(fold: FoldScores, name: str) -> str:
@@ -399,57 +355,30 @@ def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
             notices[TableNotice("model", text)] = None
 
 
-@dataclass(frozen=True)
-class Splits:
-    """A table with its target, and the numbers of training and test rows per fold."""
-
-    table: Any
-    target: Target
-    folds: Folds
-    scheme: str  # "folds", "groups", "times" or "test"
-
-    @classmethod
-    def of_folds(
-        cls, table: Any, target: Target, n_folds: int | None, random_state: int
-    ) -> Self:
-        """Split the rows of one table."""
-        folds = split_rows(target, n_folds, random_state)
-        by = {"times": target.times, "groups": target.groups}
-        scheme = next((n for n, v in by.items() if v is not None), "folds")
-        return cls(table, target, folds, scheme)
-
-    @classmethod
-    def of_two_tables(cls, table: Any, target: Target, X: Any, y: Any) -> Self:
-        """Train on all rows of the first table, and test on those of the second."""
-        other = y
-        if not isinstance(y, Target):
-            other = match_target(y, target.grading, name="the target of the test rows")
-        if (target.queries is None) != (other.queries is None):
-            raise ValueError(
-                "training and test rows must both have queries, or neither of them."
-            )
-        is_binary = other.queries is None and not other.is_survival
-        if is_binary and min(other.n_positive, other.n_negative) < 2:
-            raise ValueError(
-                f"{other.n_positive} of {other.labels.size} test rows are positive; at "
-                "least two rows of either class are needed to test models."
-            )
-        rows = np.arange(target.labels.size + other.labels.size, dtype=np.intp)
-        fold = (rows[: target.labels.size], rows[target.labels.size :])
-        both = _stacked(table, as_table(X))
-        return cls(both, target.followed_by(other), [fold], "test")
-
-    def check(self) -> list[TableNotice]:
-        """Find probable leaks, identifiers and copies of rows."""
-        return check_table(self.table, self.target, self.folds)
-
-
-def find_notices(X: Any, target: Target) -> list[TableNotice]:
-    """Find probable leaks and identifiers; none if the rows allow no folds."""
-    try:
-        return Splits.of_folds(as_table(X), target, None, 0).check()
-    except ValueError:
-        return []
+def _append_rows(
+    table: Any, target: Target, X: Any, y: Any
+) -> tuple[Any, Target, Folds]:
+    """Append test rows; return all rows, and the fold that separates them again."""
+    other = y
+    if not isinstance(y, Target):
+        other = match_target(y, target.grading, name="the target of the test rows")
+    if (target.queries is None) != (other.queries is None):
+        raise ValueError(
+            "training and test rows must both have queries, or neither of them."
+        )
+    is_binary = other.queries is None and not other.is_survival
+    if is_binary and min(other.n_positive, other.n_negative) < 2:
+        raise ValueError(
+            f"{other.n_positive} of {other.labels.size} test rows are positive; at "
+            "least two rows of either class are needed to test models."
+        )
+    rows = np.arange(target.labels.size + other.labels.size, dtype=np.intp)
+    train, tested = np.split(rows, [target.labels.size])
+    return (
+        _stacked(table, as_table(X)),
+        target.followed_by(other),
+        [(train, tested)],
+    )
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -123,14 +123,14 @@ def _add_combination(graph: OnnxGraph, model: AutoRanker) -> str:
                 matrices[view] = add_table(graph, encoder, view, array)
             scores = _add_scores(graph, matrices[view], one)
             logits = add_knots(graph, scores, member["scales"][k])
-            weight = graph.number(member["weight"] / len(model.encoders_))
+            weight = member["weight"] / len(model.encoders_)
             parts.append(graph.add("Mul", logits, weight))
-    return graph.add("Sub", graph.add("Sum", *parts), graph.number(model.threshold_))
+    return graph.add("Sub", graph.add("Sum", *parts), model.threshold_)
 
 
 def _add_level_scores(graph: OnnxGraph, matrix: str, model: LevelSumRanker) -> str:
     parts = [
-        graph.add("Mul", _add_scores(graph, matrix, part), graph.number(level))
+        graph.add("Mul", _add_scores(graph, matrix, part), level)
         for level, part in zip(
             model.levels_[model.levels_ > 0], model.estimators_, strict=True
         )
@@ -144,16 +144,16 @@ def _add_hypotheses(graph: OnnxGraph, matrix: str, model: Any) -> str:
         line = ensemble.linear_form(threshold)
         weights, offset = line["coef_"][0], float(line["intercept_"][0])
         return add_product(graph, matrix, weights, offset)
-    columns = graph.constant(np.asarray(ensemble.columns, dtype=np.int64))
+    columns = np.asarray(ensemble.columns, dtype=np.int64)
     values = graph.add("Gather", matrix, columns, axis=1)
-    is_above = graph.add("Greater", values, graph.constant(ensemble.thresholds))
-    signs = graph.add("Where", is_above, graph.number(1.0), graph.number(-1.0))
+    is_above = graph.add("Greater", values, ensemble.thresholds)
+    signs = graph.add("Where", is_above, 1.0, -1.0)
     return add_product(graph, signs, ensemble.weights, -threshold)
 
 
 def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     scores = add_trees(graph, matrix, model.model_text_)
-    offset = graph.number(getattr(model, "threshold_", 0.0))
+    offset = getattr(model, "threshold_", 0.0)
     return graph.add("Sub", scores, offset)
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
 TREES = "ai.onnx.ml"  # the domain of trees and dictionaries
@@ -35,43 +34,46 @@ class OnnxGraph:
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
         return name
 
-    def constant(self, values: ArrayLike) -> str:
-        """Add a constant; numbers are double unless they are integers."""
+    def _constant(self, values: float | np.ndarray) -> str:
         name = f"constant {len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(np.asarray(values), name))
+        if not isinstance(values, np.ndarray):
+            values = np.array([float(values)])
+        self._constants.append(numpy_helper.from_array(values, name))
         return name
 
-    def number(self, value: float) -> str:
-        """Add one number as a constant."""
-        return self.constant(np.array([float(value)]))
+    def add(
+        self,
+        operator: str,
+        *inputs: str | float | np.ndarray,
+        domain: str = "",
+        **options: Any,
+    ) -> str:
+        """Add a node; return the name of its first output.
 
-    def add(self, operator: str, *inputs: str, domain: str = "", **options: Any) -> str:
-        """Add a node; return the name of its first output."""
+        An input is the name of a value, or a constant: a number or an array.
+        """
+        names = [one if isinstance(one, str) else self._constant(one) for one in inputs]
         name = f"value {len(self._nodes)}"
         outputs = [name, *[f"{name}, counts"] * (operator == "StringSplit")]
         self._nodes.append(
-            helper.make_node(operator, inputs, outputs, domain=domain, **options)
+            helper.make_node(operator, names, outputs, domain=domain, **options)
         )
         return name
 
     def clipped(self, values: str, low: float, high: float) -> str:
         """Clip numbers; NaN stays."""
-        lower, upper = self.number(low), self.number(high)
-        below, above = (
-            self.add("Less", values, lower),
-            self.add("Greater", values, upper),
-        )
-        return self.add("Where", above, upper, self.add("Where", below, lower, values))
+        below, above = self.add("Less", values, low), self.add("Greater", values, high)
+        return self.add("Where", above, high, self.add("Where", below, low, values))
 
     def model(self, **columns: str | None) -> onnx.ModelProto:
         """Return the graph with these columns as outputs, one number per row."""
-        axis = self.constant(np.array([1]))
         outputs = []
         for name, column in columns.items():
             if column is not None:
                 for rows in self.unscored:
-                    column = self.add("Where", rows, self.number(np.nan), column)
-                self._nodes.append(helper.make_node("Squeeze", [column, axis], [name]))
+                    column = self.add("Where", rows, np.nan, column)
+                row = self.add("Squeeze", column, np.array([1]))
+                self._nodes.append(helper.make_node("Identity", [row], [name]))
                 kind = TensorProto.DOUBLE
                 outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))
         graph = helper.make_graph(

@@ -30,7 +30,7 @@ def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
     """Add the trees of a checked LightGBM text; return the sums of their leaves."""
     _, *blocks = model_text.split("\nTree=")
     if not blocks:
-        ones = graph.add("ReduceMax", matrix, graph.constant(np.array([1])))
+        ones = graph.add("ReduceMax", matrix, np.array([1]))
         return graph.add("Sub", ones, ones)
     columns: dict[str, Any] = defaultdict(list)  # of all splits and leaves, by name
     for block in blocks:
@@ -68,7 +68,7 @@ def add_forest(graph: OnnxGraph, matrix: str, model: Forest) -> str:
     columns["nodes_splits"] = np.append(model.thresholds_, new)
     columns["leaf_weights"] = model.shares_[-1 - children[is_leaf]] / roots.size
     shares = _add_ensemble(graph, rows, columns)
-    return graph.add("Sub", shares, graph.number(0.5))
+    return graph.add("Sub", shares, 0.5)
 
 
 def add_steps(graph: OnnxGraph, values: str, steps: Any) -> str:

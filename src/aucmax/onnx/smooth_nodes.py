@@ -16,9 +16,9 @@ def add_product(
     graph: OnnxGraph, matrix: str, weights: NDArray[np.float64], offset: float = 0.0
 ) -> str:
     """Add the product of a matrix and weights, and an offset."""
-    column = graph.constant(np.asarray(weights, dtype=np.float64)[:, None])
+    column = np.asarray(weights, dtype=np.float64)[:, None]
     product = graph.add("MatMul", matrix, column)
-    return graph.add("Add", product, graph.number(offset))
+    return graph.add("Add", product, offset)
 
 
 def add_kernel(graph: OnnxGraph, matrix: str, model: KernelLogistic) -> str:
@@ -26,13 +26,12 @@ def add_kernel(graph: OnnxGraph, matrix: str, model: KernelLogistic) -> str:
     landmarks = model.landmarks_
     if not isinstance(landmarks, np.ndarray):
         landmarks = landmarks.toarray()
-    axis = graph.constant(np.array([1]))
-    own = graph.add("ReduceSumSquare", matrix, axis)
-    products = graph.add("MatMul", matrix, graph.constant(-2.0 * landmarks.T))
-    of_landmarks = graph.constant(np.square(landmarks).sum(axis=1)[None, :])
+    own = graph.add("ReduceSumSquare", matrix, np.array([1]))
+    products = graph.add("MatMul", matrix, -2.0 * landmarks.T)
+    of_landmarks = np.square(landmarks).sum(axis=1)[None, :]
     distances = graph.add("Sum", own, products, of_landmarks)
-    distances = graph.add("Max", distances, graph.number(0.0))
-    kernel = graph.add("Exp", graph.add("Mul", distances, graph.number(-model.gamma_)))
+    distances = graph.add("Max", distances, 0.0)
+    kernel = graph.add("Exp", graph.add("Mul", distances, -model.gamma_))
     return add_product(graph, kernel, model.weights_)
 
 
@@ -44,12 +43,11 @@ def add_curves(graph: OnnxGraph, matrix: str, model: AdditiveLogistic) -> str:
         return scores
     lower, widths = model.knots_[bent, :-1], np.diff(model.knots_[bent], axis=1)
     slopes = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0.0)
-    places = graph.constant(np.repeat(bent, lower.shape[1]))
+    places = np.repeat(bent, lower.shape[1])
     values = graph.add("Gather", matrix, places, axis=1)
-    ramps = graph.add("Sub", values, graph.constant(lower.reshape(1, -1)))
-    ramps = graph.add("Mul", ramps, graph.constant(slopes.reshape(1, -1)))
-    ends = (graph.constant(np.array(end)) for end in (0.0, 1.0))
-    ramps = graph.add("Clip", ramps, *ends)
+    ramps = graph.add("Sub", values, lower.reshape(1, -1))
+    ramps = graph.add("Mul", ramps, slopes.reshape(1, -1))
+    ramps = graph.add("Clip", ramps, np.array(0.0), np.array(1.0))
     rest = add_product(graph, ramps, model.weights_[bent, 1:].ravel())
     return graph.add("Add", scores, rest)
 
@@ -58,15 +56,15 @@ def add_knots(graph: OnnxGraph, scores: str, knots: Knots) -> str:
     """Add a rising line through knots, with the mean slope beyond the ends."""
     known, heights = knots
     if known.size == 1:
-        zeros = graph.add("Mul", scores, graph.number(0.0))
-        return graph.add("Add", zeros, graph.number(heights[0]))
+        zeros = graph.add("Mul", scores, 0.0)
+        return graph.add("Add", zeros, heights[0])
     mean = (heights[-1] - heights[0]) / (known[-1] - known[0])
     starts = np.concatenate([known[:1], known])
     levels = np.concatenate([heights[:1], heights])
     slopes = np.concatenate([[mean], np.diff(heights) / np.diff(known), [mean]])
     pieces = add_steps(graph, scores, known)
     start, level, slope = (
-        graph.add("Gather", graph.constant(values), pieces, axis=0)
+        graph.add("Gather", values, pieces, axis=0)
         for values in (starts, levels, slopes)
     )
     rise = graph.add("Mul", graph.add("Sub", scores, start), slope)
@@ -76,12 +74,11 @@ def add_knots(graph: OnnxGraph, scores: str, knots: Knots) -> str:
 def add_probability(graph: OnnxGraph, scores: str, knots: Knots) -> str:
     """Add the probability of a score, as in ``aucmax/_core/calibrated.py``."""
     log_odds = add_knots(graph, scores, knots)
-    ends = (graph.constant(np.array(end)) for end in LOGISTIC_BETWEEN)
+    ends = (np.array(end) for end in LOGISTIC_BETWEEN)
     within = graph.add("Clip", log_odds, *ends)
     beyond = graph.add("Abs", graph.add("Sub", log_odds, within))
-    one = graph.number(1.0)
-    odds = graph.add("Add", graph.add("Exp", graph.add("Abs", within)), one)
-    rest = graph.add("Mul", odds, graph.add("Add", beyond, one))
-    rest = graph.add("Div", one, rest)
-    is_high = graph.add("Greater", log_odds, graph.number(0.0))
-    return graph.add("Where", is_high, graph.add("Sub", one, rest), rest)
+    odds = graph.add("Add", graph.add("Exp", graph.add("Abs", within)), 1.0)
+    rest = graph.add("Mul", odds, graph.add("Add", beyond, 1.0))
+    rest = graph.add("Div", 1.0, rest)
+    is_high = graph.add("Greater", log_odds, 0.0)
+    return graph.add("Where", is_high, graph.add("Sub", 1.0, rest), rest)

@@ -46,7 +46,7 @@ def add_table(
             cells = cells if kind == "number" else _in_one_spelling(graph, cells)
         else:
             place = encoder.feature_names_in_.tolist().index(name)
-            cells = graph.add("Gather", array, graph.constant([place]), axis=1)
+            cells = graph.add("Gather", array, np.array([place]), axis=1)
         blocks += _ADD[kind, view](graph, cells, column)
     return graph.add("Concat", *blocks, axis=1)
 
@@ -59,20 +59,20 @@ def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]
     is_missing = graph.add("IsNaN", cells)
     blocks = []
     if column["deviation"] > 0:
-        filled = graph.add("Where", is_missing, graph.number(column["center"]), cells)
-        halves = graph.add("Mul", filled, graph.number(0.5))
-        shifted = graph.add("Sub", halves, graph.number(column["center"] / 2))
-        ratio = graph.add("Div", shifted, graph.number(column["half_spread"]))
+        filled = graph.add("Where", is_missing, column["center"], cells)
+        halves = graph.add("Mul", filled, 0.5)
+        shifted = graph.add("Sub", halves, column["center"] / 2)
+        ratio = graph.add("Div", shifted, column["half_spread"])
         ratio = graph.clipped(ratio, -LARGEST, LARGEST)
         size = graph.add("Abs", ratio)
-        order = graph.add("Log", graph.add("Div", size, graph.number(KNEE)))
-        height = graph.add("Add", order, graph.number(1.0))
-        height = graph.add("Mul", height, graph.number(KNEE))
+        order = graph.add("Log", graph.add("Div", size, KNEE))
+        height = graph.add("Add", order, 1.0)
+        height = graph.add("Mul", height, KNEE)
         far = graph.add("Mul", graph.add("Sign", ratio), height)
-        is_far = graph.add("Greater", size, graph.number(KNEE))
+        is_far = graph.add("Greater", size, KNEE)
         squashed = graph.add("Where", is_far, far, ratio)
-        centered = graph.add("Sub", squashed, graph.number(column["mean"]))
-        blocks.append(graph.add("Div", centered, graph.number(column["deviation"])))
+        centered = graph.add("Sub", squashed, column["mean"])
+        blocks.append(graph.add("Div", centered, column["deviation"]))
     if column["has_missing"]:
         blocks.append(graph.add("Cast", is_missing, to=onnx.TensorProto.DOUBLE))
     return blocks
@@ -80,14 +80,14 @@ def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]
 
 def _number_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     factor = np.ldexp(1.0, -binary_exponent(column["half_spread"]))
-    values = graph.add("Mul", cells, graph.number(factor))
+    values = graph.add("Mul", cells, factor)
     return [graph.clipped(values, -LARGEST, LARGEST)]
 
 
 def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     n_words = len(column["categories"]) + column["has_other"]
     width = n_words + column["has_missing"]
-    places = graph.constant(np.arange(width, dtype=np.int64)[None, :])
+    places = np.arange(width, dtype=np.int64)[None, :]
     words, learned = _spellings(column)
     codes = _numbered(graph, cells, words, learned.codes(words))
     is_at = graph.add("Equal", codes, places)
@@ -98,7 +98,7 @@ def _looked_up(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     words, learned = _spellings(column)
     (numbers,) = learned.trees(words)
     places = _numbered(graph, cells, words, np.arange(len(words)))
-    return [graph.add("Gather", graph.constant(numbers), places, axis=0)]
+    return [graph.add("Gather", numbers, places, axis=0)]
 
 
 def _spellings(column: Column) -> tuple[pl.Series, Any]:
@@ -131,12 +131,12 @@ def _in_one_spelling(graph: OnnxGraph, cells: str) -> str:
     if cells in graph.words:
         return graph.words[cells]
     # StringSplit returns no column if no row has a word, so one more row has
-    row = graph.constant(np.array([["-"]], dtype=object))
+    row = np.array([["-"]], dtype=object)
     padded = graph.add("Concat", cells, row, axis=0)
     bare = _first_part(graph, padded, delimiter="", maxsplit=0)
     digits = _first_part(graph, bare, delimiter=".")
     is_whole = graph.add("RegexFullMatch", bare, pattern=r"[+-]?[0-9]+\.0+")
-    ends = (graph.constant(np.array([end])) for end in (0, -1, 0))
+    ends = (np.array([end]) for end in (0, -1, 0))
     words = graph.add("Slice", graph.add("Where", is_whole, digits, bare), *ends)
     pattern = f"(?s){_SPACE}.*|.*{_SPACE}"
     graph.unscored.append(graph.add("RegexFullMatch", words, pattern=pattern))
@@ -146,7 +146,7 @@ def _in_one_spelling(graph: OnnxGraph, cells: str) -> str:
 
 def _first_part(graph: OnnxGraph, cells: str, **options: Any) -> str:
     parts = graph.add("StringSplit", cells, **options)
-    return graph.add("Gather", parts, graph.constant(np.array(0)), axis=-1)
+    return graph.add("Gather", parts, np.array(0), axis=-1)
 
 
 _ADD = {

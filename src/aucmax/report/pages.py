@@ -15,7 +15,6 @@ from aucmax._version import __version__
 from aucmax.decisions import GroupComparison, compare_groups
 from aucmax.inference.results import p_value_text
 from aucmax.model_selection.comparison import Comparison, ModelResult
-from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.models import trained_ranges
@@ -31,8 +30,9 @@ from aucmax.report.insights import (
     survival_of_model,
 )
 from aucmax.report.review import describe_top
-from aucmax.tables import Target, encode_target
+from aucmax.tables import TableNotice, Target, check_table, encode_target
 from aucmax.tables.cross_fit import score_rows
+from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.target_encoding import match_target
 
@@ -338,7 +338,7 @@ def report_model(
         survival=survival_of_model(model, X, target, name, scores),
         importance=importance_of(model, X, target, goal, "of these rows"),
         **combination_of(model),
-        notices=[*notices, *doubts, *map(str, find_notices(table, target))],
+        notices=[*notices, *doubts, *map(str, _find_notices(table, target))],
         certificates=list(certificates_of({name: model})),
         reproduction={
             **(reproduction or {}),
@@ -447,3 +447,11 @@ def _listed(names: list[str]) -> str:
     if len(names) > _MAX_NAMES:
         names = [*names[: _MAX_NAMES - 1], f"{len(names) - _MAX_NAMES + 1} others"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _find_notices(table: Any, target: Target) -> list[TableNotice]:
+    """Find probable leaks and identifiers; none if the rows allow no folds."""
+    try:
+        return check_table(table, target, split_rows(target, None, 0))
+    except ValueError:
+        return []

@@ -6,7 +6,6 @@ from sklearn.base import BaseEstimator
 from aucmax._core.parameters import check_positive
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.bound_hinge import BoundHinge
-from aucmax.risks.per_query import BoundPerQuery
 
 _ALL = RankBox.of((0.0, 1.0), (0.0, 1.0))
 
@@ -56,10 +55,9 @@ class PairHinge(BaseEstimator):
         labels: ArrayLike,
         sample_weight: ArrayLike | None = None,
         queries: ArrayLike | None = None,
-    ) -> "BoundHinge | BoundPerQuery":
+    ) -> BoundHinge:
         """Return the risk of these rows: see :meth:`Risk.bind`."""
         check_positive("margin", self.margin)
-        margin = self.margin
-        if queries is None:
-            return BoundHinge(self, _ALL, labels, sample_weight, margin=margin)
-        return BoundPerQuery(self, _ALL, labels, sample_weight, queries, margin=margin)
+        return BoundHinge(
+            self, _ALL, labels, sample_weight, queries, margin=self.margin
+        )

@@ -8,8 +8,8 @@ import numpy as np
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs.class_rows import split_classes
-from aucmax.risks._pairs.forms import beside
 from aucmax.risks._pairs.margin_rows import BoundMargin, MarginRisk, checked_nu
+from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks._pairs.sorted_pairs import (
     Ramp,
     SortedPairs,
@@ -73,7 +73,7 @@ class BoundPairMargin(BoundMargin):
 
         def at_even_weight(columns: Any) -> FloatArray:
             # the threshold follows the scores, so that the shares add up to nu
-            wide = form(beside(columns, is_negative))
+            wide = form(append_column(columns, is_negative))
             pulls, stiffness = wide[:-1, -1], wide[-1, -1]
             hessian: FloatArray = wide[:-1, :-1]
             if stiffness > 0.0:

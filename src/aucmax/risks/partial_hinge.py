@@ -12,7 +12,6 @@ from aucmax._core.parameters import check_range
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.bound_hinge import BoundHinge
-from aucmax.risks.per_query import BoundPerQuery
 
 _MAX_SHORTFALL = 1e-9  # of a row, by which a rounded range may miss it
 
@@ -99,15 +98,12 @@ class PartialHinge(BaseEstimator):
         labels: ArrayLike,
         sample_weight: ArrayLike | None = None,
         queries: ArrayLike | None = None,
-    ) -> BoundHinge | BoundPerQuery:
+    ) -> BoundHinge:
         """Return the risk of these rows: see :meth:`Risk.bind`.
 
         A range that covers less than one row of a query uses part of its first row.
         """
-        box = self.rank_box()
-        if queries is None:
-            return BoundHinge(self, box, labels, sample_weight)
-        return BoundPerQuery(self, box, labels, sample_weight, queries)
+        return BoundHinge(self, self.rank_box(), labels, sample_weight, queries)
 
     def rank_box(self) -> RankBox:
         """Return the ranges as shares of ranks; raise if a parameter is invalid."""

@@ -12,7 +12,7 @@ from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import SparseRegularizer, WeightPenalty
-from aucmax.risks._pairs.forms import beside
+from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import Support
 from aucmax.solvers import risk_objective
 from aucmax.solvers.cuts import Cuts
@@ -232,7 +232,7 @@ class _Model:
             return _Step(which, weights, np.zeros_like(point.scores), 0.0)
         columns = objective.columns(which)
         form = objective.risk.curvature(point.scores, width)
-        curved = objective.C * form(beside(columns, point.scores + self._lift))
+        curved = objective.C * form(append_column(columns, point.scores + self._lift))
         hessian = curved[:-1, :-1] / narrowing
         here = slope[which] + (1.0 / narrowing - 1.0) * curved[:-1, -1]
         n = which.size

@@ -7,8 +7,8 @@ import numpy as np
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._pairs import hinge_kernels
-from aucmax.risks._pairs.forms import gram
+from aucmax.risks._pairs.pair_laplacians import gram
+from aucmax.risks._pairs.selection_kernels import split_cell
 
 
 class ClassMembers(NamedTuple):
@@ -96,7 +96,7 @@ _MAX_STEPS = 60  # to a threshold, by halves in the worst case
 _MAX_AMOUNT_ERROR = 1e-9  # in units of the amount
 
 
-class Cut(NamedTuple):
+class TopThreshold(NamedTuple):
     """Where a class is cut: rows above the threshold count, of those at it a share."""
 
     threshold: float
@@ -107,21 +107,6 @@ class Cut(NamedTuple):
         shares = (values > self.threshold).astype(np.float64)
         shares[values == self.threshold] = self.share
         return shares
-
-
-def first_rows(own: ClassRows, share: float) -> ClassRows:
-    """Return the rows up to a share of the weight; ties at the end share equally."""
-    if share >= 1.0:
-        return own
-    keys = own.keys
-    cut = highest(keys, own.weights, share * own.total_weight)
-    inside = own.at(np.flatnonzero(keys >= cut.threshold))
-    if cut.share == 1.0:
-        return inside
-    shares = cut.shares(inside.keys)
-    if inside.weights is not None:
-        shares *= inside.weights
-    return inside._replace(weights=shares)
 
 
 class SmoothChoice(NamedTuple):
@@ -141,7 +126,7 @@ class SmoothChoice(NamedTuple):
             own, none = own.sorted(), np.empty(0, dtype=np.intp)
             return cls(own, own.weights, -math.inf, none, np.empty(0))
         amount = share * own.total_weight
-        cut = highest(own.keys, own.weights, amount)
+        cut = weighted_top(own.keys, own.weights, amount)
         near = own.at(np.flatnonzero(own.keys >= cut.threshold - width)).sorted()
         keys = near.keys
         weights = near.explicit_weights
@@ -218,14 +203,14 @@ def _weight(weights: FloatArray, shares: FloatArray) -> float:
     return float((weights * shares).sum())
 
 
-def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
+def weighted_top(
+    keys: FloatArray, weights: FloatArray | None, amount: float
+) -> TopThreshold:
     """Find the cut above which the keys weigh the amount, above 0; usually in O(n)."""
     own = np.empty(0) if weights is None else weights
     above = 0.0
     while keys.size > _MAX_SORTED_KEYS:
-        heavier, inside, of_inside = hinge_kernels.split_cell(
-            keys, own, amount - above, _CELLS
-        )
+        heavier, inside, of_inside = split_cell(keys, own, amount - above, _CELLS)
         above += heavier
         is_narrower = inside.size < keys.size / 2
         keys, own = inside, of_inside
@@ -243,4 +228,4 @@ def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
         masses -= masses[first - 1]
     # weights may be lost beside larger ones
     share = (amount - above) / masses[last] if masses[last] > 0.0 else 1.0
-    return Cut(float(threshold), float(min(max(share, 0.0), 1.0)))
+    return TopThreshold(float(threshold), float(min(max(share, 0.0), 1.0)))

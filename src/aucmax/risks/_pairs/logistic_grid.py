@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray
-from aucmax.risks._pairs.class_rows import highest
+from aucmax.risks._pairs.class_rows import weighted_top
 from aucmax.risks._pairs.level_pairs import run_all
 from aucmax.risks._pairs.logistic_table import coefficients
 
@@ -81,9 +81,9 @@ class GridClasses(NamedTuple):
         total = float(keys.size if weights is None else weights.sum())
         start, end = (np.inf, 1.0), (-np.inf, 1.0)
         if low > 0.0:
-            start = highest(keys, weights, low * total)
+            start = weighted_top(keys, weights, low * total)
         if high < 1.0:
-            end = highest(keys, weights, high * total)
+            end = weighted_top(keys, weights, high * total)
         return (*start, *end)
 
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.risks._pairs.class_rows import ClassRows, highest, split_classes
+from aucmax.risks._pairs.class_rows import ClassRows, split_classes, weighted_top
 from aucmax.risks.contract import BoundRisk, Risk
 
 # In units of the total weight: a caller may add up weights in another order, so sums of
@@ -76,7 +76,7 @@ def half_difference_of_means(
     thresholds = excess = 0.0
     for own, nu in zip(classes, nus, strict=True):
         keys = own.keys
-        cut = highest(keys, own.weights, nu)
+        cut = weighted_top(keys, own.weights, nu)
         shares = cut.shares(keys)
         shares /= nu
         if own.weights is not None:

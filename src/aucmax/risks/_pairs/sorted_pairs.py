@@ -10,7 +10,8 @@ from aucmax._core.sorting import RowNumbers, row_number_type
 from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import hinge_kernels
 from aucmax.risks._pairs.class_rows import ClassMembers, ClassRows
-from aucmax.risks._pairs.forms import window_laplacian
+from aucmax.risks._pairs.pair_laplacians import window_laplacian
+from aucmax.risks._pairs.selection_kernels import partners
 
 # Up to this many, forming all differences is faster than guessing.
 _MAX_PAIRS_AT_ONCE = 1 << 15
@@ -38,9 +39,7 @@ class SortedPairs(NamedTuple):
         """Return the sets of pairs up to the difference, and strictly below it."""
         kind = row_number_type(self.negative.size)
         up_to, below = np.empty((2, self.positive.size), dtype=kind)
-        hinge_kernels.partners(
-            self.positive.values, self.negative.values, difference, up_to, below
-        )
+        partners(self.positive.values, self.negative.values, difference, up_to, below)
         return up_to, below
 
     def positive_weights_from(self, first: RowNumbers) -> FloatArray:
@@ -270,20 +269,13 @@ class Ramp(NamedTuple):
     @classmethod
     def _at(cls, pairs: SortedPairs, threshold: float, width: float) -> "Ramp":
         positive, negative = pairs.positive, pairs.negative
-        lifted = negative.values + threshold
-        shares = []
-        for own, values, other, others in (
-            (positive, positive.values, negative, lifted),
-            (negative, lifted, positive, positive.values),
-        ):
-            sums = np.empty(own.size)
-            hinge_kernels.ramp_sums(
-                values, others, other.weights_or_empty, width / 2.0, 0.0, own.side, sums
-            )
-            if own.weights is not None:
-                sums *= own.weights
-            shares.append(sums)
-        return cls(threshold, width, shares[0], shares[1])
+        of_positive, of_negative = np.zeros(positive.size), np.zeros(negative.size)
+        s, u = positive.values, positive.explicit_weights
+        t, w = negative.values + threshold, negative.explicit_weights
+        hinge_kernels.add_ramps(t, s, u, width, of_negative)
+        # the same ramps, seen from above
+        hinge_kernels.add_ramps(-s[::-1], -t[::-1], w[::-1], width, of_positive[::-1])
+        return cls(threshold, width, u * of_positive, w * of_negative)
 
     @property
     def total(self) -> float:

@@ -21,7 +21,7 @@ def gram(columns: Any, weights: FloatArray) -> FloatArray:
     return products
 
 
-def beside(columns: Any, column: FloatArray) -> Any:
+def append_column(columns: Any, column: FloatArray) -> Any:
     """Append a dense column."""
     if sparse.issparse(columns):
         both: Any = [columns, sparse.csr_array(column[:, None])]
