@@ -60,10 +60,6 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def empty(path):
-    path.write_bytes(b"")
-
-
 def truncate(path):
     path.write_bytes(path.read_bytes()[:-20])
 
@@ -72,24 +68,7 @@ def fill_with_noise(path):
     path.write_bytes(np.random.default_rng(0).bytes(5000))
 
 
-def pickle_a_number(path):
-    path.write_bytes(pickle.dumps(7))
-
-
-def pickle_a_list_for_the_entries(path):
-    import numba
-
-    with path.open("rb") as file:
-        pickle.load(file)
-        stamp, _ = pickle.load(file)
-    path.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps((stamp, [7])))
-
-
-DAMAGE = [
-    (damage, suffix)
-    for damage in (empty, truncate, fill_with_noise, pickle_a_number)
-    for suffix in ("nbi", "nbc")
-] + [(pickle_a_list_for_the_entries, "nbi")]
+DAMAGE = [(truncate, "nbi"), (fill_with_noise, "nbi"), (truncate, "nbc")]
 
 
 @pytest.mark.slow
@@ -98,9 +77,6 @@ DAMAGE = [
 def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):
     (path,) = cache.rglob(f"*.{suffix}")
     damage(path)
-    if damage is pickle_a_number and suffix == "nbi":  # of another version of numba
-        assert kept()(1.0) == 2.0
-        return
     with pytest.warns(RuntimeWarning, match="cache in") as caught:
         assert [kept()(1.0), kept()(1.0)] == [2.0, 2.0]
     assert len(caught) == 1
@@ -120,15 +96,6 @@ def test_a_full_disk_stops_no_call(cache):
     assert len(caught) == 1
     assert kept()(1) == 2  # there is space again
     assert kept().dispatcher.stats.cache_path
-
-
-@needs_compiler
-def test_a_cache_that_is_removed_while_in_use_is_made_again(cache):
-    loop = kept()
-    assert loop(1.0) == 2.0
-    shutil.rmtree(cache)
-    assert loop(1) == 2
-    assert list(cache.rglob("*.nbi"))
 
 
 @needs_compiler
@@ -302,11 +269,6 @@ def test_few_elements_are_left_to_python_with_the_same_result(size, largest):
     assert is_compiled(largest) == (size > 10)
 
 
-def test_elements_are_counted_in_tuples_of_arrays():
-    nested = np.ones(3), 7, (np.ones((2, 2)), (np.ones(4),))
-    assert _compiled._n_elements(nested) == 11
-
-
 def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
     monkeypatch.setattr(_compiled, "_MAX_SECONDS", 1e-3)
     for _ in range(10_000):
@@ -314,12 +276,6 @@ def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
         if is_compiled(largest):
             break
     assert is_compiled(largest)
-
-
-def test_a_loop_that_was_compiled_for_many_elements_is_used_for_few(largest):
-    largest(np.ones(11))
-    largest._function = None
-    assert largest(np.ones(2)) == (2.0, 2.0)
 
 
 def test_a_loop_that_python_runs_calls_no_compiled_loop(largest, monkeypatch):
@@ -341,16 +297,11 @@ def test_every_loop_can_be_called_from_python():
             name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
             found += vars(import_module(name)).values()
     loops = [one for one in found if isinstance(one, Loop)]
-    assert len(loops) > 100
+    assert len(loops) > 50
     allowed = {"cache", "nogil", "inline", "error_model"}
     assert [loop for loop in loops if not loop._options.keys() <= allowed] == []
     with pytest.raises(TypeError):
         njit(no_cpython_wrapper=True)
-
-
-def test_the_compiler_is_loaded_before_fits_are_timed():
-    Loop(lambda: None).dispatcher()
-    assert "numba" in sys.modules
 
 
 def test_python_does_not_warn_where_compiled_loops_do_not(largest):

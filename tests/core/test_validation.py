@@ -14,7 +14,6 @@ from aucmax._core.validation import (
     check_sample_weight,
     check_scores,
     first_positive_level,
-    reject_unreadable,
 )
 from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
 from aucmax.inference import auc_interval
@@ -156,11 +155,6 @@ def test_scores_become_contiguous_float64(scores):
     assert found.tolist() == [1.0, 2.0]
 
 
-def test_scores_that_need_no_change_are_not_copied():
-    scores = np.arange(3.0)
-    assert check_scores(scores) is scores
-
-
 @pytest.mark.parametrize(
     ("scores", "error", "message"),
     [
@@ -184,10 +178,6 @@ def test_bad_scores_are_rejected_with_the_row(scores, error, message):
         check_scores(scores, 2)
 
 
-def test_large_integers_that_float64_holds_are_accepted():
-    assert check_scores([2**53, 2**60]).tolist() == [2.0**53, 2.0**60]
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -205,10 +195,6 @@ def test_large_integers_that_float64_holds_are_accepted():
 def test_bad_weights_are_rejected(weights, message):
     with pytest.raises(ValueError, match=message):
         check_sample_weight(weights, 2)
-
-
-def test_no_weights_stay_none():
-    assert check_sample_weight(None, 3) is None
 
 
 def test_a_class_without_weight_is_named():
@@ -267,11 +253,6 @@ def test_relevance_is_a_number_above_zero_or_the_larger_of_two_strings():
     assert first_positive_level(np.array([-1, 0, 1, 2])) == 2
     assert first_positive_level(np.array([1, 2])) == 0
     assert first_positive_level(np.array(["a", "b"])) == 1
-
-
-def test_frames_with_rows_are_not_taken_for_lazy_ones():
-    reject_unreadable(pl.DataFrame({"a": [1]}), "X")
-    reject_unreadable(pd.DataFrame({"a": [1]}), "X")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -336,27 +317,9 @@ def test_series_of_both_libraries_are_accepted():
         assert found == 1.0
 
 
-def test_usual_weights_stay_as_they_are():
-    weights = np.array([1e-9, 2.0, 1e9])
-    assert check_sample_weight(weights, 3) is weights
-
-
 def test_short_floats_that_tie_rows_by_rounding_give_a_warning():
     scores = 1e8 + 20.0 * np.random.default_rng(0).normal(size=100)
     with pytest.warns(RoundedScoresWarning, match=r"y_score is of type float32.*100 "):
         check_scores(scores.astype(np.float32))
     with pytest.warns(RoundedScoresWarning, match="of type float16"):
         check_scores(np.linspace(0.0, 1.0, 20_000, dtype=np.float16))
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        np.random.default_rng(0).normal(size=1000).astype(np.float32),
-        np.repeat(np.float16([0.0, 1.0]), 5000),  # ties that are meant
-        np.full(100, 1e8, dtype=np.float32),
-        np.array([3.0], dtype=np.float32),
-    ],
-)
-def test_short_floats_that_distinguish_rows_give_no_warning(scores):
-    check_scores(scores)

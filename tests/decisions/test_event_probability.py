@@ -64,27 +64,12 @@ def test_probabilities_are_those_of_the_model_that_made_the_rows():
         assert np.abs(found[:, column] - truth).max() < 0.02
 
 
-def test_scores_that_rank_backwards_or_nothing_give_equal_probabilities():
-    event, time, scores = rows(2, 200)
-    for useless in (-scores, np.ones(200)):
-        learned = learn_baseline(event, time, useless)
-        assert learned["hazard_slope_"] == 0.0
-        assert np.ptp(event_probability(*learned.values(), useless, 1.0)) == 0.0
-
-
 def test_times_beyond_the_training_rows_are_rejected():
     event, time, scores = rows(3, 50)
     learned = learn_baseline(event, time, scores)
     for wrong in (-1.0, time.max() + 1.0):
         with pytest.raises(ValueError, match="longest time of the training rows"):
             event_probability(*learned.values(), scores, wrong)
-
-
-def test_many_steps_are_thinned_and_keep_the_last():
-    event, time, scores = rows(4, 5_000)
-    learned = learn_baseline(event, time, scores)
-    assert learned["baseline_"].shape == (2, 1_000)
-    assert learned["baseline_"][0, -1] == time.max()
 
 
 def test_kaplan_meier_is_the_product_over_times_with_greenwood_intervals():

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from aucmax.decisions import net_benefit, operating_point
-from aucmax.inference.intervals import wilson_ends
+from aucmax.decisions import net_benefit
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=400)
@@ -33,23 +32,6 @@ def test_it_is_true_positives_less_weighted_false_positives_per_row(weight):
         assert found.low[k] <= value <= found.high[k]
         assert found.standardised_low[k] <= value / found.base_rate
         assert found.standardised_high[k] >= value / found.base_rate
-
-
-def test_alerts_are_those_of_an_operating_point():
-    found = net_benefit(HAPPENED, CHANCES, thresholds=[0.2])
-    point = operating_point(HAPPENED, CHANCES, threshold=0.2)
-    assert found.alerts[0] == point.n_alerts / 400
-    expected = (point.found - 0.25 * point.false_alarms) / 400
-    assert found.net_benefit[0] == pytest.approx(expected)
-
-
-def test_at_threshold_0_all_are_treated_and_the_interval_is_wilsons():
-    found = net_benefit(HAPPENED, np.clip(CHANCES, 0.01, 1), thresholds=0.0)
-    assert found.net_benefit[0] == found.treat_all[0] == HAPPENED.mean()
-    assert (found.low[0], found.high[0]) == pytest.approx(
-        wilson_ends(HAPPENED.mean(), 400, 0.95)
-    )
-    assert found.standardised[0] == 1.0
 
 
 def test_without_alerts_the_benefit_is_0_and_the_interval_is_not_empty():
@@ -96,8 +78,3 @@ def test_it_prints_a_sentence_and_is_a_table():
 def test_thresholds_that_are_no_probabilities_are_rejected(cuts):
     with pytest.raises(ValueError, match="thresholds must be numbers from 0"):
         net_benefit(HAPPENED, CHANCES, thresholds=cuts)
-
-
-def test_scores_are_rejected():
-    with pytest.raises(ValueError, match=r"between 0 and 1, but row 1 is 1\.5"):
-        net_benefit([0, 1], [0.5, 1.5])

@@ -1,7 +1,6 @@
 """Probabilities compared with what happened."""
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
@@ -44,24 +43,9 @@ def test_groups_are_of_about_one_size_and_keep_equal_probabilities_together():
     )
 
 
-def test_one_probability_for_all_is_one_group():
-    found = reliability(HAPPENED, np.full(500, 0.5))
-    assert found.n_rows.tolist() == [500]
-    assert found.share.tolist() == [HAPPENED.mean()]
-
-
-def test_certain_and_wrong_is_expensive_but_finite():
-    assert 30 < reliability([0, 1], [1.0, 0.0]).log_loss < 40
-
-
 def test_scores_are_no_probabilities():
     with pytest.raises(ValueError, match=r"between 0 and 1, but row 1 is 1\.5"):
         reliability([0, 1], [0.5, 1.5])
-
-
-def test_it_can_be_written_as_json():
-    plain = json.loads(json.dumps(reliability(HAPPENED, CHANCES).as_dict()))
-    assert len(plain["share"]) == len(plain["probability"]) == 10
 
 
 def by_rms():
@@ -89,15 +73,6 @@ def test_calibrated_probabilities_have_slope_1_and_intercept_0_within_intervals(
         assert low < getattr(found, name) < high
     wider = reliability(HAPPENED, CHANCES, confidence=0.99)
     assert wider.slope_interval[0] < found.slope_interval[0]
-
-
-def test_a_weight_of_2_fits_as_a_second_row():
-    twice = np.concatenate([np.arange(500), np.flatnonzero(WEIGHTS == 2)])
-    rows = twice[WEIGHTS[twice] > 0]
-    weighted = reliability(HAPPENED, CHANCES, sample_weight=WEIGHTS)
-    repeated = reliability(HAPPENED[rows], CHANCES[rows])
-    assert weighted.slope == pytest.approx(repeated.slope)
-    assert weighted.in_the_large == pytest.approx(repeated.in_the_large)
 
 
 def test_intervals_of_slopes_are_those_of_the_sandwich():

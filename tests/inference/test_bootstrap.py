@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import auc_interval, bootstrap_interval, roc_band
 from aucmax.metrics import (
-    mean_average_precision,
-    ndcg_score,
     partial_auc_score,
     roc_auc_score,
     roc_points,
@@ -31,24 +28,6 @@ def test_bootstrap_agrees_with_delong_for_the_auc():
 
 def share_above_zero(truth, guess, sample_weight=None):
     return float(np.average((guess > 0.5) == truth, weights=sample_weight))
-
-
-@pytest.mark.parametrize("metric", [brier_score_loss, log_loss, share_above_zero])
-@pytest.mark.parametrize("weight", [None, np.linspace(1.0, 2.0, 400)])
-def test_a_metric_may_call_its_labels_and_scores_as_it_likes(metric, weight):
-    chances = 1.0 / (1.0 + np.exp(-SCORES))
-    found = bootstrap_interval(
-        metric, Y, chances, sample_weight=weight, n_resamples=20, random_state=0
-    )
-    assert found.value == metric(Y, chances, sample_weight=weight)
-    assert found.low <= found.value <= found.high
-
-
-def test_a_metric_without_weights_is_not_given_any():
-    found = bootstrap_interval(
-        lambda y, s: float(s[y].mean()), Y, SCORES, n_resamples=20, random_state=0
-    )
-    assert found.value == SCORES[Y].mean()
 
 
 def test_the_same_seed_gives_the_same_interval():
@@ -119,15 +98,6 @@ def test_weights_are_drawn_along_with_the_rows():
     bootstrap_interval(
         check, Y, SCORES, sample_weight=np.exp(SCORES), n_resamples=3, random_state=0
     )
-
-
-@pytest.mark.parametrize("metric", [mean_average_precision, ndcg_score])
-def test_metrics_per_query_have_intervals(metric):
-    found = bootstrap_interval(
-        metric, Y.astype(int), SCORES, qid=QID, n_resamples=50, random_state=0
-    )
-    assert found.low < found.value < found.high
-    assert found.value == metric(Y.astype(int), SCORES, qid=QID)
 
 
 def test_draws_without_a_class_are_drawn_again():
@@ -225,9 +195,3 @@ def test_long_curves_are_merged_with_little_change():
     np.testing.assert_allclose(band.tpr, exact, atol=2e-3)
     assert (band.high - band.low)[1:3].max() < 0.05
     assert band.tpr[-1] == band.low[-1] == 1.0
-
-
-@pytest.mark.parametrize("count", [np.nan, np.inf, 2.5, "9", None])
-def test_a_number_of_draws_that_is_none_is_rejected(count):
-    with pytest.raises(ValueError, match="n_resamples must be an integer"):
-        bootstrap_interval(roc_auc_score, [0, 1], [1.0, 2.0], n_resamples=count)

@@ -216,28 +216,6 @@ def test_too_few_rows_are_explained():
         concordance_interval([0, 0], [1.0, 2.0], [0.0, 1.0])
 
 
-def test_options_are_checked():
-    rows = EVENT, TIME, SCORES
-    with pytest.raises(ValueError, match="method"):
-        concordance_interval(*rows, method="gonen")
-    with pytest.raises(ValueError, match="scores_b has 5 rows"):
-        compare_concordance(*rows, OTHER[:5])
-    with pytest.raises(ValueError, match="scores_a must hold a column of scores"):
-        compare_concordance(*rows)
-    with pytest.raises(ValueError, match="reference must be one of"):
-        compare_concordance(EVENT, TIME, {"a": SCORES, "b": OTHER}, reference="c")
-    with pytest.raises(ValueError, match="confidence"):
-        cumulative_dynamic_auc(*rows, 0.5, confidence=95)
-
-
-def test_zero_is_a_time():
-    assert concordance_index([1, 1, 0], [0.0, 1.0, 2.0], [3.0, 2.0, 1.0]) == 1.0
-    # a negative zero is the same time
-    assert concordance_index([1, 1, 0], [0.0, -0.0, 2.0], [3.0, 2.0, 1.0]) == 1.0
-    with pytest.raises(NotEnoughClassesError, match="No two rows are comparable"):
-        concordance_index([1, 1], [0.0, -0.0], [3.0, 2.0])
-
-
 class RiskRidge(BaseEstimator):
     def __init__(self, alpha=1.0):
         self.alpha = alpha

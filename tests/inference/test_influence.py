@@ -53,21 +53,6 @@ def test_influences_are_derivatives_by_the_weight_of_a_row(box, seed, is_weighte
             assert slope == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_whole_square_has_delongs_shares():
-    labels, scores = rows()
-    of_positives, of_negatives = influences(check_task(labels, scores))
-    wins = scores[labels][:, None] > scores[~labels][None, :]
-    np.testing.assert_allclose(of_positives, wins.mean(axis=1))
-    np.testing.assert_allclose(of_negatives, wins.mean(axis=0))
-
-
-def test_ties_count_one_half():
-    labels = np.array([True, True, False, False])
-    of_positives, of_negatives = influences(check_task(labels, np.zeros(4)))
-    np.testing.assert_allclose(of_positives, 0.5)
-    np.testing.assert_allclose(of_negatives, 0.5)
-
-
 @pytest.mark.kernel
 @given(samples(max_rows=24, weights=True))
 def test_many_rows_have_the_same_shares(sample):

@@ -101,43 +101,6 @@ def test_models_that_differ_in_one_row_are_not_more_certain_than_equal_ones():
     assert apart.high - apart.low > alone.high - alone.low
 
 
-def test_groups_of_single_rows_change_nothing():
-    groups = np.random.default_rng(0).permutation(Y.size)
-    for call, scores in (
-        (auc_interval, (FLAG,)),
-        (compare_auc, (FLAG, np.roll(FLAG, 37))),
-    ):
-        plain, grouped = call(Y, *scores), call(Y, *scores, groups=groups)
-        assert [grouped.low, grouped.high] == pytest.approx([plain.low, plain.high])
-
-
-def test_rare_values_in_groups_are_covered():
-    y, groups = np.repeat(Y, 3), np.arange(3 * Y.size) // 3
-
-    def draw(rng):
-        flag = np.repeat(rng.random(Y.size) < 0.02, 3)
-        return auc_interval(y, flag, groups=groups, null=0.5), 0.5
-
-    assert min(rates(draw)) > LEAST
-
-
-def test_textbook_methods_and_many_moved_rows_have_no_pseudo_rows():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=550) + Y
-    for one, rule in ((FLAG, "delong"), (scores, "logit")):
-        found = auc_interval(Y, one, method=rule)
-        z = stats.norm.ppf(0.975) * found.standard_error
-        if rule == "delong":
-            assert found.high == pytest.approx(found.auc + z)
-        else:
-            plain = auc_interval(Y, one)
-            t = stats.t(49).ppf(0.975) / stats.norm.ppf(0.975)
-            margin = logit(plain.high) - logit(plain.auc)
-            assert margin == pytest.approx(t * (logit(found.high) - logit(found.auc)))
-    found = compare_auc(Y, FLAG, np.roll(FLAG, 3), method="delong")
-    assert found.z == pytest.approx(found.difference / found.standard_error)
-
-
 def censored(rng, n, marker):
     x = (rng.random(n) < marker) * 1.0
     death, left = rng.exponential(np.exp(-x)), rng.exponential(0.25, n)

@@ -146,29 +146,6 @@ def test_with_queries_the_mean_over_queries_is_compared():
     assert comparison.notices == ()
 
 
-def test_scores_of_other_folds_do_not_matter_within_queries():
-    # a model that adds a constant of its own in each fold ranks every query as well
-    table, levels, queries = searches(20)
-    target = encode_target(levels > 0, qid=queries)
-    offsets = iter([0.0, 100.0, 0.0, 0.0])
-
-    class Shifted(BaseEstimator):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> "Shifted":
-            self.offset = next(offsets)
-            return self
-
-        def decision_function(self, X: np.ndarray) -> np.ndarray:
-            return X[:, 0] + self.offset
-
-    shifted, plain = (
-        compare_models(table, target, [Shifted()], n_folds=2) for _ in range(2)
-    )
-    assert shifted.results[0].auc == plain.results[0].auc
-    np.testing.assert_array_equal(
-        shifted.positions["Shifted"], plain.positions["Shifted"]
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("with_queries", [True, False])
 def test_levels_are_compared_by_mauc(with_queries):

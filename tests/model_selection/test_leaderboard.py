@@ -38,12 +38,6 @@ def test_the_leaderboard_has_every_model_the_best_first(model):
     assert board["seconds"][0] == pytest.approx(board["seconds"][1:].sum())
 
 
-def test_the_first_row_is_the_honest_estimate(model):
-    board = model.leaderboard()
-    assert board["metric"][0] == model.estimate_["auc"]
-    assert board["low"][0] == model.estimate_["auc_low"]
-
-
 def test_the_summary_says_it_in_words(model):
     text = model.summary()
     assert "300 rows" in text

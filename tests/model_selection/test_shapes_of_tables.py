@@ -134,11 +134,9 @@ def test_a_fit_that_ranks_nothing_warns():
 
 WEIGHTS = {
     "all tiny": np.full(N, 1e-90),
-    "all huge": np.full(N, 1e90),
     "many zeros": np.repeat([0.0, 1.0], [80, N - 80]),
     "one large": np.where(np.arange(N) == 3, 1e14, 1.0),
     "one class large": 1e12,
-    "one class small": 1e-12,
 }
 
 
@@ -153,11 +151,10 @@ def test_weights_count_by_their_proportions(name):
     check(model, X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("large", [1e20, 1e90])
 @pytest.mark.parametrize("model", ["auto", "table", "compare"])
-def test_weights_that_float64_cannot_add_are_rejected(model, large):
+def test_weights_that_float64_cannot_add_are_rejected(model):
     X, y = np.column_stack([*numbers(N).values()]), labels_of(N)
-    weight = np.where(np.arange(N) == 3, large, 1.0)
+    weight = np.where(np.arange(N) == 3, 1e20, 1.0)
     fits = {
         "auto": lambda: AutoRanker().fit(X, y, sample_weight=weight),
         "table": lambda: describe_rows(encode_target(y), sample_weight=weight),

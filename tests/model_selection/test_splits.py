@@ -216,16 +216,6 @@ def test_weights_are_learned_from():
         assert min(result.auc for result in comparison.results) > 0.75
 
 
-def test_a_model_that_takes_no_weights_is_told_apart():
-    class Plain(Column):
-        def fit(self, X, y):
-            return self
-
-    comparison = compare_models(X, LABELS, [Plain()], sample_weight=WEIGHTS, n_folds=2)
-    (notice,) = comparison.notices
-    assert "Plain does not support weights" in str(notice)
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

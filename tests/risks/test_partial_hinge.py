@@ -349,7 +349,9 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient(ends, width):
         after = risk.bind(labels).smoothed(scores + step, width=width).subgradient
         before = risk.bind(labels).smoothed(scores - step, width=width).subgradient
         columns.append((after - before) / 2e-6)
-    np.testing.assert_allclose(hessian, columns, atol=1e-6 * np.abs(hessian).max())
+    np.testing.assert_allclose(
+        hessian, columns, atol=1e-9 + 1e-6 * np.abs(hessian).max()
+    )
     assert np.linalg.eigvalsh(hessian).min() >= -1e-12
 
 

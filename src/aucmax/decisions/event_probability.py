@@ -21,28 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray, check_scores
+from aucmax.metrics.concordance import Censoring
 
 _MAX_STEPS = 1_000  # of a stored hazard
+_NORMAL_QUANTILE = 1.96  # of intervals of 95%
 _MAX_SLOPE = 50.0  # per standard deviation of the scores
-
-
-class _Survivors(NamedTuple):
-    """Distinct times with the weights of their events and of rows, and the sums."""
-
-    times: FloatArray
-    place: Any  # of each row among the times
-    events: FloatArray
-
-    @classmethod
-    def of(cls, event: BoolArray, time: FloatArray, weight: FloatArray) -> "_Survivors":
-        times, place = np.unique(time, return_inverse=True)
-        events = np.bincount(place, weight * event).astype(np.float64)
-        return cls(times, place, events)
-
-    def at_risk(self, values: FloatArray) -> FloatArray:
-        """Sum values of the rows that are observed for at least as long."""
-        sums = np.bincount(self.place, values)
-        return np.asarray(np.cumsum(sums[::-1])[::-1])
 
 
 def learn_baseline(
@@ -50,14 +33,19 @@ def learn_baseline(
 ) -> dict[str, Any]:
     """Fit the slope of the scores, at least 0, and Breslow's cumulative hazard."""
     weight = np.ones(scores.size) if weight is None else weight
-    rows = _Survivors.of(event, time, weight)
+    times, place = np.unique(time, return_inverse=True)
+    events = np.bincount(place, weight * event).astype(np.float64)
     centre, width = float(scores.mean()), float(scores.std()) or 1.0
     unit = (scores - centre) / width
 
+    def at_risk(values: FloatArray) -> FloatArray:
+        """Sum values of the rows that are observed for at least as long."""
+        return np.asarray(np.cumsum(np.bincount(place, values)[::-1])[::-1])
+
     def slope_of_likelihood(slope: float) -> float:
         risk = weight * np.exp(slope * (unit - unit.max()))
-        mean = rows.at_risk(risk * unit) / rows.at_risk(risk)
-        return float((weight * event) @ unit - rows.events @ mean)
+        mean = at_risk(risk * unit) / at_risk(risk)
+        return float((weight * event) @ unit - events @ mean)
 
     slope = 0.0
     if slope_of_likelihood(0.0) > 0.0:
@@ -65,9 +53,9 @@ def learn_baseline(
         if slope_of_likelihood(slope) < 0.0:
             slope = float(brentq(slope_of_likelihood, 0.0, slope))
     slope /= width
-    hazard = np.cumsum(rows.events / rows.at_risk(weight * np.exp(slope * scores)))
-    is_step = (rows.events > 0.0) | (rows.times == rows.times[-1])
-    steps = np.stack([rows.times, hazard])[:, is_step]
+    hazard = np.cumsum(events / at_risk(weight * np.exp(slope * scores)))
+    is_step = (events > 0.0) | (times == times[-1])
+    steps = np.stack([times, hazard])[:, is_step]
     if steps.shape[1] > _MAX_STEPS:
         kept = np.linspace(0, steps.shape[1] - 1, _MAX_STEPS).round().astype(int)
         steps = steps[:, kept]
@@ -150,15 +138,13 @@ def kaplan_meier(
 ) -> SurvivalCurve:
     """Return the Kaplan-Meier curve; intervals by Greenwood's variance of log(-log)."""
     weight = np.ones(time.size) if weight is None else weight
-    rows = _Survivors.of(event, time, weight)
-    # weights count as rows of the same total number
-    at_risk = rows.at_risk(weight)
-    share: Any = np.cumprod(1.0 - np.minimum(rows.events / at_risk, 1.0))
-    factor = time.size / float(weight.sum())
+    curve = Censoring.of_events(event, time, weight)
+    share, at_risk, events = curve.survival[1:], curve.at_risk, curve.censored
+    factor = time.size / float(weight.sum())  # weights count as rows of the same total
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = rows.events / (factor * at_risk * (at_risk - rows.events))
+        terms = events / (factor * at_risk * (at_risk - events))
         error = np.sqrt(np.cumsum(terms)) / np.abs(np.log(share))
-        ends = share ** np.exp(1.96 * np.stack([error, -error]))
+        ends = share ** np.exp(_NORMAL_QUANTILE * np.stack([error, -error]))
     is_inside = (share > 0.0) & (share < 1.0)
     low, high = np.where(is_inside, ends, share)
-    return SurvivalCurve(rows.times, share, low, high)
+    return SurvivalCurve(curve.times, share, low, high)

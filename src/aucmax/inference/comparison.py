@@ -542,7 +542,7 @@ def simultaneous_quantile(
 ) -> float:
     """Return the quantile of the largest of several studentised contrasts."""
     spreads = covariance.diagonal()
-    kept = spreads > 0.0
+    kept = spreads > _ROUNDING * spreads.max(initial=0.0)
     n_contrasts = int(np.count_nonzero(kept))
     single = t_quantile(degrees, confidence)
     if n_contrasts < 2:

@@ -15,6 +15,9 @@ from aucmax.exceptions import FewRowsWarning
 Rows = tuple[float, float]
 Ends = tuple[float, float]
 
+# The best of many thresholds looks better on the rows that chose it than on others.
+# With this much more z at the lower ends, 92 to 98 % of intervals cover new rows.
+EXTRA_FOR_THE_BEST = 0.5
 # Chosen by the coverage of intervals of simulated rows, the first also by their width:
 # `make coverage-intervals` tests both on other rows.
 FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing

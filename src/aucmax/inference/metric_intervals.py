@@ -20,6 +20,7 @@ from aucmax.inference.influence import (
     refit_factor,
 )
 from aucmax.inference.intervals import (
+    EXTRA_FOR_THE_BEST,
     FEW_ERRORS,
     Ends,
     Rows,
@@ -36,17 +37,17 @@ from aucmax.inference.metric_rows import (
     area_name,
     area_scale,
     check_list,
+    parse_row_metric,
 )
 from aucmax.inference.resampling import bootstrap_interval, percentiles
 from aucmax.inference.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics._steps import check_box
-from aucmax.metrics.metric_names import NamedMetric, parse_metric
+from aucmax.metrics.metric_names import NamedMetric
 from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.top_of_list import Thresholds
 
 _METHODS = ("auto", "delong", "logit", "newcombe", "bootstrap")
 _MIN_DEGREES = 4.0  # of a variance that a few rows make up; chosen by simulation
-_EXTRA_FOR_THE_BEST = 0.5  # z at the lower end of the best of many thresholds
 
 EndsOf = Callable[[float], Ends]  # of the interval with a confidence
 
@@ -466,7 +467,7 @@ def metric_interval(
     check_confidence(confidence)
     check_integer("n_resamples", n_resamples, 2)
     check_choice("target", target, TARGETS)
-    named = parse_metric(metric)
+    named = parse_row_metric(metric)
     _check_units(named, qid, groups=groups, folds=folds)
     options: Any = {"sample_weight": sample_weight, **metric_options}
     if pos_label is not None:
@@ -612,7 +613,7 @@ def _ks(
     passed = np.concatenate(([1.0], 1.0 - curve.alarms / curve.negatives))
     best = int(np.argmax(recall + passed))
     shares = np.array([recall[best], passed[best]])
-    low, high = wilson_ends(shares, np.array(rows), confidence, _EXTRA_FOR_THE_BEST)
+    low, high = wilson_ends(shares, np.array(rows), confidence, EXTRA_FOR_THE_BEST)
     value = float(shares.sum()) - 1.0
     low, high = value - hypot(*shares - low), value + hypot(*high - shares)
     return value, max(low, 0.0), min(high, 1.0)

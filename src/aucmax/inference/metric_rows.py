@@ -61,15 +61,14 @@ class MetricRows:
 
     def bind(self, metric: str) -> Measure:
         """Check what the metric supports, and bind it."""
-        named = parse_metric(metric)
+        named = parse_row_metric(metric)
         units = [k for k in ("qid", "groups", "folds") if getattr(self, k) is not None]
         ranges = ["fpr_range or tpr_range"] if self.box != WHOLE_SQUARE else []
         supported = _supported_options(named)
         for name in (*units, *ranges, *self.options):
             if name not in supported:
                 raise ValueError(f"{name} is not supported for metric={metric!r}.")
-        is_for_queries = named.kind.needs_queries or supported <= {"qid", "gains"}
-        if self.qid is None and is_for_queries:
+        if self.qid is None and (named.kind.needs_queries or supported == {"qid"}):
             raise ValueError(f"metric={metric!r} is a mean over queries; give qid.")
         if self.qid is not None and len(units) > 1:
             raise ValueError(f"{units[1]} cannot be given with {units[0]}.")
@@ -193,15 +192,26 @@ class MetricRows:
         return measure
 
 
+def parse_row_metric(metric: str) -> NamedMetric:
+    """Read the name of a metric of labels and scores."""
+    named = parse_metric(metric)
+    if named.kind.uses_times:
+        raise ValueError(
+            f"metric={metric!r} needs events and times; use concordance_interval or "
+            "compare_concordance."
+        )
+    return named
+
+
 def _supported_options(named: NamedMetric) -> set[str]:
     kind = named.kind
     if named.base in ("auc", "partial_auc"):
         return {"qid", "groups", "folds", "fpr_range or tpr_range"}
     if named.base == "ordinal_auc":
         return {"qid", "groups"}
-    if kind.uses_levels:
-        return {"qid", "gains"} if named.base == "ndcg" else {"qid"}
-    if kind.needs_queries:
+    if named.base == "ndcg":
+        return {"qid", "gains"} if named.options else {"qid", "gains", "k"}
+    if kind.uses_levels or kind.needs_queries:
         return {"qid"}
     if named.base in ("average_precision", "gini"):
         return {"qid", "groups", "folds"}

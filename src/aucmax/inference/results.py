@@ -11,6 +11,7 @@ import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.validation import FloatArray, positive_class_notes
+from aucmax.metrics.metric_names import parse_metric
 
 T = TypeVar("T", bound=Any)
 
@@ -19,8 +20,8 @@ _TARGETS = {
     "models": ", for the fitted models",
     "procedure": ", for models fitted to other rows",
 }
-_TITLES = {"auc": "AUC", "ndcg": "NDCG", "map": "MAP", "gini": "Gini", "ks": "KS"}
-_TITLES |= {"harrell": "Harrell's", "uno": "Uno's", "c": "C"}
+# words of what has no name in the table of metrics
+_TITLES = {"auc": "AUC", "harrell": "Harrell's", "uno": "Uno's", "c": "C"}
 
 
 def check_confidence(confidence: float) -> None:
@@ -31,7 +32,10 @@ def check_confidence(confidence: float) -> None:
 
 def metric_title(metric: str) -> str:
     """Write the name of a metric as text."""
-    return " ".join(_TITLES.get(word, word) for word in metric.split("_"))
+    try:
+        return parse_metric(metric).title
+    except ValueError:
+        return " ".join(_TITLES.get(word, word) for word in metric.split("_"))
 
 
 def with_interval(value: float, interval: Any, kind: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,27 +57,23 @@ class AUCPlan(_Result):
 
     def __repr__(self) -> str:
         is_partial = (*self.fpr_range, *self.tpr_range) != WHOLE_SQUARE
-        area = "a partial AUC" if is_partial else "an AUC"
-        places = {"paired": " on the same rows", "unpaired": " on other rows"}
-        other, where = self.auc_b, places.get(self.design, "")
-        if self.design == "one":
-            other = self.null
-        each = "each of two samples with " if self.design == "unpaired" else ""
-        notes = [
-            ("DeLong" if self.method == "delong" else "Obuchowski") + "'s variance"
-        ]
+        where = {"paired": " on the same rows", "unpaired": " on other rows"}
+        is_unpaired = self.design == "unpaired"
+        notes = [f"{'DeLong' if self.method == 'delong' else 'Obuchowski'}'s variance"]
         for rate, (low, high) in (("FPR", self.fpr_range), ("TPR", self.tpr_range)):
             if (low, high) != (0.0, 1.0):
                 notes.append(f"{rate} {low:g} to {high:g}")
         if self.design_effect != 1.0:
             notes.append(f"design effect {self.design_effect:g}")
-        sentence = (
-            f"{each}{self.n_positive:,} positive and {self.n_negative:,} negative rows "
-            f"{'has' if each else 'have'} a power of {self.power:.1%} to detect {area} "
-            f"of {self.auc:.4g} against {other:.4g}{where}, at a two-sided level of "
-            f"{self.level:.3g}"
+        return (
+            f"{'Each of two samples with ' if is_unpaired else ''}{self.n_positive:,} "
+            f"positive and {self.n_negative:,} negative rows "
+            f"{'has' if is_unpaired else 'have'} a power of {self.power:.1%} to detect "
+            f"{'a partial AUC' if is_partial else 'an AUC'} of {self.auc:.4g} against "
+            f"{self.null if self.design == 'one' else self.auc_b:.4g}"
+            f"{where.get(self.design, '')}, at a two-sided level of {self.level:.3g} "
+            f"({'; '.join(notes)})."
         )
-        return f"{sentence[0].upper()}{sentence[1:]} ({'; '.join(notes)})."
 
 
 def plan_auc(
@@ -179,7 +176,13 @@ def plan_auc(
     check_choice("method", method, ("delong", "obuchowski"))
     check_positive("ratio", ratio)
     check_number("design_effect", design_effect, 1.0, 1e6)
+    if auc_b is not None and null is not None:
+        raise ValueError("null is for one model; two models are tested for equality.")
+    if auc_b is None and null is None and box != WHOLE_SQUARE:
+        raise ValueError("a partial area has no usual null; give null.")
     is_pair = auc_b is not None
+    other = auc_b if is_pair else 0.5 if null is None else null
+    check_number("auc_b" if is_pair else "null", other, _EDGE, 1.0 - _EDGE)
     correlations = None
     if is_pair:
         correlations = _correlations(correlation) if paired else (0.0, 0.0)
@@ -187,7 +190,7 @@ def plan_auc(
         _Binormal(box),
         float(ratio),
         float(design_effect),
-        _other_area(null, auc_b, box),
+        float(other),
         correlations,
         is_published=method == "obuchowski",
     )
@@ -196,41 +199,35 @@ def plan_auc(
     given = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
     unknown = _one_unknown(given, study.other)
     found = study.solve(unknown, given)
-    others = (nan, study.other) if is_pair else (study.other, nan)
-    n = found["n_positive"]
-    sizes = int(n), ceil(n * ratio - 1e-9)
-    test = found["power"], found["level"], float(design_effect)
-    design = "one" if not is_pair else "paired" if paired else "unpaired"
     return AUCPlan(
-        unknown, found["auc"], *others, *sizes, *test, design, method, box[:2], box[2:]
+        solved_for=unknown,
+        auc=found["auc"],
+        null=nan if is_pair else study.other,
+        auc_b=study.other if is_pair else nan,
+        n_positive=int(found["n_positive"]),
+        n_negative=ceil(found["n_positive"] * ratio - 1e-9),
+        power=found["power"],
+        level=found["level"],
+        design_effect=float(design_effect),
+        design="one" if not is_pair else "paired" if paired else "unpaired",
+        method=method,
+        fpr_range=box[:2],
+        tpr_range=box[2:],
     )
-
-
-def _other_area(null: float | None, auc_b: float | None, box: Box) -> float:
-    """Return the area to test against."""
-    if auc_b is not None and null is not None:
-        raise ValueError("null is for one model; two models are tested for equality.")
-    if auc_b is None and null is None and box != WHOLE_SQUARE:
-        raise ValueError("a partial area has no usual null; give null.")
-    name, other = ("null", 0.5 if null is None else null)
-    if auc_b is not None:
-        name, other = "auc_b", auc_b
-    check_number(name, other, _EDGE, 1.0 - _EDGE)
-    return float(other)
 
 
 def _one_unknown(given: dict[str, Any], other: float) -> str:
     """Return the only quantity that is not given; reject values without meaning."""
     unknown = [name for name, value in given.items() if value is None]
     if len(unknown) != 1:
-        which = "all are given; set level=None to solve for it"
-        if unknown:
-            which = f"{' and '.join(unknown)} are missing"
+        which = f"{' and '.join(unknown)} are missing"
+        if not unknown:
+            which = "all are given; set level=None to solve for it"
         raise ValueError(
             f"give all but one of auc, n_positive, power and level: {which}."
         )
     for name, value in given.items():
-        if value is not None and name == "n_positive":
+        if name == "n_positive" and value is not None:
             check_integer(name, value, 2)
         elif value is not None:
             check_number(name, value, _EDGE, 1.0 - _EDGE)
@@ -244,8 +241,8 @@ def _one_unknown(given: dict[str, Any], other: float) -> str:
 
 def _correlations(correlation: Any) -> tuple[float, float]:
     """Return the correlation of scores of positives, and of negatives."""
-    of_both = isinstance(correlation, Sequence) and len(correlation) == 2
-    positive, negative = correlation if of_both else (correlation, correlation)
+    is_pair = isinstance(correlation, Sequence) and len(correlation) == 2
+    positive, negative = correlation if is_pair else (correlation, correlation)
     for value in (positive, negative):
         check_number("correlation", value, -1.0, 1.0)
     return float(positive), float(negative)
@@ -333,29 +330,28 @@ class _Study:
 
         if unknown == "power":
             return {**given, "power": power()}
-        low, high = {
-            "n_positive": (1.0, 2.0),
-            "level": (0.0, 1.0 - _EDGE),
-            "auc": (self.other + _EDGE, (1.0 + self.other) / 2.0),
-        }[unknown]
-        is_count = unknown == "n_positive"
-        while is_count and high < _MAX_ROWS and power(high) < given["power"]:
-            low, high = high, 2.0 * high
-        # from below, since the approximate power falls again very close to 1
-        while unknown == "auc" and high < 1.0 - _EDGE and power(high) < given["power"]:
-            low, high = high, min((1.0 + high) / 2.0, 1.0 - _EDGE)
+        if unknown == "n_positive":
+            rows = range(2, _MAX_ROWS)
+            least = bisect_left(rows, given["power"], key=power)
+            high = float(rows[min(least, len(rows) - 1)])
+        else:
+            low, high = 0.0, 1.0 - _EDGE
+            if unknown == "auc":
+                # from below, since the approximate power falls again close to 1
+                low, high = self.other + _EDGE, (1.0 + self.other) / 2.0
+                while high < 1.0 - _EDGE and power(high) < given["power"]:
+                    low, high = high, min((1.0 + high) / 2.0, 1.0 - _EDGE)
+            while high - low > 1e-9 and power(high) >= given["power"]:
+                middle = (low + high) / 2.0
+                is_low = power(middle) < given["power"]
+                low, high = (middle, high) if is_low else (low, middle)
         if power(high) < given["power"]:
             raise ValueError(
                 f"no {unknown} up to {high:g} gives a power of {given['power']:g}; "
                 "plan for a lower power, a larger difference or more rows."
             )
-        while high - low > (1.0 if is_count else 1e-9):
-            middle = (low + high) / 2.0
-            middle = float(ceil(middle)) if is_count else middle
-            is_low = power(middle) < given["power"]
-            low, high = (middle, high) if is_low else (low, middle)
         found = {**given, unknown: high}
-        return {**found, "power": power(high)} if is_count else found
+        return {**found, "power": power(high)} if unknown == "n_positive" else found
 
     def power(self, auc: float, n_positive: float, level: float) -> float:
         """Return the probability to detect the area."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_choice, check_integer, reject_foreign
-from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.metrics._steps import (
     Box,
@@ -301,31 +300,16 @@ def roc_points(
 
 def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return negative and positive mass and threshold where the curve may turn."""
-    scores, is_positive, weights = task.scores, task.is_positive, task.sample_weight
-    if weights is not None:  # a step without weight would hide the turn beside it
-        counts = weights > 0.0
-        scores, is_positive = scores[counts], is_positive[counts]
-        weights = weights[counts]
-    order, negated = sort_with_order(-scores)
-    is_positive = is_positive[order]
-    if weights is not None:
-        weights = weights[order]
-    dtype = order.dtype  # counts of rows fit, in half of the memory where there are few
-    del order
-    ends = np.flatnonzero(np.append(negated[1:] != negated[:-1], True))
-    masses, moves = [], []
-    for rows in (~is_positive, is_positive):
-        if weights is None:
-            mass = np.cumsum(rows, dtype=dtype)[ends]
-        else:
-            mass = np.cumsum(np.where(rows, weights, 0.0))[ends]
-        masses.append(mass)
-        moves.append(np.append(mass[0] > 0, mass[1:] > mass[:-1]))
-    right, up = moves
+    steps = task.steps()
+    counts = steps.negative + steps.positive > 0.0  # else, it would hide a turn
+    right, up = steps.negative[counts] > 0.0, steps.positive[counts] > 0.0
     turns = (right[1:] | right[:-1]) & (up[1:] | up[:-1])
-    kept = np.append(np.flatnonzero(turns), ends.size - 1)
-    negative, positive = (np.concatenate(([0.0], mass[kept])) for mass in masses)
-    return negative, positive, np.concatenate(([np.inf], -negated[ends[kept]]))
+    kept = np.flatnonzero(np.append(turns, True))
+    negative, positive = (
+        np.concatenate(([0.0], np.cumsum(masses[counts])[kept]))
+        for masses in (steps.negative, steps.positive)
+    )
+    return negative, positive, np.concatenate(([np.inf], steps.scores[counts][kept]))
 
 
 def _thinned(

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._core.parameters import check_integer
 from aucmax._core.validation import FloatArray, IntArray
-
-_MAX_ROWS = 2**53  # more than any data has
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
@@ -55,35 +54,33 @@ class TopSets:
     n: int
 
     def __post_init__(self) -> None:
-        n = _check_count(self.n, "n")
-        sizes = np.ascontiguousarray(self.sizes)
+        check_integer("n", self.n)
+        n = int(self.n)
+        sizes = np.ascontiguousarray(self.sizes, dtype=np.int64)
         weights = np.ascontiguousarray(self.weights, dtype=np.float64)
-        if sizes.dtype.kind not in "iu" and sizes.size:
-            raise TypeError(f"sizes must be integers, got dtype {sizes.dtype}.")
-        sizes = sizes.astype(np.int64, copy=False)
         if sizes.ndim != 1 or weights.shape != sizes.shape:
             raise ValueError(
                 "sizes and weights must be one-dimensional and equally long, got "
                 f"shapes {sizes.shape} and {weights.shape}."
             )
-        _reject(sizes < 1, sizes, "sizes must be at least 1")
-        _reject(sizes > n, sizes, f"sizes must not exceed the {n} rows")
-        _reject(_stalls(sizes), sizes, "sizes must increase")
-        bad = ~(np.isfinite(weights) & (weights > 0))
-        _reject(bad, weights, "weights must be finite and above 0")
+        if (np.diff(sizes, prepend=0, append=n + 1) <= 0).any():
+            raise ValueError(f"sizes must increase from 1 to {n}, got {sizes}.")
+        if not (np.isfinite(weights) & (weights > 0.0)).all():
+            raise ValueError(f"weights must be finite and above 0, got {weights}.")
         for name, value in (("sizes", sizes), ("weights", weights), ("n", n)):
             object.__setattr__(self, name, value)
 
     @classmethod
     def every(cls, n: int) -> TopSets:
         """Return all sizes 1 .. n, each with weight 1: the AUC."""
-        n = _check_count(n, "n")
+        check_integer("n", n)
         return cls(np.arange(1, n + 1), np.ones(n), n)
 
     @classmethod
     def up_to(cls, n: int, k: int) -> TopSets:
         """Return the sizes 1 .. min(k, n), each with weight 1: AUC@k."""
-        depth = min(check_k(k), _check_count(n, "n"))
+        check_integer("n", n)
+        depth = min(check_k(k), n)
         return cls(np.arange(1, depth + 1), np.ones(depth), n)
 
     @classmethod
@@ -96,13 +93,14 @@ class TopSets:
         The set of all n rows is left out, so there may be no boundary.
         `bins` are those of :func:`~aucmax.metrics.binned_auc_score`.
         """
-        boundaries = bin_boundaries(_check_count(n, "n"), check_bins(bins))
+        check_integer("n", n)
+        boundaries = bin_boundaries(n, check_bins(bins))
         edges = np.concatenate(([0], boundaries, [n]))
         return cls(boundaries, (edges[2:] - edges[:-2]) / 2, n)
 
     def best(self, n_positive: int) -> float:
         r"""Return the largest worth, :math:`\sum_l v_l \min(l, P)`: positives first."""
-        n_positive = self._check_positive(n_positive)
+        check_integer("n_positive", n_positive, 0, self.n)
         return float(self.weights @ np.minimum(self.sizes, n_positive))
 
     def spread(self, n_positive: int) -> float:
@@ -113,7 +111,7 @@ class TopSets:
         For sets of every size this is PN, the number of pairs. It is 0 if all rankings
         are equally good, as with one class, or without sets.
         """
-        n_positive = self._check_positive(n_positive)
+        check_integer("n_positive", n_positive, 0, self.n)
         worst = np.maximum(self.sizes - (self.n - n_positive), 0)
         return float(self.weights @ (np.minimum(self.sizes, n_positive) - worst))
 
@@ -121,14 +119,6 @@ class TopSets:
         """Return the sums of v and of v l over the sets of at most 0 .. n rows."""
         weights = np.bincount(self.sizes, self.weights, self.n + 1)
         return np.cumsum(weights), np.cumsum(weights * np.arange(self.n + 1))
-
-    def _check_positive(self, n_positive: int) -> int:
-        n_positive = _check_count(n_positive, "n_positive", least=0)
-        if n_positive > self.n:
-            raise ValueError(
-                f"n_positive must not exceed the {self.n} rows, got {n_positive}."
-            )
-        return n_positive
 
 
 def membership_counts(
@@ -162,24 +152,29 @@ def counts_by_sums(
 
 def check_k(k: int) -> int:
     """Return k, if it is a number of rows."""
-    return min(_check_count(k, "k"), _MAX_ROWS)
+    check_integer("k", k)
+    return int(k)
 
 
 def check_bins(bins: Bins) -> int | NDArray[Any]:
     """Return the number of bins, or an array of boundaries: integers or shares."""
-    if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
-        if bins < 2:
-            raise ValueError(f"bins must be at least 2, got {bins!r}.")
+    if isinstance(bins, int | np.integer) and not isinstance(bins, bool) and bins >= 2:
         return int(bins)
-    array = _as_boundaries(bins)
-    if array.size == 0:
-        raise _no_bins("got an empty sequence")
-    if array.dtype.kind == "f":
-        _reject_no_share(array)
-    else:
-        _reject(array < 1, array, "bins must be at least 1")
-    _reject(_stalls(array), array, "bins must increase")
-    return array
+    try:
+        boundaries = np.asarray(bins)
+    except ValueError:  # sequences of unequal lengths
+        boundaries = np.empty(0)
+    is_share = boundaries.dtype.kind == "f"
+    if boundaries.ndim == 1 and boundaries.size and boundaries.dtype.kind in "iuf":
+        boundaries = boundaries.astype(np.float64) if is_share else boundaries
+        is_rising = (boundaries[1:] > boundaries[:-1]).all()
+        if is_rising and boundaries[0] > 0 and not (is_share and boundaries[-1] >= 1):
+            return boundaries
+    raise ValueError(
+        "bins must be an integer of at least 2, or increasing boundaries: integers "
+        "above 0 (rows) or floats between 0 and 1 (shares of the rows), got "
+        f"{bins!r}."
+    )
 
 
 def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
@@ -190,66 +185,4 @@ def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
         boundaries = np.rint(n * np.arange(1, bins) / bins)
     else:
         boundaries = np.rint(n * bins) if bins.dtype.kind == "f" else bins
-    inside = boundaries[(boundaries > 0) & (boundaries < n)].astype(np.int64)
-    return inside[~_stalls(inside)]
-
-
-def _stalls(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where a value is not above the one before it."""
-    stalls = np.zeros(values.shape, dtype=bool)
-    stalls[1:] = ~(values[1:] > values[:-1])
-    return stalls
-
-
-def _check_count(value: int, name: str, least: int = 1) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | np.integer)
-        or value < least
-    ):
-        raise ValueError(
-            f"{name} must be an integer of at least {least}, got {value!r}."
-        )
-    return int(value)
-
-
-def _reject(is_bad: NDArray[np.bool_], values: NDArray[Any], rule: str) -> None:
-    """Reject bad values by a rule that begins with their name."""
-    if is_bad.any():
-        place = int(np.argmax(is_bad))
-        name = rule.split()[0]
-        before = f" after {values[place - 1]}" if rule.endswith("increase") else ""
-        raise ValueError(f"{rule}, but {name}[{place}] is {values[place]}{before}.")
-
-
-def _as_boundaries(bins: Any) -> NDArray[Any]:
-    if isinstance(bins, list | tuple) and any(
-        isinstance(value, bool | np.bool_) for value in bins
-    ):
-        raise _no_bins(f"got a boolean in {bins!r}")  # which numpy would make 0 or 1
-    try:
-        array = np.asarray(bins)
-    except ValueError:  # sequences of unequal lengths
-        raise _no_bins(f"got {bins!r}") from None
-    if array.ndim == 0 or array.dtype.kind not in "iuf":
-        raise _no_bins(f"got {bins!r}")
-    if array.ndim != 1:
-        raise _no_bins(f"got an array of shape {array.shape}")
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
-
-
-def _reject_no_share(shares: NDArray[Any]) -> None:
-    is_bad = ~((shares > 0) & (shares < 1))
-    if is_bad.any():
-        place = int(np.argmax(is_bad))
-        raise ValueError(
-            "bins given as floats are shares of the rows, above 0 and below 1, but "
-            f"bins[{place}] is {shares[place]}; use integers for numbers of rows."
-        )
-
-
-def _no_bins(found: str) -> TypeError:
-    return TypeError(
-        "bins must be an integer of at least 2, or increasing boundaries: integers "
-        f"(rows) or floats between 0 and 1 (shares of the rows); {found}."
-    )
+    return np.unique(boundaries[(boundaries > 0) & (boundaries < n)].astype(np.int64))

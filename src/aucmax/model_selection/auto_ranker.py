@@ -42,7 +42,7 @@ from aucmax.model_selection.auto_search import (
 )
 from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
-from aucmax.model_selection.input_table import read_rows, read_table, read_target
+from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import (
     WHOLE_CURVE,
     board,
@@ -51,7 +51,7 @@ from aucmax.model_selection.leaderboard import (
 )
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
-from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables import TableEncoder, Target, check_table, describe_rows
 from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import (
     FoldedTable,
@@ -575,7 +575,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         goal = Goal(metric)
         if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
-        target = read_target(self, y, sample_weight, qid)
+        target = match_target(y, self.grading_, qid=qid)
+        target = describe_rows(target, sample_weight=sample_weight)
         choose_goal(target, metric)  # or an error
         values = by_query(metric, target, self.decision_function(X), goal)
         if np.isnan(values).all():

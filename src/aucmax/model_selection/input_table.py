@@ -20,7 +20,6 @@ from aucmax._core.validation import (
     TooManyClassesError,
     check_qid,
     check_sample_weight,
-    labels_among,
     reject_unreadable,
 )
 from aucmax.tables import Target, encode_target
@@ -96,24 +95,6 @@ def read_rows(
             kept = np.flatnonzero(weight)
             table, target = table[kept], target.take(kept)
     return table, target, classes
-
-
-def read_target(estimator: Any, y: Any, sample_weight: Any, qid: Any) -> Target:
-    """Check the labels of new rows, as a fitted model knows them."""
-    levels = getattr(estimator, "levels_", None)
-    if levels is None:
-        labels = labels_among(estimator.classes_, y, "y").astype(np.int64)
-        levels = np.array([0, 1])
-    else:
-        labels = check_relevance_levels(estimator, y)
-        levels = np.union1d(levels, labels)
-    values = tuple(levels.tolist())
-    queries = None if qid is None else check_qid(qid, labels.size).codes
-    weight = check_sample_weight(sample_weight, labels.size)
-    target = Target(labels, Grading(values, values), queries, weight)
-    if weight is None or weight.all():
-        return target
-    raise ValueError("sample_weight must be above 0 in every row.")
 
 
 def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:

@@ -1,7 +1,7 @@
 """The list of models: one name per model, for comparisons, AutoRanker and the CLI."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -96,18 +96,23 @@ _LAMBDAMART = partial(
 _AUCSVC = partial(NamedModel, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 
 
-def _lightgbm(
-    n_estimators: int,
-    search_rows: int = _ALL_ROWS,
-    suits: Suits | None = lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
-    **params: Any,
-) -> NamedModel:
+# of trees within AutoRanker, unlike LightGBM's defaults
+_SEARCH_TREES = {
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_data_in_leaf": 5,
+    "lambda_l2": 1.0,
+    "feature_fraction": 0.7,
+}
+
+
+def _lightgbm(n_estimators: int, search_rows: int, **params: Any) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LightGBMBaseline",
-        {"n_estimators": n_estimators, "params": params},
+        {"n_estimators": n_estimators, "params": {**_SEARCH_TREES, **params}},
         view="trees",
         search_rows=search_rows,
-        suits=suits,
+        suits=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
     )
 
 
@@ -138,20 +143,13 @@ _SURVIVAL_TREES = {
     "reg_lambda": 20.0,
     "params": {"extra_trees": True},
 }
-# of rankers within AutoRanker, unlike LightGBM's defaults
-_SMALL_TREES = {
-    "learning_rate": 0.05,
-    "num_leaves": 15,
-    "min_data_in_leaf": 5,
-    "lambda_l2": 3.0,
-    "feature_fraction": 0.7,
-}
+_RANKING_TREES = {**_SEARCH_TREES, "lambda_l2": 3.0}
 
 
 def _ranker(**params: Any) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LambdaRankBaseline",
-        {"n_estimators": 200, "params": {**_SMALL_TREES, **params}},
+        {"n_estimators": 200, "params": {**_RANKING_TREES, **params}},
         view="trees",
         learns_levels=True,
     )
@@ -226,7 +224,7 @@ MODELS: dict[str, NamedModel] = {
         is_baseline=True,
         compared="queries",
         learns_levels=True,
-        search_settings={"n_estimators": 200, "params": _SMALL_TREES},
+        search_settings={"n_estimators": 200, "params": _RANKING_TREES},
     ),
     "lambdamart": _LAMBDAMART(
         {"objective": "logistic"},
@@ -255,41 +253,18 @@ MODELS: dict[str, NamedModel] = {
     "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
     "margin": NamedModel("aucmax.margin:MarginRanker", {"hypotheses": "stumps"}),
     "rankboost": NamedModel("aucmax.boosting:RankBoost"),
-    "lightgbm-small": _lightgbm(
-        300,
-        200_000,
-        suits=None,
-        learning_rate=0.04,
-        num_leaves=15,
-        min_data_in_leaf=5,
-        lambda_l2=3.0,
-        feature_fraction=0.7,
+    # the one model of trees of wide tables
+    "lightgbm-small": replace(
+        _lightgbm(300, 200_000, learning_rate=0.04, lambda_l2=3.0), suits=None
     ),
-    "lightgbm-shallow": _lightgbm(
-        300,
-        200_000,
-        learning_rate=0.05,
-        num_leaves=4,
-        min_data_in_leaf=5,
-        lambda_l2=1.0,
-        feature_fraction=0.5,
-    ),
-    "lightgbm-extra": _lightgbm(
-        300,
-        200_000,
-        learning_rate=0.05,
-        num_leaves=15,
-        min_data_in_leaf=5,
-        lambda_l2=1.0,
-        feature_fraction=0.7,
-        extra_trees=True,
-    ),
+    "lightgbm-shallow": _lightgbm(300, 200_000, num_leaves=4, feature_fraction=0.5),
+    "lightgbm-extra": _lightgbm(300, 200_000, extra_trees=True),
     "lightgbm-large": _lightgbm(
         400,
+        _ALL_ROWS,
         learning_rate=0.02,
         num_leaves=31,
         min_data_in_leaf=3,
-        lambda_l2=1.0,
         feature_fraction=0.5,
         bagging_fraction=0.8,
         bagging_freq=1,

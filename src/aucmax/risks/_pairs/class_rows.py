@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
@@ -92,8 +93,7 @@ class ClassRows(NamedTuple):
 
 _MAX_SORTED_KEYS = 512
 _CELLS = 2048
-_MAX_STEPS = 60  # to a threshold, by halves in the worst case
-_MAX_AMOUNT_ERROR = 1e-9  # in units of the amount
+_ROUNDING = 1e-9  # a share nearer to 0 or 1 does not move with its key
 
 
 class TopThreshold(NamedTuple):
@@ -131,7 +131,7 @@ class SmoothChoice(NamedTuple):
         keys = near.keys
         weights = near.explicit_weights
         threshold, shares = _soft_shares(keys, weights, amount, width, cut.threshold)
-        sloping = np.flatnonzero((shares > 0.0) & (shares < 1.0))
+        sloping = np.flatnonzero((shares > _ROUNDING) & (shares < 1.0 - _ROUNDING))
         chosen = near._replace(weights=weights * shares)
         exact = weights * cut.shares(keys)
         return cls(chosen, exact, threshold, sloping, weights[sloping] / width)
@@ -163,44 +163,18 @@ def _soft_shares(
     keys: FloatArray, weights: FloatArray, amount: float, width: float, hard: float
 ) -> tuple[float, FloatArray]:
     """Find the threshold at which soft shares weigh the amount, and the shares."""
-    # The total falls with the threshold and is piecewise linear: Newton's steps find it
-    # to the resolution of float64; then the two nearest thresholds' shares are mixed.
+    # in widths from the hard threshold, so that rounding is relative to the width
+    places = (keys - hard) / width + 0.5
 
-    def shares_at(threshold: float) -> FloatArray:
-        shares: FloatArray = np.clip((keys - threshold) / width + 0.5, 0.0, 1.0)
-        return shares
+    def excess(shift: float) -> float:
+        return float((weights * np.clip(places - shift, 0.0, 1.0)).sum()) - amount
 
-    low, high = hard - 0.5 * width, hard + 0.5 * width
-    threshold = hard
-    for _ in range(_MAX_STEPS):
-        shares = shares_at(threshold)
-        excess = _weight(weights, shares) - amount
-        sloping = (shares > 0.0) & (shares < 1.0)
-        mass = float(weights[sloping].sum())
-        if abs(excess) <= _MAX_AMOUNT_ERROR * amount:
-            # the last step in the shares themselves, which thresholds cannot resolve
-            step = excess / mass if mass > 0.0 else 0.0
-            shares[sloping] = np.clip(shares[sloping] - step, 0.0, 1.0)
-            return threshold, shares
-        if excess > 0.0:
-            low = threshold
-        else:
-            high = threshold
-        last = threshold
-        threshold = last + width * excess / mass if mass > 0.0 else last
-        if not low <= threshold <= high or threshold == last:
-            threshold = low + 0.5 * (high - low)
-        if threshold == last:
-            break
-    lower, upper = shares_at(low), shares_at(high)
-    most, least = _weight(weights, lower), _weight(weights, upper)
-    part = (amount - least) / (most - least) if most > least else 0.0
-    return threshold, upper + min(max(part, 0.0), 1.0) * (lower - upper)
-
-
-def _weight(weights: FloatArray, shares: FloatArray) -> float:
-    """Return the weight of rows that count in part; summed in pairs, no threads."""
-    return float((weights * shares).sum())
+    shift = -0.5
+    if excess(-0.5) > 0.0:
+        shift = 0.5 if excess(0.5) >= 0.0 else brentq(excess, -0.5, 0.5, xtol=1e-14)
+    shares = np.clip(places - shift, 0.0, 1.0)
+    total = float((weights * shares).sum())
+    return hard + shift * width, np.minimum(shares * (amount / total), 1.0)
 
 
 def weighted_top(
