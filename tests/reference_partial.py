@@ -5,7 +5,7 @@ them, and over the number of negatives that each positive is ranked below.
 """
 
 from functools import cache
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 
@@ -49,23 +49,6 @@ def structural_by_orders(scores, labels, fpr_range, tpr_range, bound):
     gaps = t[None, :] - s[:, None]
     totals = (wrong * (in_box + takes_part * gaps)).sum(axis=(1, 2))
     return totals.max() / ((last[0] - first[0]) * (last[1] - first[1]))
-
-
-def tight_by_subsets(scores, labels, fpr_range, tpr_range):
-    """Worst subsets of both classes, each with its worst order; ends on rows."""
-    s, t = scores[labels], scores[~labels]
-    (a, b), (c, d) = fpr_range, tpr_range
-    n_positive, n_negative = round(s.size * (1 - c)), round(t.size * b)
-    worst = -np.inf
-    for positive in combinations(s, n_positive):
-        for negative in combinations(t, n_negative):
-            inner = np.r_[positive, negative]
-            is_positive = np.arange(inner.size) < n_positive
-            value = structural_by_counts(
-                inner, is_positive, (a / b, 1), (0, (d - c) / (1 - c)), "loose"
-            )
-            worst = max(worst, value)
-    return worst
 
 
 def structural_by_counts(

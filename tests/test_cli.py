@@ -109,12 +109,14 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
 
 
 def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, inside):
-    result = run("compare", folder / "visits.csv", "--target", "outcome", *FAST)
+    command = ["compare", folder / "visits.csv", "--target", "outcome", *FAST]
+    result = run(*command, "--output-dir", ".")
     assert "(column 'outcome' is 'ill', not 'well')" in result.stdout
     assert "vs logistic" in result.stdout
     assert "column 'key' is left out: its strings look like names" in result.stderr
     assert "fold 3/3 logistic AUC" in result.stderr
-    assert sorted(os.listdir()) == ["visits-roc.png", "visits.aucmax"]
+    files = ["visits-report.html", "visits-roc.png", "visits.aucmax"]
+    assert sorted(os.listdir()) == files
     scores = aucmax.load("visits.aucmax").decision_function(visits(1))
     assert roc_auc_score(visits(1)["outcome"] == "ill", scores) > 0.75
 
@@ -123,7 +125,7 @@ def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, i
 def test_compare_as_json_prints_nothing_else(folder, inside):
     result = run(
         "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--json",
-        "--fpr-range", 0, 0.2, "--model-out", "best.aucmax", "--figure", "roc.svg",
+        "--fpr-range", 0, 0.2,
     )  # fmt: skip
     record = json.loads(result.stdout)
     assert [model["name"] for model in record["models"]] == ["svm-auc", "logistic"]
@@ -137,24 +139,11 @@ def test_compare_as_json_prints_nothing_else(folder, inside):
     assert test["verdict"] in {"beats", "loses", "no difference"}
     assert record["fpr_range"] == [0.0, 0.2]
     assert (record["positive"], record["negative"]) == ("ill", "well")
-    assert (record["model_file"], record["figure"]) == ("best.aucmax", "roc.svg")
-    assert Path("roc.svg").read_text().lstrip().startswith("<?xml")
 
 
 def test_compare_without_saving_writes_nothing(folder, inside):
-    run("compare", folder / "visits.csv", "--target", "outcome", *FAST, "--no-save")
+    run("compare", folder / "visits.csv", "--target", "outcome", *FAST)
     assert os.listdir() == []
-
-
-@pytest.mark.slow
-def test_equal_seeds_give_equal_results(folder, inside):
-    command = [
-        "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--no-save",
-        "--json", "--quiet",
-    ]  # fmt: skip
-    records = [json.loads(run(*command, "--seed", s).stdout) for s in (1, 1, 2)]
-    aucs = [[model["auc"] for model in record["models"]] for record in records]
-    assert aucs[0] == aucs[1] != aucs[2]
 
 
 @pytest.mark.slow
@@ -230,7 +219,7 @@ def test_scores_as_json(folder):
 
 def test_evaluate_measures_and_counts_errors(folder, inside):
     command = ["evaluate", folder / "m.aucmax", folder / "new.csv"]
-    text = run(*command, "--figure", "roc.png").stdout
+    text = run(*command).stdout
     record = json.loads(run(*command, "--json").stdout)
     labels = (visits(1)["outcome"] == "ill").to_numpy()
     model = aucmax.load(folder / "m.aucmax")
@@ -244,8 +233,7 @@ def test_evaluate_measures_and_counts_errors(folder, inside):
     assert point["found"] == (flagged & labels).sum()
     assert point["false_alarms"] == (flagged & ~labels).sum()
     assert point["found"] + point["missed"] == labels.sum()
-    assert f"{point['missed']} missed" in text
-    assert Path("roc.png").exists()
+    assert f"misses {point['missed']}" in text
 
 
 def test_svmlight_files_need_no_target_and_may_differ_in_width(inside):
@@ -262,22 +250,11 @@ def test_svmlight_files_need_no_target_and_may_differ_in_width(inside):
 
     Path("train.svm.gz").write_bytes(gzip.compress(rows(6)))
     Path("test.libsvm").write_bytes(rows(4))
-    run("compare", "train.svm.gz", *FAST, "--quiet")
+    run("compare", "train.svm.gz", *FAST, "--quiet", "--output-dir", ".")
     record = json.loads(run("evaluate", "train.aucmax", "test.libsvm", "--json").stdout)
     assert record["auc"] > 0.6
     assert record["positive"] == 1
     assert len(run("score", "train.aucmax", "test.libsvm").stdout.splitlines()) == 301
-
-
-def test_other_separators_and_formats_can_be_told(inside):
-    table = visits(0)
-    table.write_csv("visits.txt", separator=";")
-    run(
-        "fit", "visits.txt", "--format", "csv", "--separator", ";", "--target",
-        "outcome", "-o", "m.aucmax", "--model", "logistic",
-    )  # fmt: skip
-    table.write_parquet("visits.parquet")
-    assert "AUC" in run("evaluate", "m.aucmax", "visits.parquet").stdout
 
 
 def test_force_replaces_files(folder, inside):
@@ -298,40 +275,22 @@ def test_a_small_class_gets_fewer_folds(inside):
     record = json.loads(
         run(
             "compare", "few.csv", "--target", "outcome", "--models", "logistic",
-            "--json", "--no-save",
+            "--json",
         ).stdout
     )  # fmt: skip
     assert record["folds"] == 3
 
 
 @pytest.mark.slow
-def test_notes_of_one_kind_are_one_line_unless_all_are_wanted(folder, inside):
-    empty = {f"empty {k}": [None] * ROWS for k in range(4)}
-    visits(0).with_columns(**{n: pl.Series(v) for n, v in empty.items()}).write_csv(
-        "a.csv"
-    )
-    command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
-    short = run(*command).stderr
-    names = "'empty 0', 'empty 1', 'empty 2', 'empty 3'"
-    assert (
-        f"4 columns are left out: {names} (reason for 'empty 0': it is empty)" in short
-    )
-    assert run(*command, "--verbose").stderr.count("it is empty") == 4
-
-
-@pytest.mark.slow
-def test_notes_list_columns_and_verbose_ones_describe_each(inside):
+def test_notes_list_columns(inside):
     keys = {f"key {k}": [f"{k}-{max(i, k)}" for i in range(ROWS)] for k in range(2, 4)}
     counts = {f"n {k}": np.random.default_rng(k).permutation(ROWS) for k in range(2)}
     ages = ["old" if i % 60 == 0 else str(i % 50) for i in range(ROWS)]
     columns = {**keys, **counts, "age 0": ages, "age 1": ages}
     table = visits(0).with_columns(**{n: pl.Series(v) for n, v in columns.items()})
     table.write_csv("a.csv")
-    command = ["compare", "a.csv", "--target", "outcome", *FAST, "--no-save"]
-    short, long = run(*command).stderr, run(*command, "--verbose").stderr
+    command = ["compare", "a.csv", "--target", "outcome", *FAST]
+    short = run(*command).stderr
     assert "3 columns are left out: 'key', 'key 2', 'key 3' (reason for 'key'" in short
     assert "2 columns are different in every row: 'n 0', 'n 1';" in short
     assert "which count as missing: 'age 0', 'age 1'" in short
-    for name in [*columns, "key"]:
-        assert long.count(f"note: column {name!r}") == 1
-    assert "2 columns" not in long

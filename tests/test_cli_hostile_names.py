@@ -47,7 +47,7 @@ def hostile_files(tmp_path_factory):
 COMMANDS = {
     "fit": ["fit", "DATA", "--target", TARGET, "--model", "logistic", "-o", "OUT"],
     "compare": ["compare", "DATA", "--target", TARGET, "--models", "logistic",
-                "--folds", "2", "--no-save"],
+                "--folds", "2"],
     "evaluate": ["evaluate", "MODEL", "DATA"],
     "explain": ["explain", "MODEL", "DATA", "--row", "1"],
     "report": ["report", "MODEL", "DATA", "-o", "OUT.html"],
@@ -57,7 +57,7 @@ COMMANDS = {
     "an unknown option": ["fit", f"--{HOSTILE}", "DATA"],
     "an unknown command": [HOSTILE],
     "an unknown file": ["score", "MODEL", f"no{HOSTILE}.csv"],
-    "a traceback": ["score", "MODEL", f"no{HOSTILE}.csv", "--debug"],
+    "a traceback": ["score", "MODEL", f"no{HOSTILE}.csv"],
     "one class": ["fit", "DATA", "--target", TEXT, "--positive", HOSTILE, "-o",
                   "OUT2"],
 }  # fmt: skip

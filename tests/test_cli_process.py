@@ -102,17 +102,6 @@ def test_scores_reach_the_output_whole(folder, capfd):
     assert "\x1b" not in out
 
 
-def test_what_is_no_terminal_gets_plain_lines_and_no_control_characters(folder):
-    arguments = ["compare", f"{folder}/big.csv", "--target", "target", "--no-save"]
-    arguments += ["--models", "logistic,lightgbm", "--folds", "2"]
-    ran = CliRunner().invoke(main, arguments)
-    assert ran.exit_code == 0
-    assert "\x1b" not in ran.stdout + ran.stderr
-    assert "fold 2/2 lightgbm AUC" in ran.stderr
-    row = next(line for line in ran.stdout.splitlines() if line.startswith("logistic"))
-    assert row.split()[-1].startswith("p")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_a_terminal_gets_a_bar(monkeypatch):
     import pty

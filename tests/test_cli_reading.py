@@ -105,7 +105,7 @@ def test_typed_keys_keep_their_type():
 
 @pytest.mark.parametrize("name", ["score", "prediction", "probability"])
 def test_a_kept_column_never_gives_way_to_one_of_the_output(name):
-    fit(numbers(), "--calibrate", "sigmoid")
+    fit(numbers())
     Path("new.csv").write_text(lines(f"{name},dose,age", "x,1,2"))
     message = refuse("score", "m.aucmax", "new.csv", "--keep", name, "--proba")
     assert f"the output has a column '{name}' of its own; rename" in message

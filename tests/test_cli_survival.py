@@ -18,7 +18,7 @@ from survival_samples import censored_rows
 # files of these tests have columns that are neither features nor the target
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 
-TIMES = ["--duration", "days", "--event", "died"]
+TIMES = ["--duration", "days", "--target", "died"]
 
 
 def run(*arguments: object, exit_code: int = 0) -> Result:
@@ -102,21 +102,20 @@ def test_reports_have_survival_curves(folder):
 
 def test_comparisons_test_against_cox_and_save_the_best(folder):
     names = ["--models", "cox,additive-cox", "--folds", 2, "--output-dir", folder]
-    page = ["--report", folder / "both.html"]
-    said = run("compare", folder / "known.csv", *TIMES, *names, *page, "-q").stdout
+    said = run("compare", folder / "known.csv", *TIMES, *names, "-q").stdout
     assert "vs cox" in said
     assert "Harrell's C over 2 folds" in said
     best = aucmax.load(folder / "known.aucmax")
     assert best.is_survival_
     assert not (folder / "known-roc.png").exists()
-    record = ["--json", "-q", "--no-save", "--test", folder / "new.csv"]
+    record = ["--json", "-q", "--test", folder / "new.csv"]
     found = run("compare", folder / "known.csv", *TIMES, "--models", "cox", *record)
     assert json.loads(found.stdout)["test_rows"] == 150
 
 
 def test_all_survival_models_are_compared_by_default():
     data = Data(pl.DataFrame(), durations=pl.Series([1.0]))
-    task = ComparisonTask(None, None, {}, None, 0, None, None, None, False)
+    task = ComparisonTask(None, None, {}, None, None, None)
     assert task.models_for(data) == SURVIVAL_CANDIDATES
 
 
@@ -142,22 +141,17 @@ def test_rows_without_a_time_are_counted(folder):
     fit = ["fit", folder / "gaps.csv", *TIMES, "--model", "cox", "--force"]
     fit += ["-o", folder / "gaps.aucmax"]
     assert f"'days' is missing in {n_gaps} of 150 rows" in run(*fit).stderr
-    said = refuse(*fit, "--missing-target", "error")
-    assert f"column 'days' is missing in {n_gaps} of 150 rows" in said
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--duration", "days"], "both --duration"),
-        (["--event", "died"], "both --duration"),
-        ([*TIMES, "--target", "x"], "leave out --target"),
+        (["--duration", "days"], "Name it with --target"),
         ([*TIMES, "--model", "lightgbm"], "cannot learn from censored times"),
         ([*TIMES, "--fpr-range", 0, 0.1], "censored times"),
         ([*TIMES, "--metric", "auc"], "choose from concordance"),
-        ([*TIMES, "--calibrate", "sigmoid"], "leave out --calibrate"),
-        (["--duration", "ward", "--event", "died"], "durations as numbers"),
-        (["--duration", "z", "--event", "died"], "at least 0"),
+        (["--duration", "ward", "--target", "died"], "durations as numbers"),
+        (["--duration", "z", "--target", "died"], "at least 0"),
     ],
 )
 def test_options_that_do_not_apply_are_rejected(folder, options, said):

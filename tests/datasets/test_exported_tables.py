@@ -68,7 +68,7 @@ def test_damaged_utf8_is_not_taken_for_another_encoding(tmp_path):
     content = bytearray(PEOPLE.write_csv().encode())
     content[content.find(b"\xc3") + 1] = ord("x")
     path.write_bytes(content)
-    with pytest.raises(DataFileError, match=r"line 2.*not valid UTF-8.*--encoding"):
+    with pytest.raises(DataFileError, match=r"line 2.*not valid UTF-8.*encoding="):
         load_table(path)
 
 
@@ -106,7 +106,7 @@ def test_utf16_without_a_mark_is_named(tmp_path):
 def test_separators_are_found_and_said(tmp_path, separator):
     path = tmp_path / "people.csv"
     PEOPLE.write_csv(path, separator=separator)
-    with pytest.warns(DataFileWarning, match="found separator .*--separator"):
+    with pytest.warns(DataFileWarning, match="found separator .*separator="):
         assert_frame_equal(load_table(path), PEOPLE)
 
 
@@ -357,7 +357,7 @@ def test_a_spreadsheet_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr(aucmax.datasets.memory, "FREE_BYTES", 1 << 20)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/bomb.xml", bytes(1 << 24))
-    with pytest.raises(DataFileError, match="--max-memory"):
+    with pytest.raises(DataFileError, match="max_memory"):
         load_table(path)
 
 

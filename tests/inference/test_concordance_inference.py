@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import (
@@ -12,7 +11,7 @@ from aucmax.inference import (
     concordance_interval,
     cumulative_dynamic_auc,
 )
-from aucmax.metrics import concordance_index, concordance_scorer, survival_target
+from aucmax.metrics import concordance_index
 from metrics.test_concordance import draw
 from reference_concordance import (
     comparable_pairs,
@@ -226,21 +225,3 @@ class RiskRidge(BaseEstimator):
 
     def predict(self, X):
         return self.model_.predict(X)
-
-
-def test_a_grid_search_scores_censored_times():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([SCORES, rng.normal(size=(120, 60))])
-    y = survival_target(EVENT, TIME)
-    grid = {"alpha": [1e-6, 100.0]}
-    for options in ({}, {"method": "uno", "horizon": 0.5}):
-        scorer = concordance_scorer(**options)
-        search = GridSearchCV(RiskRidge(), grid, scoring=scorer, cv=3).fit(X, y)
-        assert search.best_params_ == {"alpha": 100.0}
-        value = concordance_index(EVENT, TIME, search.predict(X), **options)
-        assert search.score(X, y) == value
-    weight = rng.random(120)
-    weighted = scorer(search, X, y, sample_weight=weight)
-    assert weighted != value
-    with pytest.raises(ValueError, match="method"):
-        concordance_scorer(method="c")

@@ -7,7 +7,7 @@ from scipy import stats
 
 import reference
 from aucmax.inference import auc_interval, compare_auc
-from aucmax.inference.comparison import Estimates, holm, simultaneous_quantile
+from aucmax.inference.differences import Estimates, holm, simultaneous_quantile
 from aucmax.inference.influence import area_influence, ordinal_influence
 from aucmax.metrics import (
     mean_average_precision,

@@ -8,7 +8,7 @@ import pytest
 from aucmax import inference, metrics
 from torture.amount import times
 
-MAX_MULTIPLE = 3.0
+MAX_MULTIPLE = 4.0
 
 
 @pytest.mark.slow

@@ -150,18 +150,6 @@ def test_differences_of_few_rows_are_covered():
     assert by_delong / 300 < 0.9
 
 
-def test_the_interval_covers_the_truth_at_about_the_stated_rate():
-    rng = np.random.default_rng(0)
-    truth = norm.cdf(1 / np.sqrt(2))
-    y = np.arange(120) < 40
-    covered = 0
-    for _ in range(400):
-        interval = auc_interval(y, rng.normal(size=120) + y, confidence=0.9)
-        covered += interval.low <= truth <= interval.high
-    # three standard errors of 400 draws
-    assert covered / 400 == pytest.approx(0.9, abs=0.045)
-
-
 def test_the_weighted_standard_error_is_that_of_the_draws():
     rng = np.random.default_rng(1)
     y = np.arange(200) < 80

@@ -132,8 +132,10 @@ def test_boundaries_come_in_many_kinds(bins):
 
 @pytest.mark.parametrize(
     "bins",
-    [1, True, 10.0, "ten", None, [], [[1, 2], [3]], ["2", "4"], [0, 3], [3, 7, 5]]
-    + [[0.5, 0.5], [0.0, 0.5], [0.5, 1.0], [0.5, np.nan], [20.0, 40.0]],
+    [
+        *(1, True, 10.0, "ten", None, [], [[1, 2], [3]], ["2", "4"], [0, 3]),
+        *([3, 7, 5], [0.5, 0.5], [0.0, 0.5], [0.5, 1.0], [0.5, np.nan], [20.0, 40.0]),
+    ],
 )
 def test_bad_bins_are_rejected(bins):
     with pytest.raises(ValueError, match="bins must be an integer of at least 2, or"):

@@ -56,7 +56,7 @@ def test_levels_in_queries_are_ranked_for_ndcg(fitted, tmp_path):
 
 
 def test_rows_without_two_levels_in_a_query_have_no_score(fitted):
-    X, y, qid = judged(1, 4)
+    X, _, qid = judged(1, 4)
     with pytest.raises(
         NotEnoughClassesError,
         match="none of the 4 queries of qid has rows with different",

@@ -118,17 +118,14 @@ def test_estimators_may_be_given_with_or_without_a_name():
 
 
 @pytest.mark.parametrize(
-    ("models", "error", "message"),
+    ("models", "message"),
     [
-        ("kernel", ValueError, "for a single model"),
-        ([], ValueError, "at least one model"),
-        (["stars"], ValueError, "there is no model 'stars'. Choose from linear"),
-        (["random-forrest"], ValueError, "Did you mean 'random-forest'"),
-        (["auto"], ValueError, "there is no model 'auto'"),
-        ([LogisticRegression], TypeError, "a model must be a name, an estimator"),
-        (["kernel", "kernel"], ValueError, "two models have the name 'kernel'"),
+        ("kernel", "for a single model"),
+        (["stars"], "there is no model 'stars'. Choose from linear"),
+        (["random-forrest"], "Did you mean 'random-forest'"),
+        (["auto"], "there is no model 'auto'"),
     ],
 )
-def test_what_is_no_model_is_rejected(models, error, message):
-    with pytest.raises(error, match=message):
+def test_names_that_are_not_in_the_list_are_rejected(models, message):
+    with pytest.raises(ValueError, match=message):
         choose_candidates(models, setting())

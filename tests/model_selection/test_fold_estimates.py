@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 
 from aucmax import AutoRanker
 from aucmax.inference import cv_auc_interval, metric_interval
-from aucmax.inference.comparison import compare_two
+from aucmax.inference.differences import compare_two
 from aucmax.inference.influence import mean_influence
 from aucmax.inference.metric_intervals import mean_interval
 from aucmax.model_selection import compare_models

@@ -6,6 +6,7 @@ from scipy import sparse
 from aucmax import AutoRanker
 from aucmax.exceptions import ColumnsWarning
 from aucmax.model_selection.input_table import read_rows, read_table
+from aucmax.tables import encode_target
 
 X = np.arange(12.0).reshape(6, 2)
 Y = [0, 1, 0, 1, 0, 1]
@@ -66,6 +67,11 @@ def test_rows_without_weight_are_left_out():
         ({"qid": [1, 2]}, "qid"),
     ],
 )
-def test_what_comes_with_the_rows_must_fit_them(extra, message):
+def test_weights_queries_groups_and_times_must_fit_the_rows(extra, message):
     with pytest.raises(ValueError, match=message):
         read_rows(AutoRanker(), X, Y, **extra)
+
+
+def test_an_encoded_target_has_its_own_queries():
+    with pytest.raises(ValueError, match="leave out sample_weight, qid, groups and"):
+        read_rows(AutoRanker(), X, encode_target(Y), qid=[1] * 6)

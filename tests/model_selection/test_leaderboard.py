@@ -4,7 +4,6 @@ import pytest
 
 from aucmax import AutoRanker
 from aucmax.inference import auc_interval
-from aucmax.model_selection.leaderboard import summarise
 
 MODELS = ["logistic", "kernel", "additive"]
 
@@ -67,25 +66,10 @@ def test_one_fold_of_one_model_is_measured_like_any_ranking(data):
     assert width > whole.high - whole.low
 
 
-@pytest.mark.parametrize(
-    ("weights", "tried", "line"),
-    [
-        (
-            {"forest": 0.7, "logistic": 0.3},
-            2,
-            "Combination: 0.70 forest, 0.30 logistic.",
-        ),
-        ({"forest": 1.0}, 2, "Selected: forest (no combination was better)."),
-        ({"forest": 1.0}, 1, "Selected: forest (no other was tried)."),
-    ],
-)
-def test_the_summary_names_the_selected_model_or_the_combination(weights, tried, line):
-    model = AutoRanker()
-    model.weights_, model.notices_ = weights, []
-    model.board_ = {
-        "model": ["combination", "forest", "logistic"][: 1 + tried],
-        "metric": [0.9, 0.8, 0.7][: 1 + tried],
+def test_the_summary_names_a_single_model_and_why_there_is_one(data):
+    alone = AutoRanker(models=["kernel"], folds=2).fit(*data)
+    assert "Selected: kernel (no other was tried)." in alone.summary()
+    alone.board_ = {
+        name: [*values, values[-1]] for name, values in alone.board_.items()
     }
-    model.n_rows_, model.n_positive_, model.n_folds_ = 60, 20, 5
-    model.estimate_ = {"auc": 0.9, "auc_low": 0.8, "auc_high": 0.95}
-    assert summarise(model).splitlines()[1] == line
+    assert "Selected: kernel (no combination was better)." in alone.summary()

@@ -244,14 +244,6 @@ def test_sparse_blocks_empty_parts_and_parts_of_one_class(cluster):
     assert model.score(X, y) > 0.85
 
 
-def test_weights_count(cluster):
-    X, y = rows()
-    flipped = np.where(np.arange(y.size) % 2, 1 - y, y)
-    weights = np.where(np.arange(y.size) % 2, 1e-6, 1.0)
-    model = LambdaMART(n_estimators=20).fit(cut(X), cut(flipped), cut(weights))
-    assert model.score(X, y) > 0.85
-
-
 # --- deaths and limits
 
 

@@ -83,10 +83,6 @@ def test_a_split_on_missing_alone_passes():
     check_booster_text(text)
 
 
-def test_part_of_a_model_passes():
-    check_booster_text(train(9).model_to_string(num_iteration=4, start_iteration=2))
-
-
 @pytest.mark.parametrize("value", [None, b"tree\n", 3, ["tree"]])
 def test_other_types_than_strings_are_rejected(value):
     with pytest.raises(ValueError, match="not a string"):

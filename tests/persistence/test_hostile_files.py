@@ -195,7 +195,9 @@ def test_a_file_over_the_limit_is_not_read(tmp_path, monkeypatch):
 
 
 def test_deep_json_is_rejected_in_a_file():
-    reject(forge_state(b"[" * 100_000 + b"]" * 100_000), "nested 100000 deep")
+    reject(forge_state(b"[" * 100_000 + b"]" * 100_000), "not valid JSON|too deep")
+    deep = b'{"tuple":[' * 300 + b"]}" * 300
+    reject(forge_state(deep), "not valid JSON|too deep|does not hold an estimator")
 
 
 def test_brackets_in_texts_are_not_depth():

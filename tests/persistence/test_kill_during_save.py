@@ -84,29 +84,3 @@ while sys.stdin.readline():
 else:
     sys.exit(0)
 """
-
-
-def test_an_interrupted_save_leaves_nothing(tmp_path, monkeypatch):
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        save(Toy(), tmp_path / "m")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_overwrite_keeps_the_old_model(tmp_path, monkeypatch):
-    import errno
-
-    save(Toy(size=1), tmp_path / "m")
-
-    def full(*args):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="the disk is full"):
-            save(Toy(size=2), tmp_path / "m", overwrite=True)
-    assert load(tmp_path / "m").size == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["m"]

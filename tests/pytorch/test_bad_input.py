@@ -14,7 +14,6 @@ from aucmax.torch import (
     PairSigmoidLoss,
     PartialAUCLoss,
     ScoreBank,
-    epoch_gradient,
 )
 
 torch.set_num_threads(1)
@@ -108,16 +107,3 @@ def test_a_step_with_nan_is_named_and_leaves_the_model_as_it_was():
             optimizer.step()
     for name, own in model.state_dict().items():
         assert torch.equal(own, before[name])
-
-
-def test_an_epoch_with_nan_names_its_row_and_leaves_the_model_as_it_was():
-    model = network().train()
-    before = copy.deepcopy(model.state_dict())
-    features, labels = torch.randn(20, 3), torch.arange(20) % 2
-    features[13] = torch.nan  # which spoils the means of its batch, and all its rows
-    batches = [(features[:10], labels[:10]), (features[10:], labels[10:])]
-    with pytest.raises(ValueError, match="row 10 is nan in call 1 of this loss"):
-        epoch_gradient(model, batches, PairLogisticLoss())
-    for name, own in model.state_dict().items():
-        assert torch.equal(own, before[name])
-    assert all(one.grad is None for one in model.parameters())

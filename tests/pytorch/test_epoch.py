@@ -46,17 +46,6 @@ def test_it_is_the_gradient_of_the_full_batch(loss, shuffle):
         torch.testing.assert_close(ours, full, rtol=1e-5, atol=1e-7)
 
 
-def test_gradients_are_added_to_those_that_are_there():
-    X, y = data()
-    model = network()
-    loader = DataLoader(TensorDataset(X, y), batch_size=50)
-    epoch_gradient(model, loader, PairLogisticLoss())
-    once = gradients(model)
-    epoch_gradient(model, loader, PairLogisticLoss())
-    for one, two in zip(once, gradients(model), strict=True):
-        torch.testing.assert_close(two, 2 * one)
-
-
 @pytest.mark.parametrize("generator", [None, torch.Generator()])
 def test_dropout_and_shuffling_repeat_and_go_on_afterwards(generator):
     X, y = data()
@@ -75,26 +64,6 @@ def test_running_means_are_updated_once():
     loader = DataLoader(TensorDataset(X, y), batch_size=50)
     epoch_gradient(model, loader, PairLogisticLoss())
     assert model[2].num_batches_tracked.item() == 4
-
-
-def test_no_more_than_a_batch_is_in_memory():
-    sizes = []
-
-    class Watched(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = torch.nn.Linear(4, 1)
-
-        def forward(self, X):
-            sizes.append(len(X))
-            return self.layer(X).squeeze(1)
-
-    X, y = data()
-    epoch_gradient(
-        Watched(), DataLoader(TensorDataset(X, y), batch_size=16), PairLogisticLoss()
-    )
-    assert max(sizes) == 16
-    assert sum(sizes) == 2 * 200
 
 
 def test_inputs_may_be_dicts_and_training_converges():

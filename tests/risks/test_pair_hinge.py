@@ -90,19 +90,6 @@ def test_large_equal_scores_keep_their_digits():
     assert value == pytest.approx((1.25 + 0.75) / 4.0, rel=1e-7)
 
 
-@given(tied_scores)
-def test_a_weight_of_two_is_a_row_repeated(scores):
-    weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
-    repeat = weight.astype(int)
-    once, _ = PairHinge().bind(LABELS, weight).value_and_gradient(scores)
-    twice, _ = (
-        PairHinge()
-        .bind(np.repeat(LABELS, repeat))
-        .value_and_gradient(np.repeat(scores, repeat))
-    )
-    assert once == pytest.approx(twice, rel=1e-12, abs=1e-12)
-
-
 @given(st.one_of(tied_scores, spread(SIZE, st.floats(-3.0, 3.0))), widths)
 def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
     form = PairHinge().bind(LABELS).curvature(scores, width=width)

@@ -49,15 +49,6 @@ def test_value_subgradient_and_threshold_are_the_definition(scores, weight, data
     assert_is_the_definition(scores, LABELS, nu, weight)
 
 
-@given(any_scores, weights)
-def test_smallest_nu_is_the_hard_margin_to_the_last_digit(scores, weight):
-    seen = np.ones(SIZE, bool) if weight is None else weight > 0.0
-    hardest = scores[LABELS & seen].min() - scores[~LABELS & seen].max()
-    for nu in (1e-9, 0.25):
-        assert PairMargin(nu).bind(LABELS, weight).value(scores) == -hardest / 2.0
-        assert PairMargin(nu).bind(LABELS, weight).threshold(scores) == hardest / 2.0
-
-
 @given(tied_scores, weights)
 def test_largest_nu_is_the_mean_over_all_pairs(scores, weight):
     nu = weight_of_pairs(LABELS, weight)
@@ -156,29 +147,6 @@ def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weight
             assert_is_the_definition(scores, labels, nu, weight)
 
 
-def test_search_samples_what_fewer_rows_mislead_about(monkeypatch):
-    monkeypatch.setattr(sorted_pairs, "_thinned_guesses", lambda bracket: [])
-    rounds = []
-    sampled = sorted_pairs._Bracket.sampled_guesses
-
-    def counted(bracket, size):
-        rounds.append(bracket.n_pairs)
-        return sampled(bracket, size)
-
-    monkeypatch.setattr(sorted_pairs._Bracket, "sampled_guesses", counted)
-    generator = np.random.default_rng(0)
-    labels = np.arange(600) % 2 == 0
-    weight = generator.choice([0.5, 1.0, 2.0**20], 600)
-    for kind in KINDS:
-        scores = many_scores(kind, generator, 600)
-        for row in (None, weight):
-            rounds.clear()
-            nu = 0.3 * weight_of_pairs(labels, row)
-            assert_is_the_definition(scores, labels, nu, row)
-            assert 1 <= len(rounds) <= 4
-            assert rounds == sorted(rounds, reverse=True)
-
-
 def test_weights_that_round_leave_all_pairs_reachable():
     generator = np.random.default_rng(3)
     scores, labels = generator.normal(size=200), np.arange(200) % 3 == 0
@@ -191,22 +159,6 @@ def test_weights_that_round_leave_all_pairs_reachable():
         expected = reference.pair_margin(scores, labels, total, weight)[0]
         assert value == pytest.approx(expected, rel=1e-12)
         assert subgradient[~labels].sum() == pytest.approx(0.5, rel=1e-12)
-
-
-def test_weights_lost_in_rounding_do_no_harm():
-    for seed in range(20):
-        generator = np.random.default_rng(seed)
-        scores = many_scores(KINDS[seed % 5], generator, 300)
-        labels = generator.random(300) < 0.5
-        weight = np.exp(15.0 * generator.normal(size=300))
-        total = weight_of_pairs(labels, weight)
-        for share in (1e-9, 0.03, 0.6, 1.0):
-            risk = PairMargin(share * total)
-            value, subgradient = risk.bind(labels, weight).value_and_gradient(scores)
-            expected = reference.pair_margin(scores, labels, risk.nu, weight)[0]
-            scale = scores.max() - scores.min()
-            assert value == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
-            assert subgradient[~labels].sum() == pytest.approx(0.5, rel=1e-9)
 
 
 @pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.inf, np.nan])

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
-from aucmax.risks import PairSigmoid, bound_pair_logistic
+from aucmax.risks import PairSigmoid
 from reference_pair_sigmoid import pair_sigmoid
 
 pytestmark = pytest.mark.kernel
@@ -77,19 +77,6 @@ def test_the_risk_tends_to_one_less_the_partial_auc(scores, fpr_range, tpr_range
     assert value == pytest.approx(limit, abs=1e-6)
 
 
-def test_it_falls_towards_the_limit_with_tau():
-    generator = np.random.default_rng(0)
-    labels = generator.random(2000) < 0.2
-    scores = generator.normal(size=2000) + labels
-    limit = 1.0 - partial_auc_score(labels, scores, fpr_range=(0, 0.1))
-    distances = [
-        abs(PairSigmoid((0, 0.1), tau=tau).bind(labels).value(scores) - limit)
-        for tau in (1.0, 0.1, 0.01, 0.001)
-    ]
-    assert distances == sorted(distances, reverse=True)
-    assert distances[-1] < 1e-4
-
-
 @pytest.mark.parametrize("kind", [{}, {"fpr_range": (0.1, 0.6), "tau": 0.3}])
 def test_the_gradient_is_the_slope_of_the_value(kind):
     generator = np.random.default_rng(1)
@@ -102,19 +89,6 @@ def test_the_gradient_is_the_slope_of_the_value(kind):
             scores - step
         )
         assert gradient[row] == pytest.approx(rise / 2e-6, rel=1e-5, abs=1e-9)
-
-
-def test_threads_and_preparation_change_nothing(monkeypatch):
-    monkeypatch.setattr(bound_pair_logistic, "_MANY_ROWS", 100)
-    generator = np.random.default_rng(2)
-    labels = generator.random(300) < 0.1
-    scores = generator.normal(size=labels.size) + labels
-    expected = PairSigmoid((0, 0.3)).bind(labels).value_and_gradient(scores)
-    prepared = PairSigmoid((0, 0.3), n_jobs=2).bind(labels)
-    for _ in range(2):
-        value, gradient = prepared.value_and_gradient(scores)
-        assert value == expected[0]
-        np.testing.assert_array_equal(gradient, expected[1])
 
 
 def test_constants_and_weights_as_repetition():

@@ -84,12 +84,6 @@ def test_value_is_that_of_the_worst_order_of_all_rows(scores, ends, bound):
     )
 
 
-@given(any_scores(FEW.size), st.sampled_from(ON_ROWS))
-def test_tight_value_is_that_of_the_worst_subsets(scores, ends):
-    value = partial_hinge(ends).bind(FEW).value(scores)
-    assert value == close(reference_partial.tight_by_subsets(scores, FEW, *ends))
-
-
 @given(any_scores(SIZE), ranges, bounds)
 def test_ends_within_a_row_split_it(scores, ends, bound):
     value = partial_hinge(ends, bound).bind(LABELS).value(scores)

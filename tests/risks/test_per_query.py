@@ -197,14 +197,6 @@ def test_risk_is_at_least_one_minus_the_mean_auc_of_queries(scores):
     assert value >= 1.0 - area - 1e-10
 
 
-def test_queries_may_be_of_any_hashable_kind():
-    scores = np.linspace(-1.0, 2.0, SIZE)
-    expected = PartialHinge().bind(LABELS, queries=QID).value(scores)
-    for qid in (QID.astype(str), [("query", q) for q in QID], list(QID)):
-        per_query = PartialHinge().bind(LABELS, queries=qid)
-        assert per_query.value(scores) == expected
-
-
 def test_queries_with_one_class_are_counted_and_contribute_nothing():
     per_query = PartialHinge().bind(LABELS, queries=QID)
     assert (per_query.n_queries, per_query.n_skipped) == (4, 2)

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 from aucmax import AutoRanker
-from aucmax.cli.reading import Source
-from aucmax.cli.score import known_columns
+from aucmax.cli.reading import Source, known_columns
 from torture.amount import times
 
 N_ROWS = 40

@@ -131,14 +131,6 @@ def instance_of(*kinds: type[Any]) -> SavedField:
     return _field(lambda value: type(value) in kinds, f"of type {listed}")
 
 
-def one_of(*values: str | None) -> SavedField:
-    """Declare one of a list of strings, or None."""
-    return _field(
-        lambda value: isinstance(value, str | None) and value in values,
-        f"one of {', '.join(map(repr, values))}",
-    )
-
-
 def or_none(field: SavedField) -> SavedField:
     """Declare a value that may also be None."""
     return SavedField(

@@ -10,41 +10,15 @@ from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     data_argument,
-    force_option,
-    limit_parameters,
+    given,
     metric_option,
-    missing_target_option,
-    output_path,
-    query_options,
-    range_options,
-    report_option,
-    row_options,
-    target_options,
+    range_option,
     time_limit_option,
+    training_options,
 )
-from aucmax.cli.output import (
-    PICTURES,
-    REPORTS,
-    Console,
-    check_ending,
-    check_outputs,
-    make_folder,
-    with_console,
-)
-from aucmax.cli.reading import (
-    Data,
-    QueryChoice,
-    RowColumns,
-    Source,
-    drop_unknown,
-    split_target,
-)
-from aucmax.cli.training import (
-    describe_columns,
-    fit_model,
-    note_others,
-    target_record,
-)
+from aucmax.cli.output import Console, check_outputs, make_folder, with_console
+from aucmax.cli.reading import Data, RowColumns, Source, drop_unknown, split_target
+from aucmax.cli.training import fit_model, target_record
 from aucmax.model_selection import MODELS
 from aucmax.model_selection.models import (
     SURVIVAL_CANDIDATES,
@@ -54,21 +28,17 @@ from aucmax.model_selection.models import (
 
 
 class ComparisonTask(NamedTuple):
-    """The settings of a comparison and the files of its results."""
+    """The settings of a comparison, and where its results go."""
 
     models: tuple[str, ...] | None
     n_folds: int | None
     ranges: dict[str, Any]
     metric: str | None
-    seed: int
     positive: str | None
-    model_file: Path | None
-    figure: Path | None
-    force: bool
+    results: Path | None  # of the model, the figure and the report, without an ending
     test: Data | None = None
     time_limit: float | None = 60.0  # seconds of auto, over all folds
     candidates: Any = "default"  # models that auto tries
-    report: Path | None = None
     source: str = ""  # what the report calls the data
     command: str = ""  # what it says to type
 
@@ -79,6 +49,14 @@ class ComparisonTask(NamedTuple):
         by_part = self.metric == "partial_auc" or bool(self.ranges)
         others = compared_models(by_part, data.queries is not None)
         return self.models or ("auto", *others)
+
+
+def results_of(stem: Path) -> dict[str, Path]:
+    """Return the files of the results: the model, the ROC curves and the report."""
+    endings = {"model": ".aucmax", "figure": "-roc.png", "report": "-report.html"}
+    return {
+        name: stem.with_name(stem.name + ending) for name, ending in endings.items()
+    }
 
 
 def _parse_models(
@@ -100,7 +78,7 @@ def _parse_models(
     short_help="Cross-validate models against the baselines.",
     examples=[
         "aucmax compare patients.csv --target sick",
-        "aucmax compare patients.csv --target sick --report sick.html",
+        "aucmax compare patients.csv --target sick --output-dir results",
         "aucmax compare patients.csv --target outcome --positive died --drop key",
         "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models linear,logistic",
         "aucmax compare visits.csv --target sick --groups patient --weight cost",
@@ -108,13 +86,10 @@ def _parse_models(
         "aucmax compare known.csv --target sick --test others.csv",
         "aucmax compare patients.csv --target sick --models auto,linear,lightgbm",
         "aucmax compare clicks.csv --target clicked --qid search --metric ndcg",
-        "aucmax compare lung.csv --duration days --event died",
+        "aucmax compare lung.csv --duration days --target died",
     ],
 )
-@target_options
-@missing_target_option
-@query_options
-@row_options
+@training_options
 @click.option(
     "--test",
     type=click.Path(path_type=Path),
@@ -138,67 +113,44 @@ def _parse_models(
     help="Number of folds [default: 5; fewer for small classes, few queries or few "
     "groups].",
 )
-@range_options
+@range_option
 @metric_option
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**32 - 1),
-    metavar="NUMBER",
-    default=0,
-    show_default=True,
-    help="Random seed of the folds.",
-)
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path),
-    default=Path(),
-    help="Folder for the results; created if missing [default: the current folder].",
+    metavar="FOLDER",
+    help="Folder for the best model, the ROC curves and a report; created if missing, "
+    "and files of an earlier comparison are replaced [default: write no files].",
 )
-@click.option(
-    "--model-out",
-    type=output_path,
-    help="Where to save the best model [default: DATA.aucmax in the folder].",
-)
-@click.option(
-    "--figure",
-    type=output_path,
-    help="Where to draw the ROC curves [default: DATA-roc.png in the folder].",
-)
-@report_option
-@click.option("--no-save", is_flag=True, help="Write no files.")
-@force_option
 @data_argument
 @with_console
 def compare(
-    data: Source,
+    data: Path,
+    decimal: str | None,
     target: str | None,
     positive: str | None,
     drop: tuple[str, ...],
-    missing_target: str,
-    queries: QueryChoice,
-    row_columns: RowColumns,
+    qid: str | None,
+    weight: str | None,
+    groups: str | None,
+    time: str | None,
+    duration: str | None,
     test: Path | None,
     models: tuple[str, ...] | None,
     time_limit: float | None,
     folds: int | None,
-    ranges: dict[str, Any],
+    fpr_range: tuple[float, float] | None,
     metric: str | None,
-    seed: int,
-    output_dir: Path,
-    model_out: Path | None,
-    figure: Path | None,
-    report: Path | None,
-    no_save: bool,
-    force: bool,
+    output_dir: Path | None,
     console: Console,
 ) -> None:
     """Cross-validate models on DATA, all on the same folds, against the baselines.
 
     Prints the AUC of each model with its 95% interval (CI), the partial AUC, the
     seconds per fit, and whether the model beats each baseline by a paired test
-    (DeLong). Saves the best model, fitted to all rows, and a figure of the ROC curves.
-    With --fpr-range or --tpr-range, models are compared by the partial AUC, and trained
-    for it if they support that.
+    (DeLong). With --output-dir, saves the best model, fitted to all rows, a figure of
+    the ROC curves and a report. With --fpr-range, models are compared by the partial
+    AUC, and trained for it if they support that. Rows without a target are left out.
 
     Notes list columns that look like leaks or identifiers, and count test rows with
     copies among the training rows.
@@ -209,60 +161,44 @@ def compare(
     that learns levels, such as lambdarank. Models that do not learn levels learn which
     rows are above the lowest one.
 
-    With --duration and --event, models of censored times are compared by Harrell's C;
-    name auto with --models to include it.
+    With --duration, models of censored times are compared by Harrell's C; name auto
+    with --models to include it.
     """
-    is_default = figure is None
-    if not no_save:
+    source = Source(data, decimal)
+    results = None
+    if output_dir is not None:
         make_folder(output_dir)
-        model_out = model_out or output_dir / f"{data.stem}.aucmax"
-        figure = figure or output_dir / f"{data.stem}-roc.png"
-    elif model_out or figure or report:
-        raise click.UsageError(
-            "--no-save contradicts --model-out, --figure and --report."
-        )
-    check_ending(figure, PICTURES)
-    check_ending(report, REPORTS)
-    inputs = [*data.files, *([] if test is None else [test])]
-    check_outputs([model_out, figure, report], force, inputs)
-    if test == data.path == Path("-"):
+        results = output_dir / source.stem
+        inputs = [*source.files, *([] if test is None else [test])]
+        check_outputs(results_of(results).values(), True, inputs)
+    if test == data == Path("-"):
         raise click.UsageError("DATA and --test cannot both be standard input.")
-    if test is not None and (folds or row_columns.groups or row_columns.time):
+    if test is not None and (folds or groups or time):
         raise click.UsageError(
             "--test names the test rows; leave out --folds, --groups and --time."
         )
-    known = split_target(data.read(), data, target, drop, queries, row_columns)
+    if time_limit is not None and "auto" not in (models or ("auto",)):
+        raise click.UsageError("--time-limit applies to the model auto only.")
+    columns = RowColumns(weight, groups, time, duration)
+    known = split_target(source.read(), data, target, qid, columns, drop)
     other = None
     if test is not None:
-        source = data._replace(path=test)
-        rows = source.read(known.known_columns)
-        other = split_target(rows, source, target, drop, queries, row_columns)
-    if known.durations is not None:
-        if figure is not None and not is_default:
-            raise click.UsageError(
-                "censored times have no ROC curve; leave out --figure."
-            )
-        figure = None
-    known = drop_unknown(known, missing_target, console)
-    other = other and drop_unknown(other, missing_target, console)
+        rows = Source(test, decimal).read(known.known_columns)
+        other = split_target(rows, test, target, qid, columns, drop)
+        other = drop_unknown(other, console)
     task = ComparisonTask(
         models,
         folds,
-        ranges,
+        given(fpr_range=fpr_range),
         metric,
-        seed,
         positive,
-        model_out,
-        figure,
-        force,
+        results,
         other,
-        limit_parameters(models or ("auto",), time_limit).get("time_limit", 60.0),
-        "default",
-        report,
-        data.path.name,
-        typed_command(click.get_current_context()),
+        time_limit or 60.0,
+        source=data.name,
+        command=typed_command(click.get_current_context()),
     )
-    console.give(run_comparison(known, task, console))
+    console.print_json(run_comparison(drop_unknown(known, console), task, console))
 
 
 def run_comparison(
@@ -271,6 +207,7 @@ def run_comparison(
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
     from aucmax.model_selection import compare_models
+    from aucmax.tables.checks import without_columns
     from aucmax.tables.folds import split_rows
 
     names = task.models_for(data)
@@ -278,7 +215,7 @@ def run_comparison(
     candidates = {"models": task.candidates}
     models = [("auto", candidates) if name == "auto" else name for name in names]
     if task.test is None:
-        test, n_folds = None, len(split_rows(target, task.n_folds, task.seed))
+        test, n_folds = None, len(split_rows(target, task.n_folds, 0))
         where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
     else:
         test, n_folds = (task.test.rows, task.test.match(target.grading)), 1
@@ -293,7 +230,6 @@ def run_comparison(
             test=test,
             n_folds=task.n_folds,
             metric=task.metric,
-            random_state=task.seed,
             time_limit=task.time_limit,
             progress=step,
             **task.ranges,
@@ -301,8 +237,8 @@ def run_comparison(
     console.say(f"{data.describe(target)}, {where}")
     assert comparison.last_fold is not None
     encoder = comparison.last_fold.encoder
-    describe_columns(encoder, console)
-    note_others(comparison.notices, encoder, console)
+    console.notes(encoder.notices_)
+    console.notes(without_columns(comparison.notices, encoder.dropped_))
     console.say(f"\n{comparison}\n")
     record = {
         **comparison.to_dict(),
@@ -325,12 +261,15 @@ def _save_results(
             "with --models."
         )
 
+    if task.results is None:
+        return {}
+
     def draw(path: Path) -> None:
         # the order and colours of the report
         ranked = sorted(comparison.ranked, key=lambda result: -result.main)
         positions = {one.name: comparison.positions[one.name] for one in ranked}
         curves = comparison.target, positions, ranked, comparison.goal
-        save_curves(path, *curves, overwrite=task.force)
+        save_curves(path, *curves, overwrite=True)
 
     def describe(path: Path) -> None:
         from aucmax.report import report_comparison
@@ -340,21 +279,18 @@ def _save_results(
             title=f"Which model ranks best by {data.target_name}?",
             reproduction={"command": task.command, "data": task.source},
         )
-        page.save(path, overwrite=task.force)
+        page.save(path, overwrite=True)
 
-    saved: dict[str, Any] = {"model_file": None, "figure": None, "report": None}
-    if task.figure is not None:
-        saved["figure"] = console.write(task.figure, draw, "ROC curves: {}")
-    if task.report is not None:
-        saved["report"] = console.write(task.report, describe, "Report:     {}")
-    if task.model_file is not None:
-        auto: dict[str, Any] = {}
-        if comparison.best == "auto":  # the same search as in each fold
-            tried = comparison.last_fold.models["auto"]
-            auto = {"time_limit": tried.time_limit, "models": task.candidates}
-        model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
-        write = partial(aucmax.save, model, overwrite=task.force)
-        saved["dropped_columns"] = model.encoders_[0].dropped_
-        line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
-        saved["model_file"] = console.write(task.model_file, write, line)
-    return saved
+    files, saved = results_of(task.results), {}
+    if not target.is_survival:
+        saved["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
+    saved["report"] = console.write(files["report"], describe, "Report:     {}")
+    auto: dict[str, Any] = {}
+    if comparison.best == "auto":  # the same search as in each fold
+        tried = comparison.last_fold.models["auto"]
+        auto = {"time_limit": tried.time_limit, "models": task.candidates}
+    model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
+    write = partial(aucmax.save, model, overwrite=True)
+    line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
+    saved["model_file"] = console.write(files["model"], write, line)
+    return {**saved, "dropped_columns": model.encoders_[0].dropped_}

@@ -2,13 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from aucmax.cli.compare import ComparisonTask, run_comparison
+from aucmax.cli.compare import ComparisonTask, results_of, run_comparison
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import flag, range_options
+from aucmax.cli.options import given, range_option
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import Data
 
@@ -37,9 +36,11 @@ _CANDIDATES = ("logistic", "lightgbm-small")
     show_default=True,
     help="Folder for the results; files of an earlier demo there are replaced.",
 )
-@range_options
+@range_option
 @with_console
-def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
+def demo(
+    output_dir: Path, fpr_range: tuple[float, float] | None, console: Console
+) -> None:
     """Compare models on a simulated table of machines, 7% of which fail.
 
     The table was chosen to show interactions between columns, which logistic regression
@@ -48,12 +49,11 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     """
     from aucmax.datasets import load_demo, save_table
 
+    results = output_dir / "machines"
     files = {
         "known": output_dir / "machines.csv",
         "new": output_dir / "new-machines.csv",
-        "model": output_dir / "machines.aucmax",
-        "figure": output_dir / "machines-roc.png",
-        "report": output_dir / "machines-report.html",
+        **results_of(results),
     }
     make_folder(output_dir)
     check_outputs(files.values(), force=True)
@@ -64,30 +64,26 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         "interactions.\nTo be quick, auto tries two models here."
     )
     data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
-    options = [f"{flag(name)} {a:g} {b:g}" for name, (a, b) in ranges.items()]
+    option = "" if fpr_range is None else " --fpr-range {:g} {:g}".format(*fpr_range)
     task = ComparisonTask(
         models=_MODELS,
         n_folds=_N_FOLDS,
-        ranges=ranges,
+        ranges=given(fpr_range=fpr_range),
         metric=None,
-        seed=0,
         positive="1",
-        model_file=files["model"],
-        figure=files["figure"],
-        report=files["report"],
+        results=results,
         time_limit=None,
         candidates=_CANDIDATES,
         source="simulated machines, chosen to show interactions: the first 3,000 rows "
         "of aucmax.datasets.load_demo()",
-        command=" ".join(["aucmax demo", *options]),
-        force=True,
+        command=f"aucmax demo{option}",
     )
     record = run_comparison(data, task, console)
     for name, rows in (("known", known), ("new", new)):
         console.write(files[name], partial(save_table, rows, overwrite=True))
     _suggest(files, console)
     data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
-    console.give({**record, **data_files})
+    console.print_json({**record, **data_files})
 
 
 def _suggest(files: dict[str, Path], console: Console) -> None:
@@ -99,7 +95,7 @@ def _suggest(files: dict[str, Path], console: Console) -> None:
         f"aucmax evaluate {files['model']} {files['new']}",
         f"aucmax score {files['model']} {files['new']} | head",
         f"aucmax report {files['model']} {files['new']}",
-        f"aucmax compare {files['known']} --target {_TARGET} --no-save --folds 10",
+        f"aucmax compare {files['known']} --target {_TARGET} --folds 10",
         "aucmax compare YOUR-TABLE.csv --target COLUMN",
     ):
         console.say(f"  {command}")

@@ -99,7 +99,6 @@ class CommandGroup(Command, click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command and exit."""
-        self.shows_tracebacks = False
         given = args[0] if args else extra.get("args")
         self.arguments = list(sys.argv[1:] if given is None else given)
         extra["standalone_mode"] = False
@@ -123,8 +122,6 @@ class CommandGroup(Command, click.Group):
             return error.code if isinstance(error.code, int) else FAULT
         if isinstance(error, click.exceptions.Abort) and error.__cause__ is not None:
             error = error.__cause__  # click takes an EOFError of ours for Ctrl-D
-        if self.shows_tracebacks:
-            echo("".join(traceback.format_exception(error)), err=True, nl=False)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
             echo("Interrupted. No file was left half-written.", err=True)
             return INTERRUPTED
@@ -137,10 +134,9 @@ class CommandGroup(Command, click.Group):
         if message is not None:
             echo(f"Error: {message}", err=True)
             return BAD_INPUT
+        echo("".join(traceback.format_exception(error)), err=True, nl=False)
         echo(
-            f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. "
-            "Please run the command again with --debug and report what it prints.",
-            err=True,
+            "This is a fault in aucmax. Please report what is printed above.", err=True
         )
         return FAULT
 
@@ -150,13 +146,6 @@ def typed_command(ctx: click.Context) -> str:
     arguments = getattr(ctx.find_root().command, "arguments", [])
     names = (Path(a).name if Path(a).is_absolute() else a for a in arguments)
     return shlex.join(["aucmax", *names])
-
-
-def remember_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    """Note ``--debug`` for the program's error messages."""
-    program = ctx.find_root().command
-    if value and isinstance(program, CommandGroup):
-        program.shows_tracebacks = True
 
 
 def _explain(error: BaseException) -> str | None:

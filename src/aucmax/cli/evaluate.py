@@ -1,6 +1,5 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from math import isnan
@@ -10,35 +9,21 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command, NothingRankedError
-from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     by_option,
+    check_cut,
     cut_options,
     data_argument,
     flag,
-    force_option,
+    given,
     metric_option,
     model_argument,
-    output_path,
-    prevalence_option,
-    range_options,
+    range_option,
     test_options,
 )
-from aucmax.cli.output import (
-    PICTURES,
-    Console,
-    check_ending,
-    check_outputs,
-    with_console,
-)
-from aucmax.cli.reading import (
-    ColumnRoles,
-    Source,
-    drop_unknown,
-    split_known,
-    take_column,
-)
-from aucmax.cli.score import known_columns, load_model, require_method
+from aucmax.cli.output import Console, with_console
+from aucmax.cli.reading import Source, drop_unknown, read_known, take_column
+from aucmax.cli.score import load_model
 from aucmax.cli.training import target_record
 
 # share of training rows that calls for a note: rows may be equal by chance
@@ -61,7 +46,7 @@ _MANY_KNOWN_ROWS = 0.2
 )
 @model_argument
 @test_options
-@range_options
+@range_option
 @metric_option
 @cut_options
 @click.option(
@@ -70,25 +55,22 @@ _MANY_KNOWN_ROWS = 0.2
     help="Store the chosen threshold in the file MODEL, which is replaced: 'aucmax "
     "score' then adds a column alert.",
 )
-@prevalence_option
 @by_option
-@click.option("--figure", type=output_path, help="File for the ROC curve.")
-@force_option
 @data_argument
 @with_console
 def evaluate(
     model: Path,
-    data: Source,
-    roles: ColumnRoles,
-    ranges: dict[str, Any],
+    data: Path,
+    decimal: str | None,
+    target: str | None,
+    qid: str | None,
+    weight: str | None,
+    fpr_range: tuple[float, float] | None,
     metric: str | None,
-    cut: dict[str, float],
     save_threshold: bool,
-    prevalence: float | None,
     by: str | None,
-    figure: Path | None,
-    force: bool,
     console: Console,
+    **rules: float | None,
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
 
@@ -101,8 +83,8 @@ def evaluate(
     range, or if the model was trained for one, the partial AUC comes first and has the
     interval.
 
-    For a model with probabilities ('aucmax fit --calibrate'), it also prints their log
-    loss and Brier score, and a table of predicted and observed shares.
+    For a model with probabilities, it also prints their log loss, Brier score and
+    calibration.
 
     A model that was fitted with --qid is evaluated within queries, by the same column
     unless you name another: means over the queries that have both classes. A model
@@ -110,30 +92,32 @@ def evaluate(
     censored times by Harrell's C, Uno's C and the AUC at quartiles of the event times.
     """
     import aucmax
+    from aucmax.decisions import reliability
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
+    from aucmax.report.pages import group_rows
     from aucmax.tables.row_drift import count_unlike, describe_unlike
 
-    check_ending(figure, PICTURES)
-    check_outputs([figure], force, [model, *data.files])
+    cut = check_cut(**rules)
+    if save_threshold and not cut:
+        raise click.UsageError(
+            "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
+        )
     fitted = load_model(model)
     name = fitted.file_roles_["model"]
-    _check_options(fitted, model, cut, save_threshold, prevalence)
-    rows = data.read(known_columns(fitted))
-    test = drop_unknown(
-        split_known(rows, data, fitted, roles), roles.missing_target, console
-    )
+    test = read_known(Source(data, decimal), fitted, target, qid, weight)
+    test = drop_unknown(test, console)
     truth = test.match(fitted.grading_)
-    _check_survival_options(truth, [*cut.values(), by, figure, prevalence])
     scores = fitted.decision_function(test.rows)
-    goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
+    ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
+    goal = choose_goal(truth, metric, **ranges)
     counts = count_unlike(fitted, test.rows, scores)
     console.notes(describe_unlike(fitted, [counts]))
     summary = summarise_scores(truth, scores, goal)
     if summary.problem is not None:
         raise NothingRankedError(
-            f"{model} gives all {test.n_rows} rows of {data.path} the same score"
+            f"{model} gives all {test.n_rows} rows of {data} the same score"
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
@@ -141,20 +125,13 @@ def evaluate(
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
-        from aucmax.report.pages import group_rows
-
-        column = take_column(test, by, data.path)
+        column = take_column(test, by, data)
         cutoff = None if point is None else point.threshold
         groups = group_rows(truth, scores, column, cutoff)
     chances = None
     if hasattr(fitted, "predict_proba"):
-        from aucmax.decisions import reliability
-
-        chances = reliability(
-            truth.relevant,
-            fitted.predict_proba(test.rows, prevalence=prevalence)[:, 1],
-            sample_weight=truth.weights,
-        )
+        proba = fitted.predict_proba(test.rows)[:, 1]
+        chances = reliability(truth.relevant, proba, sample_weight=truth.weights)
     known = fitted.share_of_known_rows(test.rows, truth)
     if known >= _MANY_KNOWN_ROWS:
         console.note(
@@ -175,17 +152,6 @@ def evaluate(
         "known_rows": None if isnan(known) else known,
         "by": None if groups is None else {"column": by, **groups.as_dict()},
     }
-    if figure is not None:
-        positions = {name: truth.positions(scores)}
-        write = partial(
-            save_curves,
-            target=truth,
-            scores=positions,
-            results=[summary],
-            goal=goal,
-            overwrite=force,
-        )
-        record["figure"] = console.write(figure, write)
     console.say(f"{name} on {test.describe(truth)}")
     _print_measures(summary, truth, goal, survival, console)
     if point is not None:
@@ -198,15 +164,7 @@ def evaluate(
         _print_chances(chances, console)
     if groups is not None:
         console.say(f"\nBy column {by!r}:\n{groups}")
-    console.give(record)
-
-
-def _check_survival_options(truth: Any, options: Sequence[Any]) -> None:
-    if truth.is_survival and any(option not in (None, False) for option in options):
-        raise click.UsageError(
-            "the model ranks by censored times, which have no threshold, groups of "
-            "people, ROC curve or prevalence; leave out these options."
-        )
+    console.print_json(record)
 
 
 def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
@@ -232,17 +190,6 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     return found
 
 
-def _check_options(
-    fitted: Any, path: Path, cut: Any, save_threshold: bool, prevalence: float | None
-) -> None:
-    if save_threshold and not cut:
-        raise click.UsageError(
-            "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
-        )
-    if prevalence is not None:
-        require_method(fitted, path)
-
-
 def _interval(summary: Any) -> list[float] | None:
     return None if isnan(summary.low) else [summary.low, summary.high]
 
@@ -254,8 +201,8 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
     if model.decision_threshold_ is None:
         if cut:
             raise click.UsageError(
-                "the model ranks by levels of relevance, between which there is no "
-                f"threshold; leave out {flag(next(iter(cut)))}."
+                "the model ranks by levels of relevance or censored times, between "
+                f"which there is no threshold; leave out {flag(next(iter(cut)))}."
             )
         return None
     options = cut or {"threshold": model.decision_threshold_}
@@ -264,39 +211,11 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
 
 
 def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None:
-    def count(name: str, word: str) -> str:
-        low, high = point.intervals[name]
-        value = getattr(point, name)
-        shown = f"{value:.2f}" if isinstance(value, float) else f"{value}"
-        return f"{shown} {word} ({low:.0f} to {high:.0f})"
-
-    def rate(name: str, word: str) -> str:
-        low, high = point.intervals[name]
-        value = getattr(point, name)
-        shown = "none" if isnan(value) else f"{value:.1%}"
-        return f"{word} {shown} ({low:.1%} to {high:.1%})"
-
-    rule = "the model's own: best balanced accuracy in training"
-    if model.alert_threshold_ is not None:
+    rule = "the model's own: best balanced accuracy" if is_own else point.rule
+    if is_own and model.alert_threshold_ is not None:
         rule = f"stored in the model, chosen for {model.alert_point_['rule']}"
-    console.say(
-        f"\nAt the threshold {point.threshold:.6g} ({rule if is_own else point.rule}):"
-    )
-    console.say(f"  all rows:      {count('n_alerts', 'alerts')}")
-    console.say(
-        f"  positive rows: {count('found', 'found')}, {count('missed', 'missed')}"
-    )
-    console.say(
-        f"  negative rows: {count('passed', 'passed')}, "
-        f"{count('false_alarms', 'false alarms')}"
-    )
-    console.say(
-        f"  {rate('recall', 'recall')}, {rate('fpr', 'false positive rate')}, "
-        f"{rate('precision', 'precision')}"
-    )
-    if point.cost is not None:
-        console.say(f"  cost {point.cost:g}")
-    console.say("In brackets: 95% intervals for an equally large new sample.")
+    cost = "" if point.cost is None else f" Cost {point.cost:g}."
+    console.say(f"\nThreshold {point.threshold:.6g} ({rule}). {point}{cost}")
 
 
 def _print_chances(found: Any, console: Console) -> None:
@@ -305,21 +224,11 @@ def _print_chances(found: Any, console: Console) -> None:
         f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, share "
         f"of positives {found.base_rate:.2%}"
     )
-    ideal = {"slope": 1, "intercept": 0, "in_the_large": 0}
-    shown = [
-        f"{name.replace('_', ' ')} {value:.2f} ({low:.2f} to {high:.2f}; ideal {good})"
-        for name, good in ideal.items()
-        if not isnan(value := getattr(found, name))
-        for low, high in [getattr(found, f"{name}_interval")]
-    ]
-    if shown:
-        console.say(f"calibration {', '.join(shown)}")
-    console.say("predicted observed  (95% interval)       rows")
-    for predicted, share, low, high, n_rows in zip(
-        found.probability, found.share, found.low, found.high, found.n_rows, strict=True
-    ):
-        ends = f"({low:.1%} to {high:.1%})"
-        console.say(f"  {predicted:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
+    for name, ideal in {"slope": 1, "intercept": 0, "in_the_large": 0}.items():
+        if not isnan(value := getattr(found, name)):
+            low, high = getattr(found, f"{name}_interval")
+            title = f"calibration {name.replace('_', ' ')}"
+            console.say(f"{title} {value:.2f} ({low:.2f} to {high:.2f}; ideal {ideal})")
 
 
 def _print_measures(

@@ -1,6 +1,5 @@
 """``aucmax explain``: which columns a saved model's ranking depends on."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +8,14 @@ import click
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import (
     data_argument,
-    force_option,
+    given,
     model_argument,
-    output_path,
-    range_options,
+    range_option,
     test_options,
 )
-from aucmax.cli.output import Console, check_outputs, make_folder, with_console
-from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
-from aucmax.cli.score import known_columns, load_model
+from aucmax.cli.output import Console, with_console
+from aucmax.cli.reading import Source, drop_unknown, read_known
+from aucmax.cli.score import load_model
 
 _BAR = 24
 # Columns whose dependence is printed, and values of each.
@@ -25,6 +23,8 @@ _PRINTED = 3
 _VALUES = 10
 # Rows to compare single rows with, when their contributions are sampled.
 _BACKGROUND_ROWS = 500
+# Rows whose columns are shuffled.
+_MAX_ROWS = 10_000
 
 
 @click.command(
@@ -35,12 +35,12 @@ _BACKGROUND_ROWS = 500
         "aucmax explain sick.aucmax other-patients.csv --fpr-range 0 0.1 --top 20",
         "aucmax explain sick.aucmax other-patients.csv --row 17 --row 18",
         "aucmax explain sick.aucmax other-patients.csv --top-rows 5",
-        "aucmax explain sick.aucmax other-patients.csv --output-dir why --json",
+        "aucmax explain sick.aucmax other-patients.csv --json",
     ],
 )
 @model_argument
 @test_options
-@range_options
+@range_option
 @click.option(
     "--row",
     "row_numbers",
@@ -65,34 +65,19 @@ _BACKGROUND_ROWS = 500
     metavar="N",
     help="Number of columns to show.",
 )
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=2),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="Largest number of rows to use; more are sampled at random.",
-)
-@click.option(
-    "--output-dir",
-    type=output_path,
-    metavar="FOLDER",
-    help="Folder for importance.csv, dependence.csv and contributions.csv.",
-)
-@force_option
 @data_argument
 @with_console
 def explain(
     model: Path,
-    data: Source,
-    roles: ColumnRoles,
-    ranges: dict[str, Any],
+    data: Path,
+    decimal: str | None,
+    target: str | None,
+    qid: str | None,
+    weight: str | None,
+    fpr_range: tuple[float, float] | None,
     row_numbers: tuple[int, ...],
     top_rows: int,
     top: int,
-    max_rows: int,
-    output_dir: Path | None,
-    force: bool,
     console: Console,
 ) -> None:
     """Show which columns of DATA the ranking of MODEL depends on, and how.
@@ -111,29 +96,26 @@ def explain(
     )
     from aucmax.model_selection.models import trained_ranges
 
-    files = _files(output_dir, bool(row_numbers or top_rows))
-    check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
-    test = split_known(data.read(known_columns(fitted)), data, fitted, roles)
+    test = read_known(Source(data, decimal), fitted, target, qid, weight)
     for number in row_numbers:
         if number > test.n_rows:
             raise click.UsageError(
-                f"there is no row {number}: {data.path} has {test.n_rows} rows."
+                f"there is no row {number}: {data} has {test.n_rows} rows."
             )
     table = test.rows
     if top_rows:
         order = (-fitted.decision_function(table)).argsort(kind="stable")
         highest = (order[:top_rows] + 1).tolist()
         row_numbers = tuple(dict.fromkeys((*row_numbers, *highest)))
-    test = drop_unknown(test, roles.missing_target, console)
+    test = drop_unknown(test, console)
     truth = test.match(fitted.grading_)
-    rows, truth = _some_rows(test.rows, truth, max_rows)
+    rows, truth = _some_rows(test.rows, truth)
+    ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
     with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:
-        importances = permutation_importance(
-            fitted, rows, truth, **(ranges or trained_ranges(fitted))
-        )
+        importances = permutation_importance(fitted, rows, truth, **ranges)
         step("done")
-    n_drawn = top if output_dir is not None or console.as_json else min(top, _PRINTED)
+    n_drawn = top if console.as_json else min(top, _PRINTED)
     dependences = [
         rank_dependence(fitted, rows, name, n_values=_VALUES)
         for name in importances.column[:n_drawn]
@@ -151,8 +133,7 @@ def explain(
         _print_contributions(part, number, table, top, console)
     if card is not None:
         console.say(f"\n{card}")
-    _write(files, importances, dependences, parts, force, console)
-    console.give(
+    console.print_json(
         {
             "model": fitted.file_roles_["model"],
             "importance": importances.as_dict(),
@@ -168,26 +149,17 @@ def explain(
                 for number, part in parts.items()
             ],
             "scorecard": None if card is None else str(card),
-            "files": console.files,
         }
     )
 
 
-def _files(folder: Path | None, has_rows: bool) -> dict[str, Path]:
-    if folder is None:
-        return {}
-    make_folder(folder)
-    names = ["importance", "dependence", *["contributions"] * has_rows]
-    return {name: folder / f"{name}.csv" for name in names}
-
-
-def _some_rows(rows: Any, truth: Any, max_rows: int) -> tuple[Any, Any]:
+def _some_rows(rows: Any, truth: Any) -> tuple[Any, Any]:
     """Draw rows at random, if there are too many."""
     import numpy as np
 
-    if rows.shape[0] <= max_rows:
+    if rows.shape[0] <= _MAX_ROWS:
         return rows, truth
-    drawn = np.random.default_rng(0).choice(rows.shape[0], max_rows, replace=False)
+    drawn = np.random.default_rng(0).choice(rows.shape[0], _MAX_ROWS, replace=False)
     drawn.sort()
     return rows[drawn], truth.take(drawn)
 
@@ -251,38 +223,3 @@ def _text(value: Any) -> str:
         return "missing"
     text = f"{value:.5g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 30 else f"{text[:29]}…"
-
-
-def _write(
-    files: dict[str, Path],
-    importances: Any,
-    dependences: list[Any],
-    parts: dict[int, Any],
-    force: bool,
-    console: Console,
-) -> None:
-    import polars as pl
-
-    from aucmax.datasets import save_table
-
-    if not files:
-        return
-    tables = {"importance": importances.frame()}
-    frames = [
-        one.frame().with_columns(
-            pl.lit(one.column).alias("column"), pl.col("value").cast(pl.String)
-        )
-        for one in dependences
-    ]
-    dependence = pl.concat(frames)
-    tables["dependence"] = dependence.select("column", "value", "rank", "low", "high")
-    if parts:
-        rows = [
-            one.frame().with_columns(pl.lit(number).alias("row"))
-            for number, one in parts.items()
-        ]
-        joined = pl.concat(rows)
-        tables["contributions"] = joined.select("row", pl.exclude("row"))
-    for name, table in tables.items():
-        write = partial(save_table, table, overwrite=force)
-        console.write(files[name], write, "Wrote {}.")

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.entry_point import echo, output_error, printable, remember_debug
+from aucmax.cli.entry_point import echo, output_error, printable
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
@@ -23,12 +23,9 @@ TABLES = (".csv", ".tsv", ".parquet")
 class Console:
     """Results on the output stream, everything else on the error stream."""
 
-    def __init__(
-        self, as_json: bool = False, is_quiet: bool = False, is_verbose: bool = False
-    ) -> None:
+    def __init__(self, as_json: bool = False, is_quiet: bool = False) -> None:
         self.as_json = as_json  # one JSON object alone on the output stream
         self.is_quiet = is_quiet  # nothing but errors on the error stream
-        self.is_verbose = is_verbose  # all notes, not one per kind
         self.files: list[str] = []  # that are written
         self.exit_code = 0
 
@@ -68,19 +65,12 @@ class Console:
         if not self.is_quiet:
             echo(f"note: {text}", err=True)
 
-    def notes(self, lines: Iterable[str]) -> None:
-        """Print one note per kind with the number of others, or all if verbose."""
-        from aucmax.datasets.column_names import without_values
-
-        kinds: dict[str, list[str]] = {}
+    def notes(self, lines: Iterable[object]) -> None:
+        """Print remarks on the error stream."""
         for line in lines:
-            kind = str(len(kinds)) if self.is_verbose else without_values(line)
-            kinds.setdefault(kind, []).append(line)
-        for first, *others in kinds.values():
-            more = f" (and {len(others)} more like this, see --verbose)"
-            self.note(first + more * bool(others))
+            self.note(str(line))
 
-    def give(self, record: dict[str, Any]) -> None:
+    def print_json(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
             echo(json.dumps(record, indent=2, allow_nan=False), is_raw=True)
@@ -141,20 +131,9 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
 
     @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
     @click.option("--quiet", "-q", is_flag=True, help="Print no progress and no notes.")
-    @click.option("--verbose", "-v", is_flag=True, help="Print all notes.")
-    @click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        is_eager=True,
-        callback=remember_debug,
-        help="Print the traceback of an error.",
-    )
     @wraps(command)
-    def wrapped(
-        *args: Any, as_json: bool, quiet: bool, verbose: bool, **options: Any
-    ) -> None:
-        console = Console(as_json, quiet, verbose)
+    def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> None:
+        console = Console(as_json, quiet)
         try:
             with console.warnings_as_notes():
                 command(*args, console=console, **options)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import flag, range_options
+from aucmax.cli.options import flag, given, range_option
 from aucmax.cli.output import Console, with_console
 
 # names in Python, with default and help
@@ -46,7 +46,7 @@ def _numbers(command: Any) -> Any:
 @click.option(
     "--unpaired", is_flag=True, help="The two models are tested on different rows."
 )
-@range_options
+@range_option
 @click.option(
     "--method",
     type=click.Choice(["delong", "obuchowski"]),
@@ -56,7 +56,7 @@ def _numbers(command: Any) -> Any:
 )
 @with_console
 def plan(
-    ranges: dict[str, Any],
+    fpr_range: tuple[float, float] | None,
     unpaired: bool,
     level: float | None,
     positives: int | None,
@@ -76,7 +76,7 @@ def plan(
     try:
         found = plan_auc(
             **options,
-            **ranges,
+            **given(fpr_range=fpr_range),
             n_positive=positives,
             level=level,
             paired=not unpaired,
@@ -85,4 +85,4 @@ def plan(
         message = str(error).replace("n_positive", "--positives")
         raise click.UsageError(message) from error
     console.say(str(found))
-    console.give(to_plain(found))
+    console.print_json(to_plain(found))

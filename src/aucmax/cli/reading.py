@@ -28,10 +28,11 @@ class RowColumns(NamedTuple):
     groups: str | None = None
     time: str | None = None
     duration: str | None = None
-    event: str | None = None  # the target, if there is a duration
 
 
 _NO_COLUMNS = RowColumns()
+# the fields of `Data` with a value per row, in the order of the roles of columns
+_PER_ROW = ("labels", "queries", "weights", "groups", "times", "durations")
 _NOTHING_KNOWN = KnownColumns()
 
 
@@ -178,19 +179,10 @@ class Data:
             gaps |= _is_missing(self.durations)
         if not gaps.any() or gaps.all():
             return self  # a target without any value is an error later
-        columns = [
-            "rows",
-            "labels",
-            "queries",
-            "weights",
-            "groups",
-            "times",
-            "durations",
-        ]
-        values = {name: getattr(self, name) for name in columns}
         kept: dict[str, Any] = {
-            name: column if column is None else column.filter(~gaps)
-            for name, column in values.items()
+            name: column.filter(~gaps)
+            for name in ("rows", *_PER_ROW)
+            if (column := getattr(self, name)) is not None
         }
         return replace(self, n_left_out=int(gaps.sum()), **kept)
 
@@ -226,14 +218,10 @@ class Data:
 
 
 class Source(NamedTuple):
-    """A file, a folder or a pattern of files, and how to read them."""
+    """A file, a folder or a pattern of files, and its decimal mark."""
 
     path: Path
-    format: str | None = None
-    separator: str | None = None
     decimal: str | None = None
-    encoding: str = "auto"
-    sheet: str | None = None
 
     @property
     def stem(self) -> str:
@@ -262,8 +250,10 @@ class Source(NamedTuple):
 
         if self._is_svmlight:
             return self._read_svmlight()
-        rows = load_table(self.path, **self._options(known))
-        return Data(rows, decimal=self.decimal or known.decimal)
+        # what a model knows as text stays text, even if new rows are numbers only
+        decimal, texts = self.decimal or known.decimal, known.text_columns
+        rows = load_table(self.path, decimal=decimal, text_columns=texts)
+        return Data(rows, decimal=decimal)
 
     def blocks(self, known: KnownColumns, keep: Collection[str]) -> Iterator[Data]:
         """Read rows in blocks, with columns as they are written in the file."""
@@ -272,25 +262,16 @@ class Source(NamedTuple):
         if self._is_svmlight:
             yield self._read_svmlight()
             return
-        for rows, written in read_blocks(self.path, keep, **self._options(known)):
+        decimal, texts = self.decimal or known.decimal, known.text_columns
+        options: Any = {"decimal": decimal, "text_columns": texts}
+        for rows, written in read_blocks(self.path, keep, **options):
             yield Data(rows, written=written)
-
-    def _options(self, known: KnownColumns) -> dict[str, Any]:
-        return {
-            # what a model knows as text stays text, even if new rows are numbers only
-            "text_columns": known.text_columns,
-            "format": self.format or "auto",
-            "decimal": self.decimal or known.decimal,
-            "separator": self.separator,
-            "encoding": self.encoding,
-            "sheet": self.sheet,
-        }
 
     @property
     def _is_svmlight(self) -> bool:
         from aucmax.datasets.opening import file_format
 
-        return (self.format or file_format(self.files[0])) in ("svmlight", "letor")
+        return file_format(self.files[0]) in ("svmlight", "letor")
 
     def _read_svmlight(self) -> Data:
         from aucmax.datasets import load_svmlight
@@ -323,87 +304,50 @@ def _as_written(labels: Any) -> Any:
     return whole if (whole == labels).all() else labels
 
 
-class QueryChoice(NamedTuple):
-    """Which column names the queries, or that none does."""
-
-    column: str | None = None
-    is_off: bool = False
-
-
 def split_target(
     data: Data,
-    source: Source,
+    path: Path,
     target: str | None,
-    drop: Sequence[str],
-    queries: QueryChoice,
+    qid: str | None = None,
     row_columns: RowColumns = _NO_COLUMNS,
+    drop: Sequence[str] = (),
 ) -> Data:
     """Take the target, the queries and other columns that are not features off."""
     from aucmax.datasets.column_names import near_names
 
-    target = _event_column(target, row_columns)
     if data.labels is not None:
-        if target is not None or drop or queries.column is not None:
+        if target is not None or drop or qid is not None or any(row_columns):
             raise click.UsageError(
-                f"{source.path} is an svmlight file: the first number of each row is "
-                "the target, qid: names its query, and columns have no names; leave "
-                "out --target, --qid and --drop."
+                f"{path} is an svmlight file: the first number of each row is the "
+                "target, qid: names its query, and columns have no names; leave out "
+                "the options that name columns."
             )
-        if any(row_columns):
-            raise click.UsageError(
-                f"{source.path} is an svmlight file, whose columns have no names; "
-                "--weight, --groups, --time and --duration need a table."
-            )
-        return replace(data, queries=None) if queries.is_off else data
+        return data
     columns = data.rows.columns
     if target is None:
         raise click.UsageError(
-            f"which column of {source.path} is the target? Name it with --target."
+            f"which column of {path} is the target? Name it with --target."
             f"{near_names('', columns)}"
         )
-    query = None if queries.is_off else queries.column
-    for name in filter(None, (target, query, *row_columns[:4], *drop)):
-        require_column(name, columns, source.path)
-    roles = {
-        "the target": target,
-        "--qid": query,
-        "--weight": row_columns.weight,
-        "--groups": row_columns.groups,
-        "--time": row_columns.time,
-        "--duration": row_columns.duration,
-    }
+    roles = {"the target": target, "--qid": qid}
+    roles |= {f"--{name}": column for name, column in row_columns._asdict().items()}
+    for name in filter(None, (*roles.values(), *drop)):
+        require_column(name, columns, path)
     _reject_two_roles(roles, drop)
-    weights, groups, times, durations = (
-        None if name is None else data.rows[name] for name in row_columns[:4]
+    columns_of = dict(zip(_PER_ROW, roles.values(), strict=True))
+    values: dict[str, Any] = {
+        field: None if name is None else data.rows[name]
+        for field, name in columns_of.items()
+    }
+    rows = data.rows.drop({*roles.values(), *drop} - {None})
+    return replace(
+        data,
+        rows=rows,
+        target=target,
+        query_column=qid,
+        row_columns=row_columns,
+        **values,
     )
-    return Data(
-        data.rows.drop({*roles.values(), *drop} - {None}),
-        data.rows[target],
-        target,
-        None if query is None else data.rows[query],
-        query,
-        weights,
-        groups,
-        times,
-        durations,
-        row_columns,
-        decimal=data.decimal,
-    )
-
-
-def _event_column(target: str | None, row_columns: RowColumns) -> str | None:
-    """Return the target: that of censored times is the column of the events."""
-    known = row_columns.duration, row_columns.event
-    if known == (None, None):
-        return target
-    if None in known:
-        raise click.UsageError(
-            "censored times need both --duration, the column of times, and --event, "
-            "the column that is 1 where the event was observed."
-        )
-    if target is not None:
-        raise click.UsageError("--event is the target; leave out --target.")
-    return row_columns.event
 
 
 def _is_missing(column: Any) -> Any:
@@ -417,36 +361,35 @@ def _is_missing(column: Any) -> Any:
     return gaps
 
 
-class ColumnRoles(NamedTuple):
-    """Columns of test rows that the user names; the model knows the others."""
-
-    target: str | None
-    missing_target: str
-    queries: QueryChoice
-    weight: str | None
+def known_columns(model: Any) -> KnownColumns:
+    """Return which columns a model takes for strings, and how others are written."""
+    columns = model.encoders_[0].columns_
+    strings = [column["name"] for column in columns if column["kind"] != "number"]
+    return KnownColumns(strings, model.file_roles_["decimal"])
 
 
-def split_known(rows: Data, data: Source, model: Any, roles: ColumnRoles) -> Data:
-    """Take off target and queries: the columns of training, unless others are named."""
-    queries, row_columns = roles.queries, RowColumns(roles.weight)
+def read_known(
+    source: Source,
+    model: Any,
+    target: str | None,
+    qid: str | None,
+    weight: str | None,
+) -> Data:
+    """Read test rows; target and queries are those of training, unless named."""
+    rows, path = source.read(known_columns(model)), source.path
+    known, row_columns = model.file_roles_, RowColumns(weight)
     if rows.labels is not None:
         # columns beyond those of training may be a thousand million
         rows = replace(rows, rows=model.encoders_[0].frame(rows.rows))
-        return split_target(rows, data, roles.target, (), queries, row_columns)
-    known = model.file_roles_
-    column = queries.column or (None if queries.is_off else known["query"])
-    if queries.column is None and column not in (None, *rows.rows.columns):
+        return split_target(rows, path, target, qid, row_columns)
+    column = qid or known["query"]
+    if qid is None and column not in (None, *rows.rows.columns):
         raise click.ClickException(
-            f"{data.path} has no column {column!r}, which named the queries at "
-            "training; name another with --qid, or rank all rows together with "
-            "--no-qid."
+            f"{path} has no column {column!r}, which named the queries at training; "
+            "name another with --qid."
         )
-    target: str | None = roles.target or known["target"]
-    queries = QueryChoice(column)
-    if known["duration"] is not None:
-        times = {"duration": known["duration"], "event": target}
-        row_columns, target = row_columns._replace(**times), None
-    return split_target(rows, data, target, (), queries, row_columns)
+    row_columns = row_columns._replace(duration=known["duration"])
+    return split_target(rows, path, target or known["target"], column, row_columns)
 
 
 def take_column(data: Data, name: str | None, path: Path) -> Any:
@@ -459,20 +402,16 @@ def take_column(data: Data, name: str | None, path: Path) -> Any:
     return data.rows[name]
 
 
-def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
-    """Leave out rows without a target, with a note, unless they are an error."""
-    if missing_target == "drop":
-        rows = rows.without_gaps()
-    if rows.n_left_out:
-        n_all = rows.n_rows + rows.n_left_out
-        duration = (
-            "" if rows.durations is None else f" or {rows.row_columns.duration!r}"
-        )
+def drop_unknown(data: Data, console: Console) -> Data:
+    """Leave out rows without a target, with a note."""
+    data = data.without_gaps()
+    if data.n_left_out:
+        n_all, duration = data.n_rows + data.n_left_out, data.row_columns.duration
         console.note(
-            f"{rows.target_name}{duration} is missing in {rows.n_left_out} of {n_all} "
-            "rows: they are left out (--missing-target error rejects them)"
+            f"{data.target_name}{'' if duration is None else f' or {duration!r}'} is "
+            f"missing in {data.n_left_out} of {n_all} rows: they are left out"
         )
-    return rows
+    return data
 
 
 def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:

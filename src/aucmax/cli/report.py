@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,10 +10,11 @@ from aucmax.cli.options import (
     by_option,
     data_argument,
     force_option,
+    given,
     metric_option,
     model_argument,
     output_path,
-    range_options,
+    range_option,
     test_options,
 )
 from aucmax.cli.output import (
@@ -24,14 +24,8 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import (
-    ColumnRoles,
-    Source,
-    drop_unknown,
-    split_known,
-    take_column,
-)
-from aucmax.cli.score import known_columns, load_model
+from aucmax.cli.reading import Source, drop_unknown, read_known, take_column
+from aucmax.cli.score import load_model
 
 
 @click.command(
@@ -53,7 +47,7 @@ from aucmax.cli.score import known_columns, load_model
 )
 @click.option("--title", metavar="TEXT", help="Heading of the page.")
 @test_options
-@range_options
+@range_option
 @metric_option
 @by_option
 @force_option
@@ -61,11 +55,14 @@ from aucmax.cli.score import known_columns, load_model
 @with_console
 def report(
     model: Path,
-    data: Source,
+    data: Path,
+    decimal: str | None,
     output: Path | None,
     title: str | None,
-    roles: ColumnRoles,
-    ranges: dict[str, Any],
+    target: str | None,
+    qid: str | None,
+    weight: str | None,
+    fpr_range: tuple[float, float] | None,
     metric: str | None,
     by: str | None,
     force: bool,
@@ -81,28 +78,27 @@ def report(
 
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)
-    check_outputs([output], force, [model, *data.files])
+    source = Source(data, decimal)
+    check_outputs([output], force, [model, *source.files])
     fitted = load_model(model)
-    rows = data.read(known_columns(fitted))
-    test = drop_unknown(
-        split_known(rows, data, fitted, roles), roles.missing_target, console
-    )
+    test = read_known(source, fitted, target, qid, weight)
+    test = drop_unknown(test, console)
     name = fitted.file_roles_["model"]
     page = report_model(
         fitted,
         test.rows,
         test.match(fitted.grading_),
         metric=metric,
-        by=take_column(test, by, data.path),
-        **ranges,
+        by=take_column(test, by, data),
+        **given(fpr_range=fpr_range),
         name=name,
         title=title or f"How well does {name} rank by {test.target_name}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,
-            "data": data.path.name,
+            "data": data.name,
         },
     )
     console.say(page.contents.verdict)
     place = console.write(output, partial(page.save, overwrite=force), "Report: {}")
-    console.give({"report": place, "verdict": page.contents.verdict})
+    console.print_json({"report": place, "verdict": page.contents.verdict})

@@ -14,7 +14,6 @@ from aucmax.cli.options import (
     force_option,
     model_argument,
     output_path,
-    prevalence_option,
 )
 from aucmax.cli.output import (
     TABLES,
@@ -24,7 +23,7 @@ from aucmax.cli.output import (
     make_folder,
     with_console,
 )
-from aucmax.cli.reading import Data, KnownColumns, Source, require_column
+from aucmax.cli.reading import Data, Source, known_columns, require_column
 
 # spreadsheets read these cells as formulas, unless they are numbers
 _FORMULA = r"^[=+\-@\t\r]"
@@ -59,8 +58,7 @@ _FORMULA = r"^[=+\-@\t\r]"
 @click.option(
     "--proba",
     is_flag=True,
-    help="Add the probability of the positive class; the model must have been fitted "
-    "with --calibrate.",
+    help="Add the probability of the positive class; not for a model with queries.",
 )
 @click.option(
     "--safe-csv",
@@ -68,7 +66,12 @@ _FORMULA = r"^[=+\-@\t\r]"
     help="Put an apostrophe before cells and names that start with =, +, - or @, so "
     "that a spreadsheet does not read them as formulas.",
 )
-@prevalence_option
+@click.option(
+    "--prevalence",
+    type=float,
+    metavar="SHARE",
+    help="Share of positives where the model is used, if it differs from training.",
+)
 @click.option(
     "--threshold",
     type=float,
@@ -87,7 +90,8 @@ _FORMULA = r"^[=+\-@\t\r]"
 @with_console
 def score(
     model: Path,
-    data: Source,
+    data: Path,
+    decimal: str | None,
     output: Path | None,
     keep: tuple[str, ...],
     proba: bool,
@@ -110,12 +114,13 @@ def score(
     svmlight files) with --keep.
     """
     is_folder = output is not None and output.suffix == ""
-    outputs = _part_names(output, data) if output and is_folder else []
+    all_files = Source(data, decimal)
+    outputs = _part_names(output, all_files) if output and is_folder else []
     if not is_folder:
         check_ending(output, TABLES)
     from aucmax.tables.row_drift import describe_unlike
 
-    inputs = [model, *data.files]
+    inputs = [model, *all_files.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model)
     _check_options(fitted, model, keep, proba, prevalence, threshold, horizon)
@@ -129,7 +134,7 @@ def score(
                 new, fitted, keep, proba, prevalence, threshold, horizon, counts
             )
 
-    parts = [data._replace(path=file) for file in data.files]
+    parts = [all_files._replace(path=file) for file in all_files.files]
     frames: Iterator[Any] = (frame for part in parts for frame in scored(part))
     if is_folder:
         import polars as pl
@@ -143,7 +148,9 @@ def score(
         n_rows, place = _save_scores(frames, outputs or [output], force, console)
         if len(outputs) > 1:
             console.say(f"Wrote {n_rows} scores to {len(outputs)} files in {output}.")
-        console.give({"rows": n_rows, "output": str(output) if is_folder else place})
+        console.print_json(
+            {"rows": n_rows, "output": str(output) if is_folder else place}
+        )
     console.notes(describe_unlike(fitted, counts))
 
 
@@ -196,13 +203,6 @@ def load_model(path: Path) -> Any:
     roles = {"model": "the model", "decimal": ".", **names}
     model.file_roles_ = roles | getattr(model, "file_roles_", {})
     return model
-
-
-def known_columns(model: Any) -> KnownColumns:
-    """Return which columns a model takes for strings, and how others are written."""
-    columns = model.encoders_[0].columns_
-    strings = [column["name"] for column in columns if column["kind"] != "number"]
-    return KnownColumns(strings, model.file_roles_["decimal"])
 
 
 def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
@@ -267,7 +267,7 @@ def _print_scores(frames: Iterator[Any], console: Console) -> None:
     import polars as pl
 
     if console.as_json:
-        console.give(pl.concat(frames).to_dict(as_series=False))
+        console.print_json(pl.concat(frames).to_dict(as_series=False))
         return
     # piece by piece, so that a reader who has seen enough stops us early
     pieces = (piece for frame in frames for piece in frame.iter_slices(4096))

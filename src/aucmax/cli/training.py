@@ -1,9 +1,8 @@
 """Fit one model by its name, show progress, and describe the result."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from aucmax.cli.entry_point import NothingRankedError
@@ -19,7 +18,6 @@ def fit_model(
     console: Console,
     parameters: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
-    checkpoint: Path | None = None,
 ) -> Any:
     """Fit an AutoRanker of one model, or of all, or raise an error if it ranks nothing.
 
@@ -48,7 +46,7 @@ def fit_model(
         warnings.simplefilter("ignore", ColumnsWarning)
         warnings.simplefilter("error", ConstantScoresWarning)
         try:
-            model.fit(training.rows, labels, checkpoint=checkpoint)
+            model.fit(training.rows, labels)
         except ConstantScoresWarning as warning:
             raise NothingRankedError(
                 f"{name} gives all {training.n_rows} rows the same score"
@@ -111,25 +109,9 @@ def _advice(name: str) -> str:
     return advice
 
 
-def describe_columns(encoder: Any, console: Console) -> None:
-    """Print notes on columns that are left out or read in a special way."""
-    console.notes(encoder.column_notes_ if console.is_verbose else encoder.notices_)
-
-
-def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
-    """Print notices, without the columns that are left out."""
-    from aucmax.tables.checks import without_columns
-
-    for notice in without_columns(notices, encoder.dropped_):
-        is_long = console.is_verbose and notice.details
-        console.notes(notice.details if is_long else [str(notice)])
-
-
 def search_record(model: Any, console: Console) -> dict[str, Any]:
     """Print the result of a search and return it for JSON."""
-    encoder = model.encoders_[0]
-    describe_columns(encoder, console)
-    console.notes(one for one in model.notices_ if one not in encoder.notices_)
+    console.notes(model.notices_)
     lines = model.summary().splitlines()
     # the first line repeats the number of rows
     console.say("\n".join(line for line in lines[1:] if line[:5] != "Note:"))
@@ -139,7 +121,7 @@ def search_record(model: Any, console: Console) -> dict[str, Any]:
         "estimate": {k: None if v != v else v for k, v in model.estimate_.items()},
         "leaderboard": board.to_dicts(),
         "notices": list(model.notices_),
-        "dropped_columns": encoder.dropped_,
+        "dropped_columns": model.encoders_[0].dropped_,
     }
 
 

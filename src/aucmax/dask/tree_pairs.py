@@ -71,8 +71,8 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
     The relative error of each pair is at most the risk's accuracy.
     """
     classes = np.asarray(rows.labels == 1).view(np.uint8)
-    masses = np.bincount(classes, rows.weights, minlength=2).astype(np.float64)
-    unit = rows.n_rows / 2.0 / _sum(masses).prod()
+    class_weights = np.bincount(classes, rows.weights, minlength=2).astype(np.float64)
+    unit = rows.n_rows / 2.0 / _sum(class_weights).prod()
     grid_classes = GridClasses.of(classes, rows.weights, [(0.0, 1.0)] * 2, 0.0)
 
     def gradient_hessian(scores: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -249,8 +249,8 @@ class _TreeWorkers:
             for task in tasks.values():
                 if task.status not in ("pending", "finished"):
                     raise _WorkersLostError from _unless_ours(task)
-            known = self.cluster.client.scheduler_info(n_workers=-1)["workers"]
-            if not tasks.keys() <= known.keys():
+            cluster_state = self.cluster.client.scheduler_info(n_workers=-1)
+            if not tasks.keys() <= cluster_state["workers"].keys():
                 raise _WorkersLostError
             time.sleep(_POLL_INTERVAL)
 

@@ -119,7 +119,7 @@ class TreeJob:
 
 
 class WorkerData(NamedTuple):
-    """What a worker keeps between calls: its rows in bins, and their gradient."""
+    """The rows of a worker in bins, and their gradient, kept between calls."""
 
     rows: xgboost.QuantileDMatrix
     gradient_hessian: GradientHessian

@@ -1,6 +1,5 @@
 """The memory that this process can use, and the limit for the rows of a file."""
 
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -62,8 +61,7 @@ def require_memory(source: object, needed: float, file_size: float) -> None:
         raise DataFileError(
             f"{source} takes {format_bytes(needed)} of memory or more, and "
             f"{format_bytes(limit)} are allowed for a file of this size; if you trust "
-            f"it, allow more: --max-memory {math.ceil(needed / 1e9)} (gigabytes) on "
-            "the command line, aucmax.datasets.max_memory in Python."
+            "it, allow more in Python by aucmax.datasets.max_memory."
         )
 
 

@@ -107,8 +107,8 @@ def file_format(path: PathLike) -> str:
     raise DataFileError(
         f"{path}: the name does not show the format. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For text "
-        'of any other name pass format="csv" or another (--format csv on the command '
-        "line); export other tables as CSV or Parquet."
+        'of any other name pass format="csv" or another in Python, or rename the file; '
+        "export other tables as CSV or Parquet."
     )
 
 

@@ -72,8 +72,8 @@ def read_text_table(
     remarks = []
     if found:
         what = ", ".join(f"{name} {value!r}" for name, value in found.items())
-        options = ", ".join(f"--{name}" for name in found)
-        remarks.append(f"found {what} (to change: {options})")
+        options = ", ".join(f"{name}=" for name in found)
+        remarks.append(f"found {what} (to change in Python: {options})")
     return frame, unnamed, mark, remarks
 
 
@@ -110,7 +110,7 @@ def _csv_records(
 
 
 class _Records(NamedTuple):
-    """Where the records of a text start, and how many fields they have."""
+    """The starts of the records of a file, and their numbers of fields."""
 
     starts: IntArray
     n_fields: IntArray
@@ -121,7 +121,7 @@ class _Records(NamedTuple):
 def _find_records(
     path: PathLike, text: bytes, separator: str, quote_char: str | None
 ) -> _Records:
-    """Split a text into records; raise DataFileError for wrong quotes."""
+    """Split CSV into records; raise DataFileError for wrong quotes."""
     content = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(content == ord("\n"))
     marks = np.flatnonzero(content == ord(separator))
@@ -251,8 +251,7 @@ def _check_bytes(path: PathLike, text: bytes, separator: str) -> None:
     except UnicodeDecodeError as error:
         why = (
             f"byte 0x{text[error.start]:02x} is not valid UTF-8; save the file as "
-            "UTF-8, or pass its encoding, such as encoding='latin-1' (--encoding "
-            "latin-1 on the command line)."
+            "UTF-8, or pass its encoding in Python, such as encoding='latin-1'."
         )
         raise _flaw_at(path, text, separator, error.start, why) from error
 
@@ -277,8 +276,8 @@ def _check_names(path: PathLike, names: list[str], separator: str) -> None:
         if other in names[0]:
             raise DataFileError(
                 f"{path}: line 1: the header has one column, {names[0][:40]!r}; if "
-                f"{other!r} separates the columns, pass separator={other!r}, or "
-                f"--separator {other!r} on the command line."
+                f"{other!r} separates the columns, use commas, or pass "
+                f"separator={other!r} in Python."
             )
     seen: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
@@ -404,7 +403,7 @@ def read_text(
         except UnicodeError as error:
             line = text.count(b"\n", 0, getattr(error, "start", 0)) + 1
             raise DataFileError(
-                f"{path}: near line {line}: not valid {encoding} ({error}); pass the "
-                "encoding of the file: encoding=, or --encoding on the command line."
+                f"{path}: near line {line}: not valid {encoding} ({error}); save the "
+                "file as UTF-8, or pass encoding= in Python."
             ) from error
     return text.removeprefix(codecs.BOM_UTF8), encoding

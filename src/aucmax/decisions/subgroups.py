@@ -16,7 +16,7 @@ from aucmax._core.parameters import check_number
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
 from aucmax.inference import auc_interval, compare_auc
-from aucmax.inference.comparison import differences_of, holm, simultaneous_quantile
+from aucmax.inference.differences import differences_of, holm, simultaneous_quantile
 from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import (
     MetricDifference,

@@ -1,6 +1,6 @@
 """How certain is a metric, and do models differ? Intervals, tests, sample sizes."""
 
-from aucmax.inference.comparison import compare_auc
+from aucmax.inference.differences import compare_auc
 from aucmax.inference.metric_intervals import (
     auc_interval,
     cv_auc_interval,

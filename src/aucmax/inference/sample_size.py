@@ -181,7 +181,7 @@ def plan_auc(
     if auc_b is None and null is None and box != WHOLE_SQUARE:
         raise ValueError("a partial area has no usual null; give null.")
     is_pair = auc_b is not None
-    other = auc_b if is_pair else 0.5 if null is None else null
+    other: Any = auc_b if is_pair else 0.5 if null is None else null
     check_number("auc_b" if is_pair else "null", other, _EDGE, 1.0 - _EDGE)
     correlations = None
     if is_pair:

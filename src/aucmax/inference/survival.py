@@ -19,7 +19,7 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference.comparison import DifferenceTests, Estimates
+from aucmax.inference.differences import DifferenceTests, Estimates
 from aucmax.inference.influence import (
     Influence,
     check_groups,

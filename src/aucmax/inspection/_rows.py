@@ -123,8 +123,8 @@ def scores_with_column(
     at_a_time = max(CELLS_AT_A_TIME // (n_rows * n_columns), 1)
     for start in range(0, len(draws), at_a_time):
         some = draws[start : start + at_a_time]
-        own = np.tile(np.arange(n_rows), len(some))
-        changed = _with_column(table, place, own, np.concatenate(some))
+        unchanged_rows = np.tile(np.arange(n_rows), len(some))
+        changed = _with_column(table, place, unchanged_rows, np.concatenate(some))
         yield from changed_scores(model, changed).reshape(len(some), -1)
 
 

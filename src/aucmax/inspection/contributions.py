@@ -229,8 +229,8 @@ def _sampled(
         for start in range(0, len(plans), at_a_time):
             some = plans[start : start + at_a_time]
             made = [_walk(order, other, len(names)) for order, other in some]
-            found = changed_scores(model, mix_cells(both, np.concatenate(made)))
-            steps = found.reshape(len(some), places.size + 1)
+            changed = changed_scores(model, mix_cells(both, np.concatenate(made)))
+            steps = changed.reshape(len(some), places.size + 1)
             for (order, _), walked in zip(some, steps, strict=True):
                 values[k, order] += np.diff(walked) / n_orders
                 expected[k] += walked[0] / n_orders

@@ -122,12 +122,12 @@ def rank_dependence(
         # rows that hold the values come last, and are not ranked
         table = _safe_indexing(table, np.concatenate((drawn, holders)))
         holders = np.arange(max_rows, max_rows + holders.size)
-    known = np.sort(read_scores(model, table)[:n_ranked])
+    sorted_scores = np.sort(read_scores(model, table)[:n_ranked])
     ranks = np.empty((holders.size, n_ranked))
     draws = [np.full(table.shape[0], holder) for holder in holders]
     for k, scores in enumerate(scores_with_column(model, table, place, draws)):
         ends = [
-            np.searchsorted(known, scores[:n_ranked], side)
+            np.searchsorted(sorted_scores, scores[:n_ranked], side)
             for side in ("left", "right")
         ]
         ranks[k] = 0.5 * (ends[0] + ends[1]) / n_ranked

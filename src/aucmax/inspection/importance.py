@@ -84,7 +84,7 @@ class Importances(PlainRecord):
 def permutation_importance(
     model: Any,
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | Target,
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),

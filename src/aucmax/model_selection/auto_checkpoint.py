@@ -90,9 +90,8 @@ class SearchCheckpoint:
 
     def _write(self, is_done: bool) -> None:
         content = pack_value([self._search, is_done, self._records], _NAME)
-        if len(content) > MAX_FILE_BYTES:
-            size = f"{len(content)} bytes, and {MAX_FILE_BYTES} are allowed"
-            raise ValueError(f"the checkpoint needs {size}")
+        if (size := len(content)) > MAX_FILE_BYTES:
+            raise ValueError(f"it needs {size} bytes, and {MAX_FILE_BYTES} are allowed")
         with atomic_output(self._path, overwrite=True) as file:
             file.write(content)
 
@@ -105,9 +104,9 @@ class SearchCheckpoint:
         search, is_done, records = value
         now = self._search
         differences = "; ".join(
-            f"{name} was {str(search.get(name))[:60]} and is {now.get(name)} now"
-            for name in {**now, **search}
-            if search.get(name) != now.get(name)
+            f"{key} was {str(search.get(key))[:60]} and is {now.get(key)} now"
+            for key in {**now, **search}
+            if search.get(key) != now.get(key)
         )
         if differences and not is_done:
             raise CheckpointError(
@@ -134,14 +133,12 @@ def _describe(
     setting: SearchSetting,
     candidates: Mapping[str, TableCandidate],
 ) -> dict[str, str]:
-    target = folded.target
-    columns = (target.weights, target.queries, target.groups, target.times)
-    tests = [test for _, test in folded.folds]
+    target, tests = folded.target, [test for _, test in folded.folds]
+    rows = target.labels, target.weights, target.queries, target.groups, target.times
     return {
         "aucmax": __version__,
-        "lightgbm": version("lightgbm"),
-        "scikit-learn": version("scikit-learn"),
-        "the digest of the rows": digest_rows(folded.table, (target.labels, *columns)),
+        **{name: version(name) for name in ("lightgbm", "scikit-learn")},
+        "the digest of the rows": digest_rows(folded.table, rows),
         "the digest of the folds": digest_rows(np.concatenate(tests), tests),
         "the part of the ROC curve": str(setting.part),
         "the metric": setting.metric,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.inference.comparison import holm
+from aucmax.inference.differences import holm
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableEncoder, TableNotice, Target
 

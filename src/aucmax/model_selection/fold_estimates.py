@@ -20,7 +20,7 @@ from aucmax.inference import (
     compare_auc,
     metric_interval,
 )
-from aucmax.inference.comparison import compare_two
+from aucmax.inference.differences import compare_two
 from aucmax.inference.influence import Influence, mean_influence, refit_factor
 from aucmax.inference.metric_intervals import mean_interval
 from aucmax.inference.survival import concordance_measure, pair_interval

@@ -47,6 +47,11 @@ def read_rows(
     """
     table = read_table(estimator, X, fitting=True)
     if isinstance(y, Target):
+        if any(one is not None for one in (sample_weight, qid, groups, times)):
+            raise ValueError(
+                "y is an encoded target, which has its queries, weights, groups and "
+                "times; leave out sample_weight, qid, groups and times."
+            )
         check_rows(table, y)
         classes = np.unique(y.labels) if y.is_graded else np.array(y.grading.classes)
         return table, y, classes

@@ -11,7 +11,7 @@ from aucmax.inference import MetricInterval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_search import FittedCandidate
 from aucmax.model_selection.fold_estimates import compare_scores, estimate_scores
-from aucmax.model_selection.goals import title_of
+from aucmax.model_selection.goals import Goal, title_of
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 
 #: The ranges of the whole curve.
@@ -84,7 +84,8 @@ def summarise(model: Any) -> str:
     key = getattr(model, "metric_", "auc")
     name = title_of(key)
     if key == "partial_auc":
-        name = f"Partial AUC ({_in_words(model._part_of_the_curve())})"
+        part = Goal(key, **model._part_of_the_curve()).part_in_words
+        name = f"Partial AUC ({part})"
     value, low, high = (model.estimate_[key + end] for end in ("", "_low", "_high"))
     interval = "" if np.isnan(low) else f", 95% interval {low:.4f} to {high:.4f}"
     names = model.board_["model"][1:]
@@ -103,12 +104,3 @@ def summarise(model: Any) -> str:
         f"Best single model: {names[0]}, {model.board_['metric'][1]:.4f} on the folds.",
     ]
     return "\n".join([*lines, *(f"Note: {notice}." for notice in model.notices_)])
-
-
-def _in_words(part: dict[str, Any]) -> str:
-    names = {"fpr_range": "false", "tpr_range": "true"}
-    return ", ".join(
-        f"{names[key]} positive rates {low:g} to {high:g}"
-        for key, (low, high) in part.items()
-        if (low, high) != (0.0, 1.0)
-    )

@@ -505,7 +505,8 @@ def choose_candidates(
         models = [name for name in names if MODELS[name].is_tried(setting)]
     elif setting.is_survival:
         require_survival(models)
-    make = partial(_search_candidate, setting, is_alone=len(models) == 1)
+    is_alone = isinstance(models, Sequence) and len(models) == 1
+    make = partial(_search_candidate, setting, is_alone=is_alone)
     return name_candidates(models, make)
 
 

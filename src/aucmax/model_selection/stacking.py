@@ -117,12 +117,10 @@ class LogitRows:
             return 0.5
         if self.has_units:
             return float(values.mean())
-        n_rows, n_positive = (
-            np.bincount(self.folds),
-            np.bincount(self.folds, self.labels),
-        )
-        is_usable = (n_positive > 0) & (n_positive < n_rows)
-        return float(np.average(values, weights=n_positive[is_usable]))
+        positives = np.bincount(self.folds, self.labels)
+        negatives = np.bincount(self.folds, ~self.labels)
+        is_usable = (positives > 0) & (negatives > 0)
+        return float(np.average(values, weights=positives[is_usable]))
 
 
 Combiner: TypeAlias = Callable[[LogitRows], FloatArray]

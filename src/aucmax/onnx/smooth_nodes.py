@@ -26,10 +26,10 @@ def add_kernel(graph: OnnxGraph, matrix: str, model: KernelLogistic) -> str:
     landmarks = model.landmarks_
     if not isinstance(landmarks, np.ndarray):
         landmarks = landmarks.toarray()
-    own = graph.add("ReduceSumSquare", matrix, np.array([1]))
+    squares = graph.add("ReduceSumSquare", matrix, np.array([1]))
     products = graph.add("MatMul", matrix, -2.0 * landmarks.T)
-    of_landmarks = np.square(landmarks).sum(axis=1)[None, :]
-    distances = graph.add("Sum", own, products, of_landmarks)
+    landmark_squares = np.square(landmarks).sum(axis=1)[None, :]
+    distances = graph.add("Sum", squares, products, landmark_squares)
     distances = graph.add("Max", distances, 0.0)
     kernel = graph.add("Exp", graph.add("Mul", distances, -model.gamma_))
     return add_product(graph, kernel, model.weights_)
@@ -48,8 +48,8 @@ def add_curves(graph: OnnxGraph, matrix: str, model: AdditiveLogistic) -> str:
     ramps = graph.add("Sub", values, lower.reshape(1, -1))
     ramps = graph.add("Mul", ramps, slopes.reshape(1, -1))
     ramps = graph.add("Clip", ramps, np.array(0.0), np.array(1.0))
-    rest = add_product(graph, ramps, model.weights_[bent, 1:].ravel())
-    return graph.add("Add", scores, rest)
+    curved = add_product(graph, ramps, model.weights_[bent, 1:].ravel())
+    return graph.add("Add", scores, curved)
 
 
 def add_knots(graph: OnnxGraph, scores: str, knots: Knots) -> str:
@@ -78,7 +78,7 @@ def add_probability(graph: OnnxGraph, scores: str, knots: Knots) -> str:
     within = graph.add("Clip", log_odds, *ends)
     beyond = graph.add("Abs", graph.add("Sub", log_odds, within))
     odds = graph.add("Add", graph.add("Exp", graph.add("Abs", within)), 1.0)
-    rest = graph.add("Mul", odds, graph.add("Add", beyond, 1.0))
-    rest = graph.add("Div", 1.0, rest)
+    complement = graph.add("Mul", odds, graph.add("Add", beyond, 1.0))
+    complement = graph.add("Div", 1.0, complement)
     is_high = graph.add("Greater", log_odds, 0.0)
-    return graph.add("Where", is_high, graph.add("Sub", 1.0, rest), rest)
+    return graph.add("Where", is_high, graph.add("Sub", 1.0, complement), complement)

@@ -117,32 +117,31 @@ class Decoder:
         values = self._list(items, path)
         if any(type(value) not in PLAIN_TYPES for value in values):
             raise ModelFileError(f"{path} holds more than text, numbers and None")
-        _check_shape(shape, path)
-        flat = np.empty(len(values), dtype=object)
-        flat[:] = values
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
         try:
-            return flat.reshape(shape)
-        except (ValueError, OverflowError) as error:
+            array = array.reshape(shape)
+        except (TypeError, ValueError, OverflowError) as error:
             raise ModelFileError(f"{path} has {len(values)} items ({error})") from error
+        if [*array.shape] != shape:
+            raise ModelFileError(f"{path} has an invalid shape")
+        return array
 
     def _csr(self, kind: str, content: Any, path: str) -> Any:
         import scipy.sparse
 
         names = ("shape", "data", "indices", "indptr")
         shape, *trees = _fields(content, names, path)
-        _check_shape(shape, path)
-        if len(shape) != 2:
-            raise ModelFileError(
-                f"{path} is a sparse matrix of {len(shape)} dimensions"
-            )
-        data, indices, indptr = (self.decode(tree, path) for tree in trees)
-        for part in (data, indices, indptr):
-            if not isinstance(part, np.ndarray) or part.ndim != 1:
-                raise ModelFileError(f"{path} is not made of vectors")
-        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
-            raise ModelFileError(f"{path} has indices of a wrong type")
-        if data.dtype.kind == "U":
-            raise ModelFileError(f"{path} is not made of numbers")
+        parts = data, indices, indptr = [self.decode(tree, path) for tree in trees]
+        if (
+            not isinstance(shape, list)
+            or len(shape) != 2
+            or any(not isinstance(part, np.ndarray) or part.ndim != 1 for part in parts)
+            or data.dtype.kind == "U"
+            or indices.dtype != indptr.dtype
+            or indices.dtype not in (np.int32, np.int64)
+        ):
+            raise ModelFileError(f"{path} is not a CSR matrix")
         try:
             matrix = getattr(scipy.sparse, kind)((data, indices, indptr), tuple(shape))
             matrix.check_format(full_check=True)
@@ -254,15 +253,6 @@ def _fields(content: Any, names: tuple[str, ...], path: str) -> tuple[Any, ...]:
     if not isinstance(content, dict) or tuple(content) != names:
         raise ModelFileError(f"{path} does not have the fields {', '.join(names)}")
     return tuple(content.values())
-
-
-def _check_shape(shape: Any, path: str) -> None:
-    if (
-        not isinstance(shape, list)
-        or len(shape) > 32
-        or any(type(length) is not int or length < 0 for length in shape)
-    ):
-        raise ModelFileError(f"{path} has an invalid shape")
 
 
 def _integer(text: Any, path: str) -> int:

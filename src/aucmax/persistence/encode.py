@@ -10,13 +10,12 @@ import numpy as np
 
 from aucmax.persistence.arrays import dump_array, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
-from aucmax.persistence.strict_json import MAX_DEPTH
 
 LONG_TEXT = 4096
 #: integers up to here are plain JSON numbers, which every language reads exactly
 MAX_PLAIN_INT = 2**53
-#: no tag opens more than three brackets before the values inside it
-MAX_NESTING = MAX_DEPTH // 3
+#: of values in values, far from the depth at which a reader stops
+MAX_NESTING = 33
 #: what keys of dictionaries and items of object arrays may be
 PLAIN_TYPES = (str, int, float, bool, type(None))
 

@@ -213,7 +213,10 @@ def unpack_value(content: bytes) -> tuple[str, Any]:
     tree = parse_json(members.pop(_STATE), _STATE)
     name = manifest["class"]
     decoder = Decoder(members, manifest["made_with"])
-    value = decoder.decode(tree, name[:80])
+    try:
+        value = decoder.decode(tree, name[:80])
+    except RecursionError as error:
+        raise ModelFileError("its values are nested too deep") from error
     decoder.check_all_used()
     return name, value
 

@@ -106,8 +106,49 @@ class Display(Drawing):
         return self
 
 
+def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+    """Score rows by a fitted model, higher for rows of the positive class."""
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(X)
+        return -scores if _is_first(estimator, pos_label) else scores
+    if hasattr(estimator, "predict_proba"):
+        return probabilities_of(estimator, X, pos_label)
+    raise TypeError(
+        f"{name_of(estimator)} has neither decision_function nor predict_proba. Pass "
+        "scores to from_predictions instead."
+    )
+
+
+def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+    """Return the probability of the positive class by a fitted model."""
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{name_of(estimator)} has no predict_proba. Calibrate it, or pass "
+            "probabilities to from_predictions instead."
+        )
+    probabilities = np.asarray(estimator.predict_proba(X))
+    if probabilities.ndim == 2 and probabilities.shape[1] == 2:
+        return probabilities[:, 0 if _is_first(estimator, pos_label) else 1]
+    raise ValueError(
+        f"{name_of(estimator)}.predict_proba returned shape {probabilities.shape}; a "
+        "binary classifier returns two columns."
+    )
+
+
+def _is_first(estimator: Any, pos_label: Any) -> bool:
+    return pos_label is not None and pos_label == estimator.classes_[0]
+
+
+def name_of(estimator: Any) -> str:
+    """Return the class name of a model, or of the last step of a pipeline."""
+    steps = getattr(estimator, "steps", None)
+    return name_of(steps[-1][1]) if steps else type(estimator).__name__
+
+
 class ScoredDisplay(Display):
     """A picture of the scores of one model, or of several."""
+
+    _read = staticmethod(scores_of)  # an estimator, rows and the positive label
 
     @classmethod
     def from_predictions(cls, *args: Any, **options: Any) -> Self:
@@ -165,10 +206,6 @@ class ScoredDisplay(Display):
             **options,
         )
 
-    @classmethod
-    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
-        return scores_of(estimator, X, pos_label)
-
 
 def measure_each(
     measure: Callable[[Any, ArrayLike], T],
@@ -190,47 +227,3 @@ def measure_each(
             error.add_note(f"This happened while drawing the curve {key!r}.")
             raise
     return found
-
-
-def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
-    """Score rows by a fitted model, higher for rows of the positive class."""
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(X)
-        return -scores if _is_first(estimator, pos_label) else scores
-    if hasattr(estimator, "predict_proba"):
-        return probabilities_of(estimator, X, pos_label)
-    raise TypeError(
-        f"{name_of(estimator)} has neither decision_function nor predict_proba. Pass "
-        "scores to from_predictions instead."
-    )
-
-
-def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
-    """Return the probability of the positive class by a fitted model."""
-    if not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"{name_of(estimator)} has no predict_proba. Calibrate it, or pass "
-            "probabilities to from_predictions instead."
-        )
-    probabilities = np.asarray(estimator.predict_proba(X))
-    if probabilities.ndim == 2 and probabilities.shape[1] == 2:
-        return probabilities[:, 0 if _is_first(estimator, pos_label) else 1]
-    raise ValueError(
-        f"{name_of(estimator)}.predict_proba returned shape {probabilities.shape}; a "
-        "binary classifier returns two columns."
-    )
-
-
-def _is_first(estimator: Any, pos_label: Any) -> bool:
-    return pos_label is not None and pos_label == estimator.classes_[0]
-
-
-def name_of(estimator: Any) -> str:
-    """Return the class name of a model, or of the last step of a pipeline."""
-    steps = getattr(estimator, "steps", None)
-    return name_of(steps[-1][1]) if steps else type(estimator).__name__
-
-
-def titled(picture: str, name: str | None) -> str:
-    """Return a title that names the model, if it has a name."""
-    return picture if name is None else f"{picture} of {plain(name)}"

@@ -52,6 +52,7 @@ class DecisionCurveDisplay(ScoredDisplay):
     _: KW_ONLY
     standardised: bool = False
     _size = (6.0, 4.6)
+    _read = staticmethod(probabilities_of)
 
     @classmethod
     def from_predictions(
@@ -113,10 +114,6 @@ class DecisionCurveDisplay(ScoredDisplay):
 
         found = measure_each(measure, y_scores, name)
         return cls(found, standardised=standardised).plot(ax)
-
-    @classmethod
-    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
-        return probabilities_of(estimator, X, pos_label)
 
     def _draw(self, ax: Axes) -> None:
         from aucmax.decisions.net_benefit import shown_range

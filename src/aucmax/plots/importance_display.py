@@ -84,15 +84,15 @@ class ImportanceDisplay(Display):
         # loads tables and models, which other pictures do without
         from aucmax.inspection import permutation_importance
 
-        found = permutation_importance(estimator, X, y, **options)
+        importances = permutation_importance(estimator, X, y, **options)
         name = name_of(estimator) if name is None else name
-        return cls(found, max_columns=max_columns, name=name).plot(ax)
+        return cls(importances, max_columns=max_columns, name=name).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        found = self.importances
+        importances = self.importances
         n_shown = self._n_shown
-        drops = found.drop[:n_shown]
-        ends = np.stack([found.low, found.high])[:, :n_shown]
+        drops = importances.drop[:n_shown]
+        ends = np.stack([importances.low, importances.high])[:, :n_shown]
         self.bars_: BarContainer = ax.barh(
             range(n_shown),
             drops,
@@ -102,16 +102,18 @@ class ImportanceDisplay(Display):
             height=0.7,
         )
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        ax.set_yticks(range(n_shown), [plain(name) for name in found.column[:n_shown]])
+        ax.set_yticks(
+            range(n_shown), [plain(name) for name in importances.column[:n_shown]]
+        )
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(n_shown - 0.4, -0.6)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        measure = "AUC" if found.metric == "auc" else "partial AUC"
+        measure = "AUC" if importances.metric == "auc" else "partial AUC"
         name = "the model" if self.name is None else plain(self.name)
-        left_out = len(found.column) - n_shown
+        left_out = len(importances.column) - n_shown
         more = f"\n({left_out} more columns matter less)" if left_out else ""
         ax.set_xlabel(
             f"drop in {measure} when a column is shuffled, with "
-            f"{found.confidence:.0%} interval{more}"
+            f"{importances.confidence:.0%} interval{more}"
         )
-        ax.set_title(f"Column importance of {name}, {measure} {found.value:.3f}")
+        ax.set_title(f"Column importance of {name}, {measure} {importances.value:.3f}")

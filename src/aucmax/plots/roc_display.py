@@ -189,8 +189,8 @@ class ROCCurveDisplay(ScoredDisplay):
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
-        classes = (n_positive, "positive"), (n_negative, "negative")
-        counts = ", ".join(display.counted(*own) for own in classes)
+        counts = display.counted(n_positive, "positive")
+        counts += ", " + display.counted(n_negative, "negative")
         return cls(
             curves,
             fpr_range=fpr_range,

@@ -29,7 +29,6 @@ from aucmax.plots._display import (
     measure_each,
     plain,
     probabilities_of,
-    titled,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ class CalibrationDisplay(ScoredDisplay):
 
     reliabilities: Sequence[tuple[str | None, Reliability]]
     _size = (5.4, 5.2)
+    _read = staticmethod(probabilities_of)
 
     @classmethod
     def from_predictions(
@@ -125,10 +125,6 @@ class CalibrationDisplay(ScoredDisplay):
             return key, reliability(y_true, values, n_groups=n_groups, **rows)
 
         return cls(measure_each(measure, y_scores, name)).plot(ax)
-
-    @classmethod
-    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
-        return probabilities_of(estimator, X, pos_label)
 
     def _draw(self, ax: Axes) -> None:
         from sklearn import calibration
@@ -305,17 +301,15 @@ class ScoreDensityDisplay(ScoredDisplay):
             self.areas_.append(patches[0])
         self.threshold_: Line2D | None = self._draw_threshold(ax)
         ax.margins(y=0.2)
-        title = titled("Scores", self.name)
-        ax.set(xlabel="score", ylabel="density", title=f"{title} by class")
+        name = "" if self.name is None else f" of {plain(self.name)}"
+        ax.set(xlabel="score", ylabel="density", title=f"Scores{name} by class")
         dress(ax, "best")
 
     def _edges(self) -> FloatArray:
         low, high = np.quantile(self.scores, (_TAIL, 1.0 - _TAIL))
         if low == high:
             low, high = self.scores.min(), self.scores.max()
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        return np.linspace(low, high, int(self.bins or 1) + 1)
+        return np.histogram_bin_edges(self.scores, int(self.bins or 1), (low, high))
 
     def _mass(self, rows: BoolArray) -> float:
         if self.sample_weight is None:

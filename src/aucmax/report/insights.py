@@ -17,6 +17,7 @@ from aucmax.decisions.calibrated import along_knots
 from aucmax.decisions.calibration import learn_calibration
 from aucmax.decisions.event_probability import event_probability, learn_baseline
 from aucmax.inspection import permutation_importance
+from aucmax.inspection._rows import used_columns
 from aucmax.report.contents import Importance, SurvivalScores
 from aucmax.tables import Target
 from aucmax.tables.encoder import encoder_and_estimator
@@ -49,11 +50,10 @@ def importance_of(
     tried = _separating(table, target.high == 1, names)
     chosen = _sample(target, len(names))
     taken = target.take(chosen)
-    labels: Any = taken
     found = permutation_importance(
         model,
         _safe_indexing(table, chosen),
-        labels,
+        taken,
         columns=tried,
         sample_weight=taken.weights,
         n_repeats=3 if len(tried) <= _FEW_COLUMNS else 1,
@@ -179,14 +179,10 @@ def combination_of(model: Any) -> dict[str, Any]:
 
 def _columns(model: Any, table: Any) -> list[str]:
     """Return the names of the columns that a model uses."""
-    if not hasattr(table, "columns"):
-        return [f"x{place}" for place in range(table.shape[1])]
-    names = [str(name) for name in table.columns]
-    encoder, _ = encoder_and_estimator(model)
-    if encoder is None:
-        return names
-    known = {column["name"] for column in encoder.columns_}
-    return [name for name in names if name in known]
+    names = [f"x{place}" for place in range(table.shape[1])]
+    if hasattr(table, "columns"):
+        names = [str(name) for name in table.columns]
+    return [names[place] for place in used_columns(model, names)]
 
 
 def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:

@@ -64,11 +64,10 @@ def table_view(contents: ReportContents) -> dict[str, Any]:
     """Return the values of the table of models, and the verdict above it."""
     rows = contents.models
     return {
-        "verdict": contents.verdict,
+        **vars(contents),
         "best": rows[0].name if rows[0].problem is None else None,
         "is_single": len(rows) == 1,
         "has_seconds": any(row.seconds == row.seconds for row in rows),
-        "measures": contents.measures,
         "baselines": contents.baselines,
         "scale": Scale.over(
             end for row in rows for end in (row.main, row.low, row.high)
@@ -81,13 +80,9 @@ def table_view(contents: ReportContents) -> dict[str, Any]:
 def page_view(contents: ReportContents) -> dict[str, Any]:
     """Return the values of a page."""
     reproduction = dict(contents.reproduction)
-    unchanged = "title date facts explanation glossary parts notices certificates"
-    unchanged += " origin_of_parts origin_of_probabilities no_rankings fpr_range"
-    unchanged += " n_candidates score_unit"
     return {
         **table_view(contents),
         **_ranked_view(contents),
-        **{name: getattr(contents, name) for name in unchanged.split()},
         "version": __version__,
         "groups": _group_view(contents),
         "importance": _importance_view(contents.importance),
@@ -148,11 +143,8 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
         "n_rows": int(labels.size),
         "n_positive": int(labels.sum()),
         "depths": depths.tolist(),
-        "models": [
-            {name: review[name].to_numpy().tolist() for name in review.columns}
-            for review in reviews
-        ],
-        "curves": [_points(curve, labels) for curve in display.curves],
+        "models": [review.to_dict(as_series=False) for review in reviews],
+        "curves": [_points(curve) for curve in display.curves],
     }
     return {
         "curves": names,
@@ -183,20 +175,12 @@ def _drawn(contents: ReportContents) -> list[str]:
     return [name for name in names if name in chosen]
 
 
-def _points(curve: ROCCurve, labels: BoolArray) -> dict[str, Any]:
+def _points(curve: ROCCurve) -> dict[str, Any]:
     """Return points of a curve with their thresholds, for the pointer."""
-    points = curve.points
-    n_positive = int(labels.sum())
-    places = np.linspace(0, points.fpr.size - 1, min(points.fpr.size, _MAX_POINTS))
-    kept = places.round().astype(int)
-    thresholds = [
-        float(f"{value:.5g}") if np.isfinite(value) else None
-        for value in points.thresholds[kept]
-    ]
-    alarms = np.rint(points.fpr[kept] * (labels.size - n_positive)).astype(int)
-    found = np.rint(points.tpr[kept] * n_positive).astype(int)
-    rows = zip(alarms.tolist(), found.tolist(), thresholds, strict=True)
-    return {"name": curve.name, "points": list(rows)}
+    n_points = curve.points.fpr.size
+    kept = np.linspace(0, n_points - 1, min(n_points, _MAX_POINTS)).round().astype(int)
+    values = {name: one[kept].tolist() for name, one in vars(curve.points).items()}
+    return {"name": curve.name, **values}
 
 
 def _calibration_view(contents: ReportContents, scores: FloatArray) -> dict[str, Any]:
@@ -307,7 +291,7 @@ def _as_json(value: Any) -> Markup:
 def _rounded(value: Any) -> Any:
     """Round numbers to what the page shows; NaN becomes None."""
     if isinstance(value, float):
-        return round(value, 5) if np.isfinite(value) else None
+        return float(f"{value:.6g}") if np.isfinite(value) else None
     if isinstance(value, list | tuple):
         return [_rounded(one) for one in value]
     if isinstance(value, dict):

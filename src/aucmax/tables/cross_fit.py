@@ -150,19 +150,23 @@ def fit_estimator(
     labels: Any = target.labels if candidate.learns_levels else target.relevant
     if target.is_survival:
         labels = target.survival
-    _fit_with_folds(estimator, matrix, labels, taken, target)
-    return estimator if callback is None else estimator.set_params(callback=None)
+    parameters: dict[str, Any] = {} if callback is None else {"callback": None}
+    if folds := _inner_folds(estimator, matrix, labels, taken, target):
+        parameters["cv"] = estimator.get_params(deep=False)["cv"]
+        estimator.set_params(cv=folds)
+    estimator.fit(matrix, labels, **taken)
+    return estimator.set_params(**parameters) if parameters else estimator
 
 
-def _fit_with_folds(
+def _inner_folds(
     estimator: Any, matrix: Any, labels: Any, taken: dict[str, Any], target: Target
-) -> Any:
-    """Fit an estimator whose own folds, if it makes any, respect groups and times."""
+) -> Folds:
+    """Return folds for an estimator that would make its own without groups or times."""
     cv = estimator.get_params(deep=False).get("cv", ())
     unit = target.unit
     is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
     if (target.times is None and is_grouped) or not (cv is None or type(cv) is int):
-        return estimator.fit(matrix, labels, **taken)
+        return []
     known = target.high > 0 if target.is_survival else labels > np.min(labels)
     folds = [
         fold
@@ -176,7 +180,7 @@ def _fit_with_folds(
             f"groups or times do not allow: {reason}. Leave them out, or fit another "
             "model."
         )
-    return estimator.set_params(cv=folds).fit(matrix, labels, **taken).set_params(cv=cv)
+    return folds
 
 
 class ScoredFold(NamedTuple):

@@ -102,8 +102,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The columns left out, each with the reason.
     notices_ : list of str
         Notes about the columns, one line per kind.
-    column_notes_ : list of str
-        The same, one line per column and kind.
     categorical_features_ : list of int
         The columns of the matrix for trees that hold category codes.
     n_features_in_ : int
@@ -134,7 +132,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         **saved.optional(
             dropped_=saved.instance_of(dict),
             notices_=saved.instance_of(list),
-            column_notes_=saved.instance_of(list),
         ),
     )
 
@@ -201,7 +198,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
-        self.column_notes_: list[str] = []
         self.scales_ = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -248,7 +244,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for kind, by_name in notes.items():
             is_few = len(by_name) < 2
             self.notices_ += by_name.values() if is_few else [_summary(kind, by_name)]
-            self.column_notes_ += by_name.values()
         if not self.columns_:
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
             raise ValueError(f"no column can be used: {reasons[:500]}.")

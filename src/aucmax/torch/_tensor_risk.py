@@ -126,10 +126,10 @@ class TensorBatch:
         r"""Return :math:`(H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j`."""
         # weights are positive, so v is taken in two parts
         weighted, factors = self._weigh(form)
-        own = _flat(vector).to(factors.dtype)[weighted.rows.order]
-        product = own * self._curvatures(form, weighted)
+        vector = _flat(vector).to(factors.dtype)[weighted.rows.order]
+        product = vector * self._curvatures(form, weighted)
         for sign in (1.0, -1.0):
-            part = weighted.times((sign * own).clamp(min=0.0))
+            part = weighted.times((sign * vector).clamp(min=0.0))
             product = product - sign * self._curvatures(form, part)
         return self._in_batch_order(weighted.rows, factors * weighted.weight * product)
 

@@ -134,5 +134,5 @@ def _is_close(scores: torch.Tensor, expected: torch.Tensor) -> bool:
 def _generators(loader: Any) -> set[torch.Generator]:
     """Return the random generators of a loader and its samplers."""
     samplers = (getattr(loader, name, None) for name in ("sampler", "batch_sampler"))
-    found = {getattr(each, "generator", None) for each in (loader, *samplers)}
-    return {each for each in found if each is not None}
+    generators = {getattr(each, "generator", None) for each in (loader, *samplers)}
+    return {each for each in generators if each is not None}

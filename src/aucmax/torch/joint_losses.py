@@ -159,26 +159,26 @@ class GatheredLoss(torch.nn.Module):
 
     def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
         """Return the rows per process; raise in all if one input is invalid."""
-        problem, own = None, None
+        problem, shape = None, None
         try:
             check_tensors(logits, labels)
             if qid is not None and len(qid) != len(logits):
                 raise ValueError(
                     f"there are {len(logits)} rows, but qid has {len(qid)}."
                 )
-            own = len(logits), tuple(logits.shape[1:]), qid is not None
+            shape = len(logits), tuple(logits.shape[1:]), qid is not None
         except (TypeError, ValueError) as error:
             problem = error
         shapes: list[Any] = [None] * self._n_processes
-        processes.all_gather_object(shapes, own, group=self.group)
+        processes.all_gather_object(shapes, shape, group=self.group)
         if problem is not None:
             raise problem
-        for place, shape in enumerate(shapes):
-            if shape is None:
+        for place, other in enumerate(shapes):
+            if other is None:
                 raise RuntimeError(
                     f"the input of process {place} is invalid; see its error."
                 )
-            if shape[1:] != shapes[0][1:]:
+            if other[1:] != shapes[0][1:]:
                 raise ValueError(
                     "all processes must have the same number of columns, and all or "
                     f"none of them qid; processes 0 and {place} differ."

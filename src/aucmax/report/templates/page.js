@@ -71,23 +71,23 @@
     const x = ((event.clientX - box.left) * unit - left) / xUnit;
     const y = (bottom - (event.clientY - box.top) * unit) / yUnit;
     let best = null, least = Infinity;
-    for (const { name, points } of page.curves) {
-      for (const [alarms, found, threshold] of points) {
-        const fpr = alarms / nNegative, tpr = found / page.n_positive;
-        const distance = (fpr - x) ** 2 + (tpr - y) ** 2;
+    for (const curve of page.curves) {
+      curve.fpr.forEach((fpr, k) => {
+        const tpr = curve.tpr[k], distance = (fpr - x) ** 2 + (tpr - y) ** 2;
         if (distance < least) {
           least = distance;
-          best = { name, alarms, found, threshold, fpr, tpr };
+          best = { name: curve.name, fpr, tpr, threshold: curve.thresholds[k] };
         }
-      }
+      });
     }
     moveMark(best.fpr, best.tpr);
     mark.setAttribute("visibility", "visible");
     const name = document.createElement("bdi");
     name.textContent = best.name;
+    const found = best.tpr * page.n_positive;
     const threshold = best.threshold === null ? "above all scores" : best.threshold;
     readout.replaceChildren(name, `: FPR ${best.fpr.toFixed(4)}, TPR ${best.tpr.toFixed(4)}, threshold ${threshold}, ` +
-      `${count(best.alarms + best.found)} alerts, ${count(best.found)} of them positive`);
+      `${count(best.fpr * nNegative + found)} alerts, ${count(found)} of them positive`);
   }
   roc.addEventListener("pointermove", look);
   roc.addEventListener("pointerdown", look);

@@ -70,11 +70,6 @@ class ClassRows(NamedTuple):
         return np.ones(self.size) if self.weights is None else self.weights
 
     @property
-    def weights_or_empty(self) -> FloatArray:
-        """The weights as kernels take them: empty for ones."""
-        return np.empty(0) if self.weights is None else self.weights
-
-    @property
     def keys(self) -> FloatArray:
         """Scores of negatives, or minus those of positives: they fall with the rank."""
         return self.values if self.side > 0 else -self.values
