@@ -106,15 +106,6 @@ def test_the_margin_is_nearly_the_best_that_any_combination_has(kind, delta):
     assert model.margin_ >= (1 - delta) * best - 1e-9
 
 
-def test_weights_are_a_convex_combination():
-    X, labels = sample(4)
-    model = SoftRankBoost(0.2).fit(X, labels)
-    assert (model.weights_ >= 0).all()
-    assert model.weights_.sum() == pytest.approx(1.0)
-    raw = model.decision_function(X) + model.threshold_
-    assert np.abs(raw).max() <= 1.0 + 1e-12
-
-
 def test_it_warns_when_the_rounds_did_not_suffice():
     X, labels = sample(0)
     with pytest.warns(ConvergenceWarning, match="max rounds after 5 rounds"):
@@ -143,11 +134,6 @@ def test_a_share_that_no_combination_reaches_is_said_so():
             0.1, delta=0.5, hypotheses="features", n_estimators=50_000
         ).fit(X, labels)
     assert model.stop_reason_ == "no edge"
-
-
-def test_one_row_of_each_class_suffices():
-    model = SoftRankBoost(1.0).fit([[1.0], [2.0]], [0, 1])
-    np.testing.assert_array_equal(model.predict([[1.2], [1.9]]), [0, 1])
 
 
 @pytest.mark.parametrize("name", ["epsilon", "delta"])

@@ -149,15 +149,6 @@ def test_chains_of_a_batch_reach_the_optimum_of_the_program(kind, is_consistent)
         assert value == pytest.approx(optimum, rel=1e-9, abs=1e-9)
 
 
-def test_a_finder_gives_the_same_for_the_same_scores_again():
-    _, offsets, unary, edges, weights = batch_of()
-    finder = ChainFinder(edges, offsets, [TopSets.every(n) for n in SIZES])
-    first = finder.find(unary, weights)
-    finder.find(-unary, 3.0 * weights)
-    for one, other in zip(first, finder.find(unary, weights), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_without_edges_the_chain_is_the_sorted_order():
     _, offsets, unary, edges, weights = batch_of(with_edges=False)
     top_sets = [TopSets.every(n) for n in SIZES]

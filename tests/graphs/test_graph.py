@@ -58,46 +58,11 @@ def test_edges_in_any_order_and_direction_are_merged_by_sum(data):
     assert graph.edge_features.flags.c_contiguous
 
 
-def test_merging_does_not_change_the_score_of_any_set():
-    rng = np.random.default_rng(0)
-    edges = rng.permuted(np.tile(np.arange(5), (40, 1)), axis=1)[:, :2]
-    features = rng.normal(size=(40, 3))
-    graph = Graph(NODES, edges, features)
-    assert graph.n_edges == 10
-    weights = rng.normal(size=3)
-    for z in rng.integers(0, 2, size=(10, 5)):
-        given = (features @ weights) @ (z[edges[:, 0]] * z[edges[:, 1]])
-        both = z[graph.edges[:, 0]] * z[graph.edges[:, 1]]
-        assert (graph.edge_features @ weights) @ both == pytest.approx(given)
-
-
 def test_edges_without_features_count_once_however_often_given():
     graph = Graph(NODES, [[1, 0], [0, 1], [3, 2], [0, 1]])
     assert graph.edges.tolist() == [[0, 1], [2, 3]]
     assert graph.edge_features.tolist() == [[1.0], [1.0]]
     assert not graph.has_edge_features
-
-
-@pytest.mark.parametrize(
-    "edges", [(), [], np.empty((0, 2)), np.empty((0, 2), np.int32), np.empty((2, 0))]
-)
-@pytest.mark.parametrize("features", [None, [], np.empty((0, 0)), np.empty((0, 3))])
-def test_a_graph_may_have_no_edges(edges, features):
-    graph = Graph(NODES, edges, features)
-    assert graph.edges.shape == (0, 2)
-    assert graph.edges.dtype == np.int64
-    width = 3 if np.shape(features) == (0, 3) else 1
-    assert graph.edge_features.shape == (0, width)
-
-
-def test_a_graph_may_have_one_node():
-    graph = Graph([[3.0]])
-    assert (graph.n_nodes, graph.n_edges) == (1, 0)
-
-
-def test_nodes_may_be_isolated():
-    graph = Graph(np.zeros((100, 1)), [[98, 3]])
-    assert (graph.n_nodes, graph.edges.tolist()) == (100, [[3, 98]])
 
 
 @pytest.mark.parametrize(
@@ -107,16 +72,6 @@ def test_whole_numbers_of_any_type_are_edges(dtype):
     graph = Graph(NODES, np.array([[4, 1], [0, 3]], dtype=dtype))
     assert graph.edges.tolist() == [[0, 3], [1, 4]]
     assert graph.edges.dtype == np.int64
-
-
-@pytest.mark.parametrize("dtype", [np.int8, bool, np.float32, np.float16, object])
-def test_features_of_any_numeric_type_become_float64(dtype):
-    table = np.array([[1, 0], [0, 1], [1, 1]], dtype=dtype, order="F")
-    graph = Graph(table, [[0, 1], [1, 2], [0, 2]], table)
-    for features in (graph.node_features, graph.edge_features):
-        assert features.dtype == np.float64
-        assert features.flags.c_contiguous
-    np.testing.assert_array_equal(graph.node_features, table.astype(float))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -247,11 +202,6 @@ def test_bad_edge_features_are_rejected(features, message):
         Graph(NODES, [[0, 1], [1, 2]], features)
 
 
-def test_edge_features_without_edges_are_rejected():
-    with raises("edge_features has 1 rows, but there are 0 edges"):
-        Graph(NODES, [], [[1.0]])
-
-
 # --- adjacency matrices ---------------------------------------------------------------
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
@@ -271,14 +221,6 @@ def test_adjacency_in_any_form_gives_edges_and_weights(kind):
     assert graph.has_edge_features
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32])
-def test_adjacency_of_any_numeric_type_is_taken(dtype):
-    for form in (np.asarray, sparse.csr_array):
-        graph = Graph.from_adjacency(np.ones((4, 1)), form(WEIGHTS > 0).astype(dtype))
-        assert graph.edges.tolist() == [[0, 1]]
-        assert graph.edge_features.tolist() == [[1.0]]
-
-
 def test_stored_zeros_are_no_edges_and_stored_parts_add_up():
     rows, columns = [0, 1, 1, 0, 2, 3, 0], [1, 0, 2, 1, 1, 3, 2]
     parts = np.array([1.0, 3.0, 0.0, 2.0, 0.0, 0.0, 0.0])
@@ -287,17 +229,6 @@ def test_stored_zeros_are_no_edges_and_stored_parts_add_up():
     assert graph.edges.tolist() == [[0, 1]]
     assert graph.edge_features.tolist() == [[3.0]]
     assert adjacency.nnz == 7  # the caller's matrix is left as it was
-
-
-def test_adjacency_may_be_uneven_by_rounding():
-    noisy = WEIGHTS * (1 + np.triu(np.full((4, 4), 1e-15)))
-    graph = Graph.from_adjacency(np.ones((4, 1)), noisy)
-    assert graph.edges.tolist() == [[0, 1], [1, 3]]
-
-
-def test_adjacency_may_be_empty():
-    graph = Graph.from_adjacency(np.ones((3, 1)), sparse.csr_array((3, 3)))
-    assert (graph.n_edges, graph.edge_features.shape) == (0, (0, 1))
 
 
 def changed(i, j, value):
@@ -323,16 +254,6 @@ def changed(i, j, value):
 def test_bad_adjacency_is_rejected(adjacency, message, form):
     with raises(message):
         Graph.from_adjacency(np.ones((4, 1)), form(adjacency))
-
-
-def test_adjacency_of_words_is_rejected():
-    with raises("adjacency must hold numbers", TypeError):
-        Graph.from_adjacency(np.ones((1, 1)), [["a"]])
-
-
-def test_node_features_beside_an_adjacency_are_checked_first():
-    with raises("node_features[:, 0] must be finite, but row 1 is nan"):
-        Graph.from_adjacency([[0.0], [np.nan]], np.eye(2))
 
 
 # --- tuples ---------------------------------------------------------------------------
@@ -398,9 +319,3 @@ def test_edge_sums_become_columns_of_the_nodes():
     np.testing.assert_array_equal(graph.node_features, expected)
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
     assert graph.edge_features.tolist() == [[1.5, 4.0], [2.0, 0.0]]
-
-
-@pytest.mark.parametrize("features", [None, [[2.0]]])
-def test_with_edge_sums_a_graph_still_knows_whether_features_were_given(features):
-    graph = Graph([[1.0], [2.0]], [[0, 1]], features).with_edge_sums()
-    assert graph.has_edge_features is (features is not None)

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from aucmax.graphs.graph import Graph, GraphBatch, grid_edges
+from aucmax.graphs.graph import Graph, GraphBatch
 
 
 def raises(message, kind=ValueError):
@@ -33,51 +33,6 @@ def test_each_graph_is_found_again_in_the_batch():
         np.testing.assert_array_equal(batch.edge_features[edges], graph.edge_features)
         local = batch.edges[edges] - batch.node_offsets[m]
         np.testing.assert_array_equal(local, graph.edges)
-
-
-def test_edges_of_a_batch_stay_sorted_and_contiguous():
-    batch = GraphBatch.from_graphs(
-        random_graphs(np.random.default_rng(1))
-    )  # a generator
-    key = batch.edges @ [batch.n_nodes, 1]
-    assert (np.diff(key) > 0).all()
-    for array in (batch.node_features, batch.edges, batch.edge_features):
-        assert array.flags.c_contiguous
-        assert array.flags.writeable
-    assert batch.edges.dtype == batch.node_offsets.dtype == np.int64
-
-
-def test_a_batch_of_one_graph_does_not_share_its_arrays():
-    graph = Graph(np.ones((3, 2)), [[0, 1]], [[4.0]])
-    batch = GraphBatch.from_graphs([graph])
-    assert batch.node_offsets.tolist() == [0, 3]
-    assert batch.edge_offsets.tolist() == [0, 1]
-    batch.edges[0, 1] = 2
-    batch.node_features[:] = 0
-    batch.edge_features[:] = 0
-    assert graph.edges.tolist() == [[0, 1]]
-    assert graph.node_features.min() == 1
-    assert graph.edge_features.tolist() == [[4.0]]
-
-
-def test_split_returns_the_values_of_each_graph():
-    batch = GraphBatch.from_graphs([(np.ones((n, 1)), []) for n in (2, 1, 3)])
-    parts = batch.split(np.arange(6.0))
-    assert [part.tolist() for part in parts] == [[0, 1], [2], [3, 4, 5]]
-
-
-def test_graphs_and_tuples_can_be_mixed():
-    image = np.random.default_rng(0).normal(size=(12, 1))
-    batch = GraphBatch.from_graphs([Graph(image, grid_edges(3, 4)), (image, [[3, 1]])])
-    assert len(batch.edges) == 18
-    assert batch.edges[-1].tolist() == [13, 15]
-    assert (batch.edge_features == 1).all()
-
-
-def test_an_array_of_graphs_is_a_sequence_of_graphs():
-    graphs = np.empty(2, dtype=object)
-    graphs[:] = [Graph([[1.0]]), Graph([[2.0]])]
-    assert GraphBatch.from_graphs(graphs).node_features.tolist() == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize("features", [None, [], np.empty((0, 5))])

@@ -102,14 +102,6 @@ def test_unnested_sets_are_free_of_each_other_where_neighbours_repel():
     assert free > nested + 0.1
 
 
-def test_free_weights_that_need_not_be_negative_are_the_same():
-    graphs, labels = graphs_of(3, sizes=(10, 14))
-    bounded = fitted(graphs, labels, tol=1e-6)
-    assert (bounded.edge_coef_ > 0.01).all()
-    free = fitted(graphs, labels, tol=1e-6, pair_weights="free")
-    np.testing.assert_allclose(weights_of(free), weights_of(bounded), atol=5e-3)
-
-
 def permuted(graph, y, rng):
     """The same graph with other numbers, and its edges backwards."""
     order = rng.permutation(graph.n_nodes)
@@ -128,55 +120,6 @@ def test_the_order_of_nodes_edges_and_graphs_does_not_matter(loss):
     again = fitted([g for g, _ in moved], [y for _, y in moved], loss=loss, tol=1e-6)
     np.testing.assert_allclose(weights_of(again), weights_of(model), atol=3e-3)
     assert again.objective_ == pytest.approx(model.objective_, rel=1e-5)
-
-
-def test_graphs_given_twice_do_not_change_the_weights():
-    graphs, labels = graphs_of(8)
-    model = fitted(graphs, labels, tol=1e-6)
-    twice = fitted(graphs * 2, labels * 2, tol=1e-6)
-    np.testing.assert_allclose(weights_of(twice), weights_of(model), atol=3e-3)
-    assert twice.objective_ == pytest.approx(model.objective_, rel=1e-5)
-
-
-def test_an_edge_in_halves_is_one_edge():
-    graphs, labels = graphs_of(8)
-    halves = [
-        Graph(
-            g.node_features,
-            np.concatenate([g.edges, g.edges[:, ::-1]]),
-            np.concatenate([g.edge_features, g.edge_features]) / 2,
-        )
-        for g in graphs
-    ]
-    model, again = fitted(graphs, labels), fitted(halves, labels)
-    np.testing.assert_array_equal(weights_of(model), weights_of(again))
-
-
-@pytest.mark.parametrize("unit", [1e-3, 0.25, 1e3])
-def test_features_in_another_unit_give_weights_in_the_inverse(unit):
-    graphs, labels = graphs_of(9)
-    model = fitted(graphs, labels, tol=1e-7)
-    scaled = [
-        Graph(unit * g.node_features, g.edges, unit * g.edge_features) for g in graphs
-    ]
-    again = fitted(scaled, labels, 10.0 / unit**2, tol=1e-7)
-    np.testing.assert_allclose(unit * weights_of(again), weights_of(model), atol=1e-3)
-    assert unit**2 * again.objective_ == pytest.approx(model.objective_, rel=1e-5)
-
-
-def test_a_constant_feature_of_nodes_gets_no_weight():
-    graphs, labels = graphs_of(10)
-    shifted = [
-        Graph(
-            np.hstack([g.node_features, np.ones((g.n_nodes, 1))]),
-            g.edges,
-            g.edge_features,
-        )
-        for g in graphs
-    ]
-    model, again = fitted(graphs, labels, tol=1e-6), fitted(shifted, labels, tol=1e-6)
-    np.testing.assert_allclose(again.coef_[:, :2], model.coef_, atol=3e-3)
-    assert again.coef_[0, 2] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_neighbours_help_where_labels_are_smooth():
@@ -198,56 +141,6 @@ def test_graphs_of_one_class_are_skipped_and_counted():
     np.testing.assert_array_equal(weights_of(model), weights_of(again))
     assert again.n_skipped_ == 0
     assert [s.size for s in model.decision_function(graphs)] == [6, 5, 8, 1, 7]
-
-
-def test_graphs_that_no_bin_tells_apart_are_skipped():
-    graphs, labels = graphs_of(12, sizes=(6, 2, 8))
-    model = fitted(graphs, labels, metric="binned", bins=[3, 5])
-    assert (model.n_graphs_, model.n_skipped_) == (2, 1)
-
-
-def test_isolated_nodes_and_parts_without_path_are_no_obstacle():
-    graphs, labels = graphs_of(13, sizes=(6, 7))
-    (first, second), rng = graphs, np.random.default_rng(0)
-    both = Graph(
-        np.concatenate(
-            [first.node_features, second.node_features, rng.normal(size=(2, 2))]
-        ),
-        np.concatenate([first.edges, second.edges + 6]),
-        np.concatenate([first.edge_features, second.edge_features]),
-    )
-    y = np.concatenate([*labels, [True, False]])
-    model = fitted([both], [y])
-    items = reference.labelled([both], [y])
-    expected = reference.objective(items, weights_of(model), 10.0)
-    assert model.objective_ == pytest.approx(expected, rel=1e-6)
-
-
-def test_tuples_lists_and_graphs_are_alike():
-    graphs, labels = graphs_of(14)
-    tuples = [(g.node_features, g.edges, g.edge_features) for g in graphs]
-    lists = [[g.node_features.tolist(), g.edges.tolist()] for g in graphs]
-    plain = [Graph(g.node_features, g.edges) for g in graphs]
-    for one, other in ((graphs, tuples), (plain, lists)):
-        model, again = fitted(one, labels), fitted(other, labels)
-        np.testing.assert_array_equal(weights_of(model), weights_of(again))
-        for a, b in zip(
-            model.decision_function(other), again.decision_function(one), strict=True
-        ):
-            np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize(("negative", "positive"), [("no", "yes"), (-1.0, 1.0), (2, 7)])
-def test_labels_may_be_of_any_kind(negative, positive):
-    graphs, labels = graphs_of(15)
-    named = [np.where(y, positive, negative).tolist() for y in labels]
-    model, again = fitted(graphs, named), fitted(graphs, labels)
-    np.testing.assert_array_equal(weights_of(model), weights_of(again))
-    assert model.classes_.tolist() == [negative, positive]
-    for mine, other in zip(model.predict(graphs), again.predict(graphs), strict=True):
-        np.testing.assert_array_equal(mine == positive, other)
-        assert set(mine.tolist()) <= {negative, positive}
-    assert model.score(graphs, named) == again.score(graphs, labels)
 
 
 def test_fitted_attributes_have_their_shapes_and_counts():

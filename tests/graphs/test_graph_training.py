@@ -53,13 +53,6 @@ def test_the_optimum_lies_within_the_certified_gap(kind, C):
         assert solution.value == pytest.approx(by_definition, rel=1e-7)
 
 
-def test_a_weight_of_edges_that_only_harms_is_zero():
-    graphs, labels = repelling(0)
-    solution = solved(problem_of(graphs, labels, C=10.0), 2, np.zeros(3))
-    assert solution.converged
-    np.testing.assert_array_equal(solution.point.parameters[2:], 0.0)
-
-
 def test_free_weights_reach_the_optimum_with_repelling_neighbours():
     graphs, labels = repelling(0)
     problem = problem_of(graphs, labels, C=10.0)
@@ -72,27 +65,6 @@ def test_free_weights_reach_the_optimum_with_repelling_neighbours():
     assert optimum * (1.0 - 1e-7) <= solution.value <= optimum * (1.0 + 2e-4)
     assert solution.value - solution.gap <= optimum * (1.0 + 1e-7)
     assert solution.point.parameters[2] < -0.01
-
-
-def test_values_fall_and_gaps_are_recorded():
-    graphs, labels = graphs_of(1, sizes=(8, 12))
-    solution = solved(problem_of(graphs, labels, C=50.0), 2, weights_of(1))
-    values = [step.value for step in solution.history]
-    assert len(values) > 2
-    # one record per iteration
-    assert values[-1] == pytest.approx(solution.value, rel=1e-12)
-    assert solution.history[-1].gap == pytest.approx(solution.gap, rel=1e-6, abs=1e-15)
-    assert (np.diff(values) <= 1e-12).all()
-    assert [step.n_iter for step in solution.history] == list(range(1, len(values) + 1))
-
-
-def test_the_callback_receives_the_value_of_the_objective():
-    graphs, labels = graphs_of(1, sizes=(8, 12))
-    heard = []
-    rule = StoppingRule(1e-6, 3000, callback=heard.append, floor=1e-2)
-    solution = solved(problem_of(graphs, labels, C=50.0), 2, weights_of(1), rule)
-    assert heard[-1].value == pytest.approx(solution.value)
-    assert heard[-1].gap == pytest.approx(solution.gap)
 
 
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
@@ -139,11 +111,3 @@ def test_the_start_is_better_than_weights_of_nodes_alone(loss):
         reference.objective(items, w, 20.0, loss) for w in (start, alone)
     )
     assert value < of_nodes
-
-
-def test_a_start_without_edges_is_that_of_the_nodes():
-    graphs, labels = graphs_of(2)
-    for graph in graphs:
-        graph.edge_features[:] = 0.0
-    start = GraphRanker(10.0)._start(problem_of(graphs, labels, C=10.0))
-    np.testing.assert_array_equal(start.parameters[2:], 0.0)

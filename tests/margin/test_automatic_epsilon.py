@@ -67,19 +67,6 @@ def test_the_model_is_that_of_the_epsilon_chosen(formulation):
     assert chosen.n_passes_ > given.n_passes_
 
 
-def test_weights_choose_as_repeated_rows_do():
-    X, labels = DATA["binary"]
-    repeats = samples.integer_weights(0, labels, low=0)
-    weighted = MarginRanker().fit(X, labels, sample_weight=2.5 * repeats)
-    repeated = MarginRanker().fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
-    assert weighted.epsilon_ == repeated.epsilon_
-
-
-def test_two_rows_of_each_class_suffice():
-    X, labels = samples.few_rows(0)
-    assert MarginRanker().fit(X, labels).epsilon_ == 0.01
-
-
 def test_without_any_margin_it_is_the_largest():
     X, labels = DATA["separable"]
     with pytest.warns(MarginWarning, match=r"at epsilon=0\.9 is -"):

@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
-from aucmax.exceptions import MarginWarning, NotEnoughClassesError
+from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
 from margin import samples
 
@@ -167,14 +166,6 @@ def test_the_warning_says_what_may_help(data):
     assert caught[0].filename == __file__
 
 
-def test_duplicated_rows_are_no_trouble(data):
-    X, labels = data
-    once = MarginRanker("signed", "pairs", 0.3, tol=1e-6).fit(X, labels)
-    thrice = MarginRanker("signed", "pairs", 0.3, tol=1e-6)
-    thrice.fit(np.tile(X, (3, 1)), np.tile(labels, 3))
-    assert thrice.objective_ == pytest.approx(once.objective_, rel=1e-5)
-
-
 BAD_DATA = {
     "nan": (lambda X, y: (_spoilt(X, 3, 2, np.nan), y), "NaN in row 3, column 2"),
     "inf": (lambda X, y: (_spoilt(X, 5, 1, -np.inf), y), "infinity in row 5, column 1"),
@@ -215,20 +206,6 @@ def test_bad_data_get_a_message_that_says_where(data, case, kind):
         MarginRanker(kind).fit(X, y)
 
 
-def test_one_class_has_an_error_of_its_own(data):
-    X, labels = data
-    with pytest.raises(NotEnoughClassesError):
-        MarginRanker().fit(X, np.zeros_like(labels))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nan_is_found_in_a_row_of_weight_zero(data, kind):
-    X, labels = data
-    weight = np.where(np.arange(40) == 3, 0.0, 1.0)
-    with pytest.raises(ValueError, match="NaN in row 3, column 2"):
-        MarginRanker(kind).fit(_spoilt(X, 3, 2, np.nan), labels, weight)
-
-
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
@@ -243,16 +220,3 @@ def test_bad_weights_are_refused(data, weight, message):
     X, y = data
     with pytest.raises(ValueError, match=message):
         MarginRanker().fit(X, y, sample_weight=weight(y))
-
-
-def test_lazy_frames_are_refused(data):
-    X, y = data
-    with pytest.raises(TypeError, match=r"collect\(\) first"):
-        MarginRanker().fit(pl.DataFrame(X).lazy(), y)
-
-
-def test_another_number_of_columns_is_refused(data):
-    X, y = data
-    model = MarginRanker(epsilon=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="expecting 4 features"):
-        model.decision_function(X[:, :3])

@@ -112,16 +112,6 @@ def test_stumps_reach_the_optimum_over_all_stumps(make, epsilon):
     check_against(model, X, labels, optimum)
 
 
-def test_stumps_in_both_directions_are_a_convex_combination():
-    X, labels = samples.continuous(4)
-    _, _, H = samples.all_stumps(X)
-    both = np.hstack([H, -H])
-    listed = MarginRanker("precomputed", "pairs", 0.4, **EXACT).fit(both, labels)
-    model = MarginRanker("stumps", "pairs", 0.4, **EXACT).fit(X, labels)
-    assert model.objective_ == pytest.approx(listed.objective_, abs=1e-6)
-    assert set(np.unique(model.directions_)) <= {-1.0, 1.0}
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("make", [samples.separable, samples.binary])
 def test_the_hard_margin_is_the_same_over_pairs_and_with_a_bias(make, weighted):

@@ -52,18 +52,6 @@ def test_functions_are_the_matrix_of_their_values():
     assert clone(model).hypotheses == FUNCTIONS
 
 
-def test_functions_name_the_rows_of_the_scorecard():
-    X, labels = data()
-    model = MarginRanker(FUNCTIONS, "pairs", 0.3).fit(X, labels)
-    names = {row.feature for row in model.scorecard().rows}
-    assert names <= {"first_is_large", "second", "<lambda>"}
-    assert "first_is_large" in names
-    card = model.scorecard(decimals=None)
-    H = np.column_stack([function(X) for function in FUNCTIONS])
-    combined = model.decision_function(X) + model.threshold_
-    np.testing.assert_allclose(card.score(card.points_for(H)), combined, atol=1e-12)
-
-
 def test_functions_may_take_any_table():
     X, labels = data()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -141,13 +129,6 @@ def test_constant_features_have_no_weight(kind):
     assert model.low_.size == model.high_.size == 5
 
 
-def test_constant_columns_have_no_stumps():
-    X, labels = data()
-    padded = np.column_stack([np.zeros(60), X])
-    model = MarginRanker("stumps", "pairs", 0.3).fit(sparse.csc_array(padded), labels)
-    assert 0 not in model.columns_
-
-
 @pytest.mark.parametrize("kind", ["features", "signed", "stumps", "precomputed"])
 def test_nothing_but_constant_columns_is_an_error(kind):
     _, labels = data()
@@ -155,12 +136,6 @@ def test_nothing_but_constant_columns_is_an_error(kind):
     for constant in (X, sparse.csr_array(X)):
         with pytest.raises(ValueError, match="every column of X is constant"):
             MarginRanker(kind).fit(constant, labels)
-
-
-def test_nothing_but_constant_functions_is_an_error():
-    X, labels = data()
-    with pytest.raises(ValueError, match="constant, so all scores would be equal"):
-        MarginRanker([lambda X: np.ones(len(X))]).fit(X, labels)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

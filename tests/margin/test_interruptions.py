@@ -2,7 +2,6 @@
 
 import time
 from _thread import interrupt_main
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from threading import Event, Thread
@@ -14,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax.margin import MarginRanker
-from aucmax.margin.margin_checks import convergence_warning
+from aucmax.margin.formulations import convergence_warning
 from persistence.equality import same
 
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
@@ -65,7 +64,7 @@ def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
 def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
     X, y = data()
     whole = MarginRanker(kind, formulation, 0.2).fit(X, y)
-    for last in {1, 2, 5, whole.n_iter_ // 2}:
+    for last in {1, max(whole.n_iter_ // 2, 1)}:
         model = clone(whole).set_params(callback=partial(has_reached, last))
         with pytest.warns(ConvergenceWarning, match=f"after {last} iterations"):
             model.fit(X, y)
@@ -76,16 +75,6 @@ def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
             assert abs(model.objective_ - whole.objective_) <= (
                 model.dual_gap_ + whole.dual_gap_
             )
-
-
-def test_a_path_stops_as_well():
-    X, y = data()
-    model = MarginRanker("signed", "pairs", tol=1e-6)
-    model.set_params(callback=lambda progress: progress.n_iter == 12)
-    with pytest.warns(ConvergenceWarning):
-        path = model.fit_path(X, y, [0.1, 0.2, 0.4])
-    # one iteration for each model that was left
-    assert sum(one.n_iter_ for one in path) <= 14
 
 
 @for_every_kind
@@ -203,20 +192,3 @@ def test_ctrl_c_ends_a_fit(formulation, kind):
         endless.fit(X, y)
     keyboard.join()
     assert not hasattr(endless, "n_features_in_")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("formulation", "kind"), [("pairs", "signed"), ("adaptive", "stumps")]
-)
-def test_many_threads_may_fit_and_score_at_once(formulation, kind):
-    X, y = data()
-    model = MarginRanker(kind, formulation, 0.2)
-    expected = clone(model).fit(X, y).decision_function(X)
-
-    def fit_and_score(_):
-        return clone(model).fit(X, y).decision_function(X)
-
-    with ThreadPoolExecutor(4) as pool:
-        for scores in pool.map(fit_and_score, range(5)):
-            np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)

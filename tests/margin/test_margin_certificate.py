@@ -13,7 +13,6 @@ from aucmax.margin.margin_certificate import certify
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 from margin import samples
-from margin_programs import solve_pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 FIELDS = [
@@ -100,20 +99,6 @@ def test_fitted_models_keep_the_promise(seed, formulation, kind, epsilon, weight
     margin = certificate.gamma_star if formulation == "pairs" else certificate.gamma_hat
     assert margin == pytest.approx(model.objective_, abs=1e-12)
     assert certificate.rho_hat >= margin - 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("formulation", ["instances", "adaptive", "global"])
-def test_the_reduction_is_not_below_the_soft_margin_over_pairs(formulation):
-    for seed in range(4):
-        X, labels = samples.binary(seed)
-        H, weights_set = samples.hypotheses_of("signed", X)
-        model = MarginRanker("signed", formulation, 0.3, tol=1e-4).fit(X, labels)
-        nu = 0.3 * labels.sum() * (~labels).sum()
-        gamma_star = solve_pairs(H, labels, nu, weights_set=weights_set).value
-        certificate = model.certificate_
-        assert certificate.gamma_hat >= gamma_star - model.dual_gap_ - 1e-8
-        assert certificate.rho_hat >= gamma_star - model.dual_gap_ - 1e-8
 
 
 def test_figures_that_a_formulation_does_not_have_are_none():

@@ -1,7 +1,5 @@
 """The fitted model, whatever the form of the data."""
 
-import copy
-import pickle
 import warnings
 from functools import cache
 
@@ -12,14 +10,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
 from aucmax.metrics import roc_auc_score
 from margin import samples
-from persistence.equality import same
 
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 KINDS = ("features", "signed", "stumps")
@@ -139,20 +134,6 @@ def _named(X, model):
     return X if names is None else pd.DataFrame(X, columns=names)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_sparse_is_dense_in_every_formulation(formulation, kind):
-    X, labels = samples.binary(5, n_columns=4)
-    X = np.where(X > 0.0, X, 0.0)
-    model = MarginRanker(kind, formulation, 0.3, tol=TOLERANCES[kind])
-    dense, thin = clone(model).fit(X, labels), clone(model)
-    thin.fit(sparse.csr_array(X), labels)
-    assert dense.objective_ == pytest.approx(
-        thin.objective_, rel=2.0 * model.tol, abs=1e-6
-    )
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_float32_and_memory_maps_are_used_as_they_are(kind, tmp_path):
     X, labels = samples.continuous(0, n_rows=80)
@@ -235,42 +216,6 @@ def test_a_path_equals_single_fits(formulation, kind):
         assert passes < sum(one.n_passes_ for one in single)
 
 
-def test_a_path_without_steps_is_empty():
-    X, labels = samples.continuous(3)
-    assert MarginRanker().fit_path(X, labels, []) == []
-
-
-@cache
-def fit_with_all_there_is():
-    X, labels = samples.continuous(6, n_rows=16)
-    return MarginRanker("stumps", "global", 0.3).fit(X[:, :3], labels)
-
-
-@pytest.mark.slow
-@for_every_model
-def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
-    X, labels = samples.continuous(6, n_rows=16)
-    once = clone(model).fit(X, labels)
-    again = clone(model).fit(X, labels)
-    assert same(vars(once), vars(again))
-    # a fit with other settings leaves nothing behind
-    other = copy.deepcopy(fit_with_all_there_is())
-    other.set_params(**model.get_params()).fit(X, labels)
-    assert sorted(vars(other)) == sorted(vars(once))
-    np.testing.assert_array_equal(other.decision_function(X), once.decision_function(X))
-
-
-def test_models_can_be_pickled_copied_and_cloned():
-    X, labels = samples.continuous(0)
-    model = MarginRanker("stumps", "global", 0.5).fit(X, labels)
-    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert same(vars(twin), vars(model))
-    with pytest.raises(NotFittedError):
-        clone(model).decision_function(X)
-    with pytest.raises(NotFittedError):
-        clone(model).scorecard()
-
-
 def test_labels_of_any_kind_name_the_positive_class_second():
     X, labels = samples.continuous(0)
     for y in (labels, np.where(labels, "sick", "healthy"), 3 * labels - 1.5):
@@ -299,17 +244,6 @@ def test_stumps_rank_real_data_better_than_features(cancer):
         areas[kind] = roc_auc_score(y_new, model.decision_function(X_new))
     assert areas["stumps"] > 0.98
     assert areas["signed"] > 0.97
-
-
-def test_works_in_a_grid_search(cancer):
-    X, y = cancer[0][::2], cancer[1][::2]
-    search = GridSearchCV(
-        MarginRanker("signed", tol=1e-2),
-        {"formulation": ["pairs", "instances"], "epsilon": [0.05, 0.2]},
-        scoring="roc_auc",
-        cv=2,
-    ).fit(X, y)
-    assert search.best_score_ > 0.95
 
 
 def test_weights_that_the_tolerance_does_not_need_are_dropped():

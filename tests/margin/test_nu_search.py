@@ -129,14 +129,6 @@ def test_the_curve_is_right_where_solved_and_bounded_elsewhere(make, kind):
     assert known.nu_pos[known.best] == model.certificate_.nu_pos
 
 
-def test_more_points_of_the_curve_leave_the_minimum_as_it_is():
-    X, labels = samples.binary(3)
-    few = MarginRanker("signed", "global", 0.2).fit(X, labels)
-    many = MarginRanker("signed", "global", 0.2, curve_points=20).fit(X, labels)
-    assert many.curve_.nu_pos.size >= 20 > few.curve_.nu_pos.size
-    assert many.objective_ == pytest.approx(few.objective_, rel=2e-3)
-
-
 @pytest.mark.parametrize("formulation", ["adaptive", "global"])
 def test_the_search_starts_at_a_given_nu_pos(formulation):
     X, labels = samples.binary(3)

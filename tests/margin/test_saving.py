@@ -38,11 +38,6 @@ def test_functions_cannot_be_saved_and_the_message_says_so(tmp_path):
         through_file(model, tmp_path)
 
 
-def test_an_unfitted_model_can_be_saved(tmp_path):
-    model = MarginRanker("stumps", "adaptive", 0.25, nu_pos=3.5)
-    assert same(vars(through_file(model, tmp_path)), vars(model))
-
-
 FORGERIES = {
     "column too large": ("columns_", lambda model: model.columns_ + 9),
     "column negative": ("columns_", lambda model: model.columns_ - 99),

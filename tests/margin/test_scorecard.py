@@ -103,11 +103,6 @@ def test_rounded_points_sum_to_the_total_and_are_off_by_less_than_one_unit(decim
     assert moved.max() < len(card.rows) * 10.0**-decimals
 
 
-def test_thirds_are_rounded_so_that_nothing_is_lost():
-    card = Scorecard.from_features(NAMES, [1 / 3] * 3, [0] * 3, [1] * 3, decimals=0)
-    assert sorted(row.points for row in card.rows) == [33.0, 33.0, 34.0]
-
-
 def test_equal_stumps_become_one_row_and_opposite_ones_cancel():
     card = Scorecard.from_stumps(
         NAMES,
@@ -134,12 +129,6 @@ def test_bands_merge_the_stumps_of_a_feature():
     assert sugar == [Band(-np.inf, 4.0, 0.0), Band(4.0, np.inf, 50.0)]
 
 
-def test_both_directions_of_a_feature_combine_in_its_bands():
-    card = Scorecard.from_stumps(["age"], [0, 0], [5.0, 2.0], [-0.75, 0.25], decimals=0)
-    ((_, age),) = card.bands()
-    assert [band.points for band in age] == [75.0, 100.0, 25.0]
-
-
 @pytest.mark.parametrize("decimals", [0, 1, None])
 def test_a_case_has_the_points_of_its_bands(decimals):
     card = Scorecard.from_stumps(NAMES, **random_stumps(), decimals=decimals)
@@ -151,14 +140,6 @@ def test_a_case_has_the_points_of_its_bands(decimals):
             values = X[:, NAMES.index(name)]
             points += band.points * ((band.low < values) & (values <= band.high))
     assert_allclose(points, card.points_for(X), atol=1e-9)
-
-
-def test_neighbouring_bands_differ():
-    card = Scorecard.from_stumps(
-        ["age"], [0, 0], [1.5, 2.5], [0.9999, 0.0001], decimals=1
-    )
-    ((_, age),) = card.bands()
-    assert [band.points for band in age] == [0.0, 100.0]
 
 
 def test_points_for_takes_sparse_frames_and_float32():

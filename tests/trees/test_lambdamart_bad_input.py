@@ -153,14 +153,6 @@ def test_no_name_passes_where_lightgbm_does_not_list_all(monkeypatch, name, tabl
     assert merge_parameters({"a": 1}, None) == {"a": 1}
 
 
-@pytest.mark.parametrize(
-    "name", ["train_data", "model_in", "valid_data_file", "machine_list", "config_file"]
-)
-def test_an_alias_of_a_file_is_rejected(name):
-    with pytest.raises(ValueError, match="does not use files"):
-        merge_parameters({}, {name: "a"})
-
-
 @pytest.mark.parametrize("name", TWO)
 def test_more_than_two_labels_are_sent_to_the_objectives_for_levels(name):
     X, y, _ = sample(0, "mauc")

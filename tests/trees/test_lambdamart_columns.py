@@ -91,15 +91,6 @@ def test_missing_values_go_where_they_rank_best():
     assert np.isfinite(model.decision_function(new)).all()
 
 
-def test_a_column_of_gaps_alone_does_no_harm():
-    X, y, _ = sample(0)
-    without = few().fit(X, y).decision_function(X)
-    X = np.column_stack([np.full(y.size, np.nan), X])
-    model = few().fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X), without)
-    assert model.feature_importances_[0] == 0.0
-
-
 def categorical(n_rows=600, seed=0):
     """A column of 12 codes of which the odd ones are positive, and one of noise."""
     rng = np.random.default_rng(seed)
@@ -174,39 +165,6 @@ def test_categories_and_text_of_frames_are_encoded_and_remembered(kind):
     assert not hasattr(model, "categories_")
 
 
-def test_text_is_text_and_numbers_are_numbers():
-    X, y, _ = sample(0)
-    table = pd.DataFrame(X, columns=list("abcde"))
-    table["digits"] = np.where(X[:, 0] > 0, "1", "2")
-    table["objects"] = pd.Series(X[:, 1], dtype=object).where(X[:, 1] > -1, None)
-    table["mixed"] = pd.Series(["x", 3.5, None, "y"] * 100, dtype=object)
-    table["empty"] = pd.array([None] * 400, dtype="string")
-    model = few().fit(table, y)
-    places = {table.columns[place] for place in model.categorical_features_}
-    assert places == {"digits", "mixed", "empty"}
-    assert sorted(model.categories_[5]) == ["1", "2"]
-    assert set(model.categories_[7]) == {3.5, "x", "y"}
-    assert model.categories_[8] == []
-    with pytest.raises(ValueError, match="X holds text: column 'digits'"):
-        few(categorical_features=None).fit(table.assign(digits="a"), y)
-
-
-def test_a_column_of_names_does_no_harm(monkeypatch):
-    X, y, _ = sample(0)
-    table = pd.DataFrame(X, columns=list("abcde"))
-    named = table.assign(name=[f"row {number}" for number in range(400)])
-    alone = few(colsample_bytree=1.0).fit(table, y)
-    model = few(colsample_bytree=1.0).fit(named, y)
-    assert len(model.categories_[5]) == 400
-    np.testing.assert_allclose(
-        model.decision_function(named), alone.decision_function(table)
-    )
-    # of too many categories the most frequent stay
-    monkeypatch.setattr("aucmax.trees.tree_columns._MAX_CATEGORIES", 3)
-    named["name"] = ["b", "a", "c", "c", "d"] * 80
-    assert few().fit(named, y).categories_ == {5: ["c", "b", "a"]}
-
-
 @pytest.mark.parametrize("kind", ["category", "String"])
 def test_contributions_carry_the_names_of_the_columns(kind):
     X, y = categorical()
@@ -224,17 +182,6 @@ def test_contributions_carry_the_names_of_the_columns(kind):
     assert list(parts.columns) == ["expected", "kind", "expected_"]
     if kind == "category":
         assert parts.index.tolist() == [7, 8]
-
-
-def test_frames_without_categories_have_none():
-    X, y, _ = sample(0)
-    table = pd.DataFrame(X, columns=list("abcde"))
-    model = few().fit(table, y)
-    assert model.categorical_features_ == []
-    assert not hasattr(model, "categories_")
-    assert model.feature_names_in_.tolist() == list("abcde")
-    expected = few().fit(X, y).decision_function(X)
-    np.testing.assert_array_equal(model.decision_function(table), expected)
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_array])
@@ -300,14 +247,6 @@ def test_bad_codes_are_named_at_training_and_after(code):
             call(bad)
 
 
-def test_infinity_is_rejected_in_new_rows_too():
-    X, y, _ = sample(0)
-    model = few().fit(pd.DataFrame(X, columns=list("abcde")), y)
-    X[3, 1] = np.inf
-    with pytest.raises(ValueError, match=r"infinity in row 3, column 1 \('b'\)"):
-        model.decision_function(pd.DataFrame(X, columns=list("abcde")))
-
-
 def test_categories_need_a_frame_of_the_same_columns():
     X, y = categorical()
     model = few().fit(frame("Categorical", X), y)
@@ -340,12 +279,3 @@ def test_the_text_for_lightgbm_has_names_and_categories():
     expected = model.decision_function(unknown) + model.threshold_
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
     check_booster_text(model.model_text_)
-
-
-def test_the_text_for_lightgbm_of_an_array():
-    X = np.random.default_rng(0).normal(size=(100, 2))
-    model = LambdaMART(n_estimators=5).fit(X, X[:, 0] > 0)
-    booster = lightgbm.Booster(model_str=model.to_lightgbm())
-    expected = model.decision_function(X) + model.threshold_
-    found = booster.predict(X, raw_score=True)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

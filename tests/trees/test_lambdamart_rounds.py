@@ -1,10 +1,5 @@
 """When LambdaMART stops, what it keeps then, and what it says."""
 
-import inspect
-import warnings
-from pathlib import Path
-
-import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,8 +13,7 @@ from aucmax.exceptions import (
     DivergedWarning,
     NotEnoughClassesError,
 )
-from aucmax.metrics import mean_average_precision, ndcg_score
-from aucmax.risks._pairs import logistic_sweeps
+from aucmax.metrics import mean_average_precision
 from aucmax.trees import TreeProgress
 from persistence.equality import same
 from trees.tree_samples import LABEL_OBJECTIVES, LEVELS, TWO, measure, sample
@@ -70,19 +64,6 @@ def test_validation_rows_choose_the_first_best_round(name, with_queries):
     assert not hasattr(model, "best_score_")
 
 
-def test_the_truncation_is_that_of_the_metric():
-    X, y, qid = sample(0, "ndcg")
-    rows = dict(zip(("X", "y", "qid"), sample(1, "ndcg"), strict=True))
-    whole, top = (LambdaMART("ndcg", n_estimators=9, truncation=k) for k in (None, 3))
-    for model, k in ((whole, None), (top, 3)):
-        model.fit(X, y, qid=qid, eval_set=rows)
-        scores = model.decision_function(rows["X"])
-        value = ndcg_score(rows["y"], scores, k=k, qid=rows["qid"])
-        assert model.best_score_ == pytest.approx(value)
-        assert model.score(**rows) == pytest.approx(value)
-    assert whole.model_text_ != top.model_text_
-
-
 def test_a_function_can_be_the_metric():
     X, y, qid = sample(0)
     X_new, y_new, qid_new = sample(1)
@@ -111,18 +92,6 @@ def test_a_function_can_be_the_metric():
 
 
 # weights multiply the gains of NDCG, whose ranks count rows
-@pytest.mark.parametrize("name", [name for name in LABEL_OBJECTIVES if name != "ndcg"])
-def test_weights_of_validation_rows_count(name):
-    X, y, _ = sample(0, name)
-    X_new, y_new, _ = sample(1, name)
-    weight = np.arange(400) % 4
-    model = LambdaMART(name, n_estimators=5)
-    rows = {"X": X_new, "y": y_new, "sample_weight": weight}
-    weighted = clone(model).fit(X, y, eval_set=rows).history_["validation"]
-    repeated = (X_new.repeat(weight, axis=0), y_new.repeat(weight))
-    model.fit(X, y, eval_set=[repeated])
-    np.testing.assert_allclose(weighted, model.history_["validation"])
-    assert (weighted != model.fit(X, y, eval_set=(X_new, y_new)).best_score_).all()
 
 
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
@@ -156,35 +125,6 @@ def test_rows_are_held_out_where_there_are_none_to_watch(name, with_queries):
         model.history_["validation"], again.history_["validation"]
     )
     np.testing.assert_allclose(model.decision_function(X), again.decision_function(X))
-
-
-def test_a_metric_of_ones_own_sees_the_labels_that_were_held_out():
-    X, y, qid = sample(0)
-    ids = [(number, "query") for number in qid]
-    seen = []
-
-    def metric(labels, scores, qid):
-        seen.append((labels, qid))
-        return 0.0
-
-    model = LambdaMART(n_iter_no_change=1, eval_metric=metric)
-    model.fit(X, np.where(y, "yes", "no"), qid=ids)
-    labels, kept = seen[0]
-    assert set(labels) == {"no", "yes"}
-    assert set(kept) < set(ids)
-    assert labels.size == len(kept) == 40
-
-
-def test_too_few_rows_to_hold_out_are_named():
-    X, y, _ = sample(0)
-    model = LambdaMART(n_iter_no_change=1)
-    lonely = np.where(np.arange(400) == 7, "yes", "no")
-    with pytest.raises(NotEnoughClassesError, match="class 'yes' has one row"):
-        model.fit(X, lonely)
-    with pytest.raises(NotEnoughClassesError, match="all rows belong to one query"):
-        model.fit(X, y, qid=np.zeros(400))
-    with pytest.raises(ValueError, match="validation_fraction must be above 0 and"):
-        model.set_params(validation_fraction=1.0).fit(X, y)
 
 
 def test_a_callback_sees_every_round_and_can_stop(capfd):
@@ -287,26 +227,6 @@ def test_a_diverged_model_keeps_its_last_good_round(name, rate):
     model._check_state()
 
 
-class NaNInRoundThree(lightgbm.Booster):
-    """A booster whose third tree has a leaf that is not a number."""
-
-    def eval_train(self, feval):
-        if self.current_iteration() != 3:
-            return super().eval_train(feval)
-        return super().eval_train(lambda scores, _: feval(scores * np.nan, _))
-
-
-@pytest.mark.parametrize("n_estimators", [3, 9])
-def test_a_leaf_that_is_not_a_number_is_noticed_at_once(n_estimators, monkeypatch):
-    X, y, _ = sample(0)
-    good = LambdaMART(n_estimators=2).fit(X, y).decision_function(X)
-    monkeypatch.setattr("lightgbm.Booster", NaNInRoundThree)
-    with pytest.warns(DivergedWarning, match=r"round 3 are too large .* keeps 2 ear"):
-        model = LambdaMART(n_estimators=n_estimators).fit(X, y)
-    monkeypatch.undo()
-    np.testing.assert_array_equal(model.decision_function(X), good)
-
-
 @pytest.mark.parametrize("name", LABEL_OBJECTIVES)
 @pytest.mark.parametrize("case", ["constant columns", "few rows", "gaps"])
 def test_without_a_split_all_scores_are_equal(name, case):
@@ -327,17 +247,6 @@ def test_without_a_split_all_scores_are_equal(name, case):
     assert not model.feature_importances_.any()
     if name in TWO:
         assert not model.predict(X).any()
-
-
-def test_rounds_stop_where_no_split_helps():
-    X = np.array([[0.0]] * 30 + [[1.0]] * 30)
-    y = np.arange(60) >= 30
-    model = LambdaMART("pauc", learning_rate=50.0, n_estimators=500).fit(X, y)
-    assert model.stop_reason_ == "no split"
-    assert 0 < model.n_iter_ < 500
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert model.score(X, y) == 1.0
 
 
 @pytest.mark.parametrize("name", [TWO[0], LEVELS[0]])
@@ -372,20 +281,3 @@ def test_bad_validation_rows_are_named(name):
     bad[9, 0] = np.inf
     with pytest.raises(ValueError, match="infinity in row 9, column 0"):
         model.fit(X, y, eval_set=(bad, y))
-
-
-@pytest.mark.parametrize("n_rows", [300, 5000])
-def test_few_calls_lie_between_a_fit_and_the_arithmetic(n_rows, monkeypatch):
-    depths, sweep = [], logistic_sweeps.sweep_ranked
-
-    def watched(*arguments):
-        files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
-        ours = [name for path, name in files if "aucmax" in Path(path).parts]
-        depths.append(ours.index("fit") + 1)
-        return sweep(*arguments)
-
-    monkeypatch.setattr(logistic_sweeps, "sweep_ranked", watched)
-    X = np.random.default_rng(0).normal(size=(n_rows, 3))
-    LambdaMART("auc", n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0.5)
-    assert depths
-    assert max(depths) <= 8

@@ -7,7 +7,6 @@ from sklearn.base import clone
 
 from aucmax import LambdaMART, objectives
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import roc_auc_score
 from trees.plugin_samples import METRICS, literal_derivatives, make_sample
 
 SAMPLE = make_sample()
@@ -174,20 +173,6 @@ def test_the_classifier_of_scikit_learn_takes_any_two_labels():
     )
 
 
-def test_a_query_may_have_more_rows_than_lambdarank_takes():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 2))
-    y = (X[:, 0] + rng.normal(size=20_000) > 2).astype(float)
-
-    def data():
-        return lgb.Dataset(X, y, group=[20_000])
-
-    with pytest.raises(lgb.basic.LightGBMError, match="10000"):
-        lgb.train({**PARAMETERS, "objective": "lambdarank"}, data(), 1)
-    booster = train(objectives.lightgbm(), data(), rounds=3)
-    assert roc_auc_score(y, booster.predict(X)) > 0.85
-
-
 def test_labels_set_anew_are_noticed_and_others_kept():
     plugin = objectives.lightgbm("logistic")
     data = dataset(weighted=False).construct()
@@ -202,29 +187,6 @@ def test_labels_set_anew_are_noticed_and_others_kept():
     assert plugin.metric(scores, data)[1] == pytest.approx(1.0 - auc, abs=1e-12)
     data.set_label(SAMPLE.labels)
     np.testing.assert_array_equal(plugin.objective(scores, data)[0], before)
-
-
-def test_what_is_counted_once_serves_all_rounds(monkeypatch):
-    from aucmax.risks import PairLogistic
-
-    calls = []
-    bind = PairLogistic.bind
-    monkeypatch.setattr(
-        PairLogistic,
-        "bind",
-        lambda self, *rows: calls.append(1) or bind(self, *rows),
-    )
-    train(objectives.lightgbm(), dataset(), rounds=5)
-    assert len(calls) == 1
-
-
-def test_cross_validation_takes_both():
-    plugin = objectives.lightgbm("auc")
-    parameters = {**PARAMETERS, "objective": plugin.objective, "metric": "None"}
-    data = dataset(weighted=False, grouped=False, free_raw_data=False)
-    found = lgb.cv(parameters, data, 5, nfold=3, feval=plugin.metric)
-    (mean,) = (values for name, values in found.items() if name.endswith("-mean"))
-    assert mean[-1] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -262,11 +224,6 @@ def test_scores_that_have_diverged_are_rejected(value):
     for call in (plugin.objective, plugin.metric):
         with pytest.raises(ValueError, match=f"2 of 1200 .* row 7: {value}.*diverged"):
             call(scores, data)
-
-
-def test_an_error_of_the_objective_reaches_the_caller_of_train():
-    with pytest.raises(NotEnoughClassesError, match="one class only"):
-        train(objectives.lightgbm(), lgb.Dataset(SAMPLE.X, np.ones(SAMPLE.qid.size)))
 
 
 @pytest.mark.parametrize("make", [objectives.lightgbm, objectives.xgboost])

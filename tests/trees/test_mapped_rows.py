@@ -22,21 +22,6 @@ def mapped(X):
     return write_map([X], X.shape[1], X.dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"n_iter_no_change": 5}, {"categorical_features": [4]}, {"subsample": 0.5}],
-)
-def test_the_trees_are_the_same(dtype, settings):
-    X, y = rows_of(0, dtype)
-    expected = LambdaMART(n_estimators=15, **settings).fit(X, y)
-    model = LambdaMART(n_estimators=15, **settings).fit(mapped(X), y)
-    assert model.model_text_ == expected.model_text_
-    assert model.threshold_ == expected.threshold_
-    scores = expected.decision_function(X)
-    np.testing.assert_array_equal(model.decision_function(mapped(X)), scores)
-
-
 def test_rows_without_weight_and_rows_apart_are_chosen_on_disk():
     X, y = rows_of(0)
     weight = np.random.default_rng(2).integers(0, 3, ROWS).astype(float)

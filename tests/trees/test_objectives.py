@@ -52,13 +52,6 @@ def test_rows_differ_if_any_value_differs(bound):
     assert len(bound) == len(data_sets)
 
 
-def test_the_last_few_data_sets_are_kept_and_no_more(bound):
-    plugin = lightgbm("ordinal")
-    for label in [0, 1, 2, 3, 3, 0, 1, 2, 4, 1, 0]:  # 4 drops the oldest, 0
-        call(plugin, [label, 9])
-    assert bound == [0, 1, 2, 3, 4, 0]
-
-
 def test_labels_changed_in_place_are_noticed(bound):
     plugin = lightgbm("ordinal")
     labels = np.array([0, 1])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses.hypothesis_ensembles import FeatureEnsemble, StumpEnsemble
 from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.stumps import Stumps, stump
@@ -56,8 +56,8 @@ class FeatureLearner:
         self, chosen: Sequence[Hypothesis], weights: FloatArray
     ) -> FeatureEnsemble:
         """Return a linear function of the columns."""
-        low, high = self._columns.low, self._columns.high
-        return FeatureEnsemble(*_places(chosen, weights), low, high)
+        columns, signed, _ = _by_field(chosen, weights)
+        return FeatureEnsemble(columns, signed, self._columns.low, self._columns.high)
 
 
 class StumpLearner:
@@ -83,17 +83,16 @@ class StumpLearner:
         self, chosen: Sequence[Hypothesis], weights: FloatArray
     ) -> StumpEnsemble:
         """Return a sum of step functions of the columns."""
-        thresholds = np.array([one.threshold for one in chosen], dtype=np.float64)
-        return StumpEnsemble(*_places(chosen, weights), thresholds)
+        return StumpEnsemble(*_by_field(chosen, weights))
 
 
-def _places(
+def _by_field(
     chosen: Sequence[Hypothesis], weights: FloatArray
-) -> tuple[np.ndarray, FloatArray]:
-    """Return the columns, and the weights with the sign of the directions."""
-    columns = np.array([one.column for one in chosen], dtype=np.int64)
-    directions = np.array([one.direction for one in chosen], dtype=np.float64)
-    return columns, weights * directions
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return columns, weights with the sign of the direction, and thresholds."""
+    table = np.array(chosen, dtype=np.float64).reshape(-1, 3)
+    columns, directions, thresholds = table.T.copy()
+    return columns.astype(np.int64), weights * directions, thresholds
 
 
 WeakLearner: TypeAlias = FeatureLearner | StumpLearner

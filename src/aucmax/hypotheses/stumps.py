@@ -102,12 +102,13 @@ class Stumps:
         return first, float(edges[first])
 
     def is_peak(self, edges: FloatArray) -> BoolArray:
-        """Return which stumps have an edge as large in size as their neighbours'."""
+        """Return which stumps have an edge as large in size as their neighbours'.
+
+        Of edges equal up to rounding only the first is a peak.
+        """
         sizes = np.abs(edges)
-        is_peak = np.ones(sizes.size, dtype=bool)
-        is_peak[1:] &= sizes[1:] >= sizes[:-1]
-        is_peak[:-1] &= sizes[:-1] > sizes[1:]
-        return is_peak
+        rises = sizes[1:] > sizes[:-1] * (1.0 + _MAX_TIE)
+        return np.append(True, rises) & np.append(~rises, True)
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]``, dense."""

@@ -19,14 +19,16 @@ from aucmax.hypotheses.hypothesis_ensembles import weighted_ensemble
 from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
 from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.stumps import Stumps
-from aucmax.margin.formulations import FORMULATIONS, Formulation, choose_epsilon
-from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
-from aucmax.margin.margin_checks import (
+from aucmax.margin.formulations import (
+    FORMULATIONS,
+    Formulation,
     check_class_rows,
     check_parameters,
+    choose_epsilon,
     convergence_warning,
     is_automatic,
 )
+from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
 from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.margin.scorecard import Scorecard

@@ -109,7 +109,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     the best single model where that is clearly better. The chosen models are then
     fitted to all rows, and scores of new rows are mapped to the scale of the held-out
     rows. Without time for this refit, after Ctrl-C, and with more than 20,000 rows, the
-    models of the folds are averaged instead.
+    models of the folds are averaged instead. A candidate that fails is left out:
+    `notices_` states why, and an unexpected error also gives a warning.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
     fold is scored by a combination that was selected and weighted on the other folds.

@@ -305,7 +305,7 @@ class _Model:
         gain = -slope if self._penalty.is_nonnegative else np.abs(slope)
         is_new = (gain > l1) & (weights == 0.0) & self._objective.is_useful(slope)
         steep = np.flatnonzero(is_new)
-        most = max(_MIN_ENTERING, used.size)
+        most = min(max(_MIN_ENTERING, used.size), self._objective.max_entering)
         if steep.size > most:
             steep = steep[np.argpartition(-gain[steep], most - 1)[:most]]
         return np.union1d(used, steep)

@@ -98,6 +98,11 @@ class RiskObjective(ABC):
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
 
+    @property
+    def max_entering(self) -> int:
+        """Number of columns that may join a step over columns at once."""
+        return self.n_parameters
+
     def is_useful(self, gradient: FloatArray) -> BoolArray | bool:
         """Return which parameters are worth a weight, if the L1 penalty allows it."""
         return True
