@@ -226,15 +226,6 @@ def test_evaluation_on_the_training_rows_says_so():
     assert read_json(*EVALUATE)["known_rows"] == 0.0
 
 
-@pytest.mark.slow
-def test_auto_learns_probabilities_unless_told_not_to():
-    fit = ["fit", "known.csv", "--target", "sick", "--time-limit", 2, "--quiet"]
-    run(*fit, "-o", "auto.aucmax")
-    assert hasattr(aucmax.load("auto.aucmax"), "predict_proba")
-    run(*fit, "-o", "auto.aucmax", "--force")
-    assert not hasattr(aucmax.load("auto.aucmax"), "predict_proba")
-
-
 def test_levels_have_neither_thresholds_nor_probabilities():
     table = visits(0).with_columns(sick=pl.Series(np.arange(ROWS) % 3))
     table.write_csv("levels.csv")

@@ -227,12 +227,11 @@ def test_the_best_model_of_levels_is_measured_by_levels_whatever_it_learned(
 ):
     text = run(
         "compare", folder / "known-stars.csv", "--target", "stars", "--qid", "search",
-        *LEVELS,
+        *LEVELS, "--output-dir", ".",
     ).stdout  # fmt: skip
     assert "300 rows, levels of column 'stars' 0: " in text
     assert "ordinal AUC" in text
     assert "pAUC" not in text
-    assert sorted(os.listdir()) == ["known-stars-roc.png", "known-stars.aucmax"]
     stars = searches(1)["stars"].to_numpy()
     record = read_json("evaluate", "known-stars.aucmax", folder / "new-stars.csv")
     for name, metric in (

@@ -87,7 +87,7 @@ def folder(tmp_path_factory):
         ),
         (
             "compare few.csv --target sick --models logistic --folds 2",
-            {"polars", "matplotlib", *OF_SKLEARN},
+            {"polars", *OF_SKLEARN},
         ),
         ("plan --auc 0.75 --null 0.65 --power 0.8", set()),
     ],
