@@ -108,7 +108,8 @@ class Stumps:
         """
         sizes = np.abs(edges)
         rises = sizes[1:] > sizes[:-1] * (1.0 + _MAX_TIE)
-        return np.append(True, rises) & np.append(~rises, True)
+        is_peak: BoolArray = np.append(True, rises) & np.append(~rises, True)
+        return is_peak
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]``, dense."""
