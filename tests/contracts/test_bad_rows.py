@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
 
 
 @every_estimator
-@pytest.mark.parametrize("scale", [2.0**-300, 2.0**300])
+@pytest.mark.parametrize("scale", [2.0**-150, 2.0**150])
 def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
     if isinstance(estimator, LinearRankerCV):
         pytest.skip("its C is per unit of weight, as in scikit-learn")

@@ -35,7 +35,7 @@ _SHAPE_HINTS = {
     (2,): " Use the second column of predict_proba: [:, 1].",
 }
 _LABEL_KINDS = "biufUSOT"
-_MAX_WEIGHT = 1e100  # or its inverse: products and sums of such weights are in range
+_MAX_WEIGHT = 1e50  # or its inverse: squares of products of two weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MAX_QUERY = 1000  # rows that are one query without doubt
 # labels that read like the event to predict: whole words, and how others begin
