@@ -185,7 +185,7 @@ def test_one_row_of_a_class_is_too_few(y, weights, name):
         auc_interval(y, np.arange(len(y)), sample_weight=weights)
 
 
-@pytest.mark.parametrize("weight", [1e17, 1e99])
+@pytest.mark.parametrize("weight", [1e17, 1e49])
 def test_an_interval_from_one_row_that_has_all_the_weight_is_rejected(weight):
     weights = np.ones(8)
     weights[0] = weight
