@@ -10,7 +10,7 @@ from aucmax import AUCSVC
 
 N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]
-TOL = 1e-7
+TOL = 1e-6
 PENALTIES = ("l2", "l1", "elasticnet", "group")
 
 

@@ -96,7 +96,6 @@ def evaluate(
     from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
     from aucmax.model_selection.models import trained_ranges
-    from aucmax.report.pages import group_rows
     from aucmax.tables.row_drift import count_unlike, describe_unlike
 
     cut = check_cut(**rules)
@@ -125,6 +124,8 @@ def evaluate(
     point = _operating_point(fitted, truth, scores, cut)
     groups = None
     if by is not None:
+        from aucmax.report.pages import group_rows
+
         column = take_column(test, by, data)
         cutoff = None if point is None else point.threshold
         groups = group_rows(truth, scores, column, cutoff)

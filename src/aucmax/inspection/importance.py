@@ -207,9 +207,9 @@ def _concordance(y: Any, sample_weight: Any, qid: Any) -> Callable[..., Influenc
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
     if isinstance(y, Target) or hasattr(model, "grading_"):
-        target = (
-            y if isinstance(y, Target) else match_target(y, model.grading_, qid=qid)
-        )
+        target = y
+        if not isinstance(y, Target):
+            target = match_target(y, model.grading_, name="y", qid=qid)
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)

@@ -517,7 +517,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         -------
         float
         """
-        target = y if isinstance(y, Target) else match_target(y, self.grading_)
+        target = y
+        if not isinstance(y, Target):
+            target = match_target(y, self.grading_, name="y")
         encoder = self.encoders_[0]
         return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
@@ -576,7 +578,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         goal = Goal(metric)
         if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
-        target = match_target(y, self.grading_, qid=qid)
+        target = match_target(y, self.grading_, name="y", qid=qid)
         target = describe_rows(target, sample_weight=sample_weight)
         choose_goal(target, metric)  # or an error
         values = by_query(metric, target, self.decision_function(X), goal)

@@ -385,7 +385,7 @@ def _match(model: Any, y: Any, qid: Any) -> Target:
     if is_survival_target(y):
         return encode_target(y, qid=qid)
     if hasattr(model, "grading_"):
-        return match_target(y, model.grading_, qid=qid)
+        return match_target(y, model.grading_, name="y", qid=qid)
     return encode_target(y, model.classes_[1], qid=qid)
 
 
