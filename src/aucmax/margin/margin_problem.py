@@ -24,8 +24,6 @@ from aucmax.solvers.solver import Point, Progress, Start, StoppingRule
 # judged as if the optimum were there
 _FLOOR_SHARE = 0.01
 _MIN_GAP = 16.0  # units in the last place: rounding hides a smaller gap
-_MAX_NEW_VALUES = 2**24  # values of stumps that join at once, 8 bytes each ...
-_MIN_NEW_STUMPS = 20  # ... unless they are fewer
 # times the weight that may go whatever its effect; each one tried costs half a pass
 _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
 
@@ -168,11 +166,7 @@ class StumpObjective(MarginObjective):
     hypotheses: Stumps
     forms_columns = True
     min_damping = 1e-4
-
-    @property
-    def max_entering(self) -> int:
-        """The number of stumps that join at once: fewer where there are many rows."""
-        return max(_MAX_NEW_VALUES // self.n_rows, _MIN_NEW_STUMPS)
+    min_entering = 20
 
     def is_useful(self, gradient: FloatArray) -> BoolArray:
         """Return which stumps may be of use: those steeper than their neighbours."""

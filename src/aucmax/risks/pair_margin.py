@@ -7,7 +7,7 @@ import numpy as np
 
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._pairs.class_rows import split_classes
+from aucmax.risks._pairs.class_rows import ClassMembers, split_classes
 from aucmax.risks._pairs.margin_rows import BoundMargin, MarginRisk, checked_nu
 from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks._pairs.sorted_pairs import (
@@ -17,6 +17,11 @@ from aucmax.risks._pairs.sorted_pairs import (
     sorted_pairs,
 )
 from aucmax.risks.contract import Form, Support
+
+# A Hessian of more rows of a class is that of a sample: steps need no more, and it
+# costs their number times that of columns squared.
+_MAX_ROWS_OF_A_HESSIAN = 5_000
+_MIN_SHARE_OF_A_SAMPLE = 0.01  # of the pairs in the mean; fewer depend on single rows
 
 
 class PairMargin(MarginRisk):
@@ -45,7 +50,10 @@ class BoundPairMargin(BoundMargin):
 
     def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
-        checked_nu("nu", self.risk.nu, "pairs", positive * negative)
+        nu = checked_nu("nu", self.risk.nu, "pairs", positive * negative)
+        self._classes_of_hessian = self._classes
+        if nu >= _MIN_SHARE_OF_A_SAMPLE * positive * negative:
+            self._classes_of_hessian = tuple(map(_sample, self._classes))
 
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         pairs, nu = self._sorted_pairs(scores)
@@ -66,7 +74,8 @@ class BoundPairMargin(BoundMargin):
         return Support(smallest.risk, subgradient, 0.0)
 
     def _curvature(self, scores: FloatArray, width: float) -> Form:
-        pairs, nu = self._sorted_pairs(scores)
+        pairs = sorted_pairs(self._classes_of_hessian, scores)
+        nu = min(self.risk.nu, pairs.total_weight)
         ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))
         form = ramp.curvature(pairs)
         is_negative = (~self.labels).astype(np.float64)
@@ -99,6 +108,19 @@ class BoundPairMargin(BoundMargin):
 
 
 PairMargin._bound = BoundPairMargin
+
+
+def _sample(members: ClassMembers) -> ClassMembers:
+    """Return a class, or the same few of its rows each time, as heavy as all."""
+    if members.rows.size <= _MAX_ROWS_OF_A_HESSIAN:
+        return members
+    drawn = np.random.default_rng(0).choice(
+        members.rows.size, _MAX_ROWS_OF_A_HESSIAN, replace=False
+    )
+    drawn.sort()
+    weights = np.ones(drawn.size) if members.weights is None else members.weights[drawn]
+    weights = weights * (members.total_weight / weights.sum())
+    return ClassMembers(members.rows[drawn], weights, members.side)
 
 
 def pairs_with_margin(

@@ -29,7 +29,6 @@ from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory
 
-_MIN_ENTERING = 300  # columns per step, or as many as are in use
 _MAX_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
 _NARROWING = 0.4  # factor of the width, then
 _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
@@ -311,7 +310,7 @@ class _Model:
         gain = -slope if self._penalty.is_nonnegative else np.abs(slope)
         is_new = (gain > l1) & (weights == 0.0) & self._objective.is_useful(slope)
         steep = np.flatnonzero(is_new)
-        most = min(max(_MIN_ENTERING, used.size), self._objective.max_entering)
+        most = max(self._objective.min_entering, used.size)
         if steep.size > most:
             steep = steep[np.argpartition(-gain[steep], most - 1)[:most]]
         return np.union1d(used, steep)

@@ -33,6 +33,7 @@ class RiskObjective(ABC):
     X: Any  # one row per score
     forms_columns = False  # whether only those asked for exist in memory
     min_damping = 1e-7  # of steps over columns, in shares of their mean curvature
+    min_entering = 300  # parameters that may join a step over columns at once
     keeps_row_weights = False  # whether cuts keep their gradients over the scores
 
     def __init__(self, risk: BoundRisk, C: float = 1.0) -> None:
@@ -98,11 +99,6 @@ class RiskObjective(ABC):
         else:
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
-
-    @property
-    def max_entering(self) -> int:
-        """Number of columns that may join a step over columns at once."""
-        return self.n_parameters
 
     def is_useful(self, gradient: FloatArray) -> BoolArray | bool:
         """Return which parameters are worth a weight, if the L1 penalty allows it."""
