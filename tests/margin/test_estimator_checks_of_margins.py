@@ -19,9 +19,9 @@ def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
     [
         MarginRanker("features", epsilon=0.5),
         MarginRanker("stumps", epsilon=0.5),
-        MarginRanker(formulation="hard", tol=1e-3),
+        MarginRanker(formulation="hard", tol=1e-7),
         MarginRanker(formulation="instances", epsilon=0.5),
-        MarginRanker("features", "adaptive", 0.5, tol=1e-3),
+        MarginRanker("features", "adaptive", 0.5, tol=1e-5),
         MarginRanker(formulation="global", epsilon=0.5, tol=1e-3),
     ]
 )
