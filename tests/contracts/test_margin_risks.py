@@ -193,3 +193,24 @@ def test_curvature_is_how_the_smoothed_slope_turns(kind, weighted, share):
     expected = V.T @ np.array(turned).T / (2.0 * step)
     np.testing.assert_allclose(form(V), expected, atol=1e-7)
     np.testing.assert_allclose(form(sparse.csr_array(V)), form(V), atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_curvature_of_many_rows_is_that_of_a_sample(weighted):
+    generator = np.random.default_rng(0)
+    labels = np.arange(20_000) < 8_000
+    weight = generator.integers(1, 4, 20_000).astype(float) if weighted else None
+    scores, V = (
+        labels + generator.normal(size=20_000),
+        generator.normal(size=(20_000, 3)),
+    )
+    risk = risk_of("pairs", 0.2, labels, weight).bind(labels, weight)
+    step = 1e-5
+    turned = [
+        risk.smoothed(scores + step * column, width=0.7).subgradient
+        - risk.smoothed(scores - step * column, width=0.7).subgradient
+        for column in V.T
+    ]
+    expected = V.T @ np.array(turned).T / (2.0 * step)
+    hessian = risk.curvature(scores, width=0.7)(V)
+    np.testing.assert_allclose(hessian, expected, atol=0.1 * np.abs(expected).max())

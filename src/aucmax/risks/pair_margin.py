@@ -53,7 +53,8 @@ class BoundPairMargin(BoundMargin):
         nu = checked_nu("nu", self.risk.nu, "pairs", positive * negative)
         self._classes_of_hessian = self._classes
         if nu >= _MIN_SHARE_OF_A_SAMPLE * positive * negative:
-            self._classes_of_hessian = tuple(map(_sample, self._classes))
+            first, second = map(_sample, self._classes)
+            self._classes_of_hessian = first, second
 
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         pairs, nu = self._sorted_pairs(scores)
