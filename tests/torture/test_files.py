@@ -25,6 +25,7 @@ def test_damage_is_noticed(name):
                 _unpack(mutant)
 
 
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forger_gets_an_error_or_a_model_that_scores(name):
     members, class_name = file_of(name)
@@ -37,9 +38,14 @@ def test_a_forger_gets_an_error_or_a_model_that_scores(name):
         width = getattr(model, "n_features_in_", None)
         if width != getattr(fitted(name), "n_features_in_", None):
             # nothing else in the file says how many columns there are
-            with pytest.raises(ValueError, match=f"expecting {width} features"):
+            with pytest.raises(ValueError, match=f" {width}( features|\\.)"):
                 scores(name, model)
             continue
-        found = scores(name, model)
+        try:
+            found = scores(name, model)
+        except ValueError as error:
+            if "convert it to the type of training" not in str(error):
+                raise
+            continue
         assert found.shape == expected.shape
         assert found.dtype == np.float64

@@ -169,7 +169,8 @@ class Category:
             warnings.warn(
                 f"column {self.name!r}: {n_unknown} of {n_filled} filled cells are "
                 f"none of the {len(self.categories)} categories of training, such as "
-                f"{words[int(np.argmax(unknown))]!r} (there: {self.categories[0]!r}); "
+                f"{words[int(np.argmax(unknown))]!r} "
+                f"(there: {', '.join(map(repr, self.categories[:1]))}); "
                 "check that the column and its spelling are the same.",
                 UnknownCategoriesWarning,
                 stacklevel=2,
