@@ -87,7 +87,7 @@ def test_counts_and_rates_at_thresholds_are_those_of_proc():
     assert not ((best.threshold < A) ^ (threshold < A)).any()
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "inference.md"
+PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "coming_from_proc.md"
 _TABLE = PAGE.read_text().partition("| pROC | aucmax |")[2].partition("\n\n")[0]
 ROWS = [line.split("|")[1:3] for line in _TABLE.splitlines()[2:]]
 #: the number that a call of the table returns, and that of R
