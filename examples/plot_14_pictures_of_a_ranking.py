@@ -43,10 +43,10 @@ chances = {
 # %%
 # **We can review 100 cases.** The curves show how many positives are among them; the
 # lift compares that with a random order.
-GainsDisplay.from_predictions(y_test, chances, opened=100)
+GainsDisplay.from_predictions(y_test, chances, alerts=100)
 
 # %%
-GainsDisplay.from_predictions(y_test, chances, opened=100, kind="lift")
+GainsDisplay.from_predictions(y_test, chances, alerts=100, kind="lift")
 
 # %%
 # **How precise is the list?** Precision falls as recall rises.

@@ -44,7 +44,7 @@ test = [auc_interval(y_test, model.decision_function(X_test)) for model in path]
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.semilogx(C_values, train, "o-", color="#d55e00", label="training rows")
-ax.semilogx(C_values, [t.auc for t in test], "o-", color="#0072b2", label="test rows")
+ax.semilogx(C_values, [t.value for t in test], "o-", color="#0072b2", label="test rows")
 ax.fill_between(
     C_values,
     [t.low for t in test],

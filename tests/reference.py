@@ -242,29 +242,29 @@ def obuchowski_variance(y, scores, groups):
     return float(total + 2 * k / (k - 1) * (tens @ ones) / (p * n))
 
 
-def interval(y, scores, confidence=0.95):
+def interval(y, scores, confidence_level=0.95):
     """Interval of the AUC: Student's on the logit scale, with Newcombe's if few."""
     y = np.asarray(y, dtype=bool)
     few, many = sorted([int(y.sum()), int((~y).sum())])
     auc = roc_auc(y, scores)
     error = np.sqrt(delong_covariance(y, scores, scores))
     if auc in (0.0, 1.0):  # no pair out of order, or in order, of so many
-        bound = ((1 - confidence) / 2) ** (1 / few)
+        bound = ((1 - confidence_level) / 2) ** (1 / few)
         return (bound, 1.0) if auc else (0.0, 1 - bound)
     ends = [auc, auc]
     if error > 1e-12:
-        margin = student_quantile(confidence, few - 1) * error / (auc * (1 - auc))
+        margin = student_quantile(confidence_level, few - 1) * error / (auc * (1 - auc))
         odds = auc / (1 - auc) * np.exp([-margin, margin])
         ends = odds / (1 + odds)
     if error <= 1e-12 or few * min(auc, 1 - auc) < 5 - 1e-9:
-        score = newcombe(auc, few, many, confidence)
+        score = newcombe(auc, few, many, confidence_level)
         ends = min(ends[0], score[0]), max(ends[1], score[1])
     return tuple(ends)
 
 
-def newcombe(auc, few, many, confidence=0.95):
+def newcombe(auc, few, many, confidence_level=0.95):
     """Ends of the areas that are no farther from auc than their own margin."""
-    t = student_quantile(confidence, few + many - 2)
+    t = student_quantile(confidence_level, few + many - 2)
 
     def is_near(theta):
         q, r = (1 - theta) / (2 - theta), theta / (1 + theta)
@@ -283,12 +283,12 @@ def newcombe(auc, few, many, confidence=0.95):
 
 
 @cache
-def student_quantile(confidence, degrees):
+def student_quantile(confidence_level, degrees):
     """Upper quantile of Student's t, by the area under its density."""
     angles = np.linspace(0, np.pi / 2, 20_001)  # t = sqrt(degrees) tan(angle)
     density = np.cos((angles[1:] + angles[:-1]) / 2) ** (degrees - 1)
     share = np.concatenate(([0], np.cumsum(density))) / density.sum()
-    angle = np.interp(confidence, share, angles)
+    angle = np.interp(confidence_level, share, angles)
     return np.sqrt(degrees) * np.tan(angle)
 
 

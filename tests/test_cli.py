@@ -230,10 +230,10 @@ def test_evaluate_measures_and_counts_errors(folder, inside):
     assert f"AUC          {record['auc']:.4f}" in text
     flagged = model.predict(visits(1)) == "ill"
     point = record["operating_point"]
-    assert point["found"] == (flagged & labels).sum()
-    assert point["false_alarms"] == (flagged & ~labels).sum()
-    assert point["found"] + point["missed"] == labels.sum()
-    assert f"misses {point['missed']}" in text
+    assert point["tp"] == (flagged & labels).sum()
+    assert point["fp"] == (flagged & ~labels).sum()
+    assert point["tp"] + point["fn"] == labels.sum()
+    assert f"misses {point['fn']}" in text
 
 
 def test_svmlight_files_need_no_target_and_may_differ_in_width(inside):

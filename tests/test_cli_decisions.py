@@ -88,7 +88,7 @@ def test_a_rule_chooses_the_threshold(rule):
         for part in (f"--{name.replace('_', '-')}", value)
     ]
     point = operating_point(*scored(), **rule)
-    assert read_json(*EVALUATE, *flags)["operating_point"] == point.as_dict()
+    assert read_json(*EVALUATE, *flags)["operating_point"] == point.to_dict()
     text = run(*EVALUATE, *flags).stdout
     assert f"Threshold {point.threshold:.6g} ({point.rule}). {point}" in text
     assert ("Cost" in text) == ("cost_missed" in rule)
@@ -103,7 +103,7 @@ def test_weights_count():
     point = read_json(*EVALUATE, "--alerts", 50, "--weight", "cost")["operating_point"]
     weight = visits(1)["cost"].to_numpy()
     expected = operating_point(*scored(), alerts=50, sample_weight=weight)
-    assert point == expected.as_dict()
+    assert point == expected.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_rules_that_cannot_be_are_refused(flags, words):
 
 def test_a_threshold_that_no_row_reaches_has_no_alerts():
     point = read_json(*EVALUATE, "--threshold", 1e9)["operating_point"]
-    assert (point["n_alerts"], point["precision"]) == (0, None)
+    assert (point["alerts"], point["precision"]) == (0, None)
     assert (
         "None of 400 rows scores above 1e+09"
         in run(*EVALUATE, "--threshold", 1e9).stdout
@@ -155,9 +155,9 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     expected = operating_point(*scored(), fpr=0.05)
     model = aucmax.load("alerts.aucmax")
     assert model.alert_threshold_ == expected.threshold
-    assert model.alert_point_ == expected.as_dict()
+    assert model.alert_point_ == expected.to_dict()
     after = read_json("score", "alerts.aucmax", "new.csv")
-    assert sum(after["alert"]) == expected.n_alerts
+    assert sum(after["alert"]) == expected.alerts
     assert after["score"] == before["score"]
     assert after["prediction"] != before["prediction"]
     # one decision: in the file, in Python, and with another threshold
@@ -177,7 +177,7 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     record = read_json(*evaluate, "--alert-rate", 0.1, "--save-threshold")
     assert record["model_file"] == "alerts.aucmax"
     model = aucmax.load("alerts.aucmax")
-    assert model.alert_point_ == operating_point(*scored(), alert_rate=0.1).as_dict()
+    assert model.alert_point_ == operating_point(*scored(), alert_rate=0.1).to_dict()
     table = visits(0)
     model.fit(table.drop("sick", "cost"), table["sick"])
     assert model.alert_threshold_ is None  # of the earlier fit
@@ -187,7 +187,7 @@ def test_a_threshold_of_another_kind_is_not_loaded():
     model = aucmax.load("plain.aucmax")
     model.store_threshold(operating_point(*scored(), alerts=9))
     for change in ({"threshold": np.inf}, {"rule": 3}, {"intervals": []}, {"more": 1}):
-        model.alert_point_ = {**operating_point(*scored()).as_dict(), **change}
+        model.alert_point_ = {**operating_point(*scored()).to_dict(), **change}
         with pytest.raises(ValueError, match="alert_point_ is not an operating point"):
             aucmax.save(model, "wrong.aucmax")
 

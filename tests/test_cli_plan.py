@@ -35,10 +35,10 @@ def run(*arguments, exit_code=0):
             },
         ),
         (
-            "--auc 0.8 --auc-b 0.7 --power 0.8 --unpaired --method obuchowski",
+            "--auc 0.8 --auc-2 0.7 --power 0.8 --unpaired --method obuchowski",
             {
                 "auc": 0.8,
-                "auc_b": 0.7,
+                "auc_2": 0.7,
                 "power": 0.8,
                 "paired": False,
                 "method": "obuchowski",

@@ -153,7 +153,7 @@ def test_evaluate_uses_the_queries_of_training(folder, inside):
     low, high = record["auc_interval"]
     assert low < record["auc"] < high
     point = record["operating_point"]
-    assert point["found"] + point["missed"] == clicked.sum()
+    assert point["tp"] + point["fn"] == clicked.sum()
     text = run(*command).stdout
     assert f"AUC          {record['auc']:.4f}" in text
     assert f"Means over {record['usable_queries']} queries" in text

@@ -1,10 +1,10 @@
 r"""How often intervals of cross-validated scores cover, by the name of the metric.
 
 The cells of groups and of queries were changed after first results; the others were
-fixed before the run. A logistic regression is fitted to five stratified
-folds, and the interval of its held-out rows (``target="procedure"``, 200 resamples, as
-AutoRanker and `compare_models` take them) is compared with the value of the model
-fitted to all rows, on 20,000 fresh ones, of which the same share is the top of the
+fixed before the run. A logistic regression is fitted to five stratified folds, and the
+interval of its held-out rows (``estimand="procedure"``, 200 resamples, as AutoRanker
+and `compare_models` take them) is compared with the value of the model fitted to all
+rows, on 20,000 fresh ones, of which the same share is the top of the
 list. Tables have 300 and 3,000 rows, 15 % positive and 8 normal columns, which say
 nothing (noise) or have log-odds of slopes 1, 1/2 and -1/2 (signal). With queries of 12
 rows no query is divided, and the mean over queries is measured.
@@ -134,7 +134,7 @@ def coverage(n: int, signal: float, kind: str, n_draws: int) -> Iterator[Cell]:
                 one = estimate_scores(target, folds, scores, goal)
                 truth = parse_metric(metric).function(truths, of_fresh, qid=units[1])
             else:
-                known = {"folds": folds, "target": "procedure", "groups": shared[0]}
+                known = {"folds": folds, "estimand": "procedure", "groups": shared[0]}
                 ranges = {"fpr_range": (0.0, 0.1)} if metric == "partial_auc" else {}
                 known |= {"n_resamples": 200, **ranges}
                 truth = named.function(truths, of_fresh, **ranges)

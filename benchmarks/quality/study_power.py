@@ -39,19 +39,19 @@ ONE: list[dict[str, Any]] = [
     {"auc": 0.97, "null": 0.93, "power": 0.8},
 ]
 TWO: list[dict[str, Any]] = [
-    {"auc": 0.75, "auc_b": 0.65, "power": 0.8, "correlation": 0.5},
-    {"auc": 0.75, "auc_b": 0.7, "power": 0.8, "correlation": 0.9, "ratio": 3.0},
-    {"auc": 0.85, "auc_b": 0.8, "power": 0.9, "correlation": (0.7, 0.4)},
-    {"auc": 0.93, "auc_b": 0.88, "power": 0.8, "correlation": 0.6},
-    {"auc": 0.96, "auc_b": 0.92, "power": 0.8, "correlation": 0.3, "ratio": 2.0},
-    {"auc": 0.8, "auc_b": 0.7, "power": 0.8, "paired": False},
-    {"auc": 0.9, "auc_b": 0.85, "power": 0.9, "paired": False, "ratio": 2.0},
+    {"auc": 0.75, "auc_2": 0.65, "power": 0.8, "correlation": 0.5},
+    {"auc": 0.75, "auc_2": 0.7, "power": 0.8, "correlation": 0.9, "ratio": 3.0},
+    {"auc": 0.85, "auc_2": 0.8, "power": 0.9, "correlation": (0.7, 0.4)},
+    {"auc": 0.93, "auc_2": 0.88, "power": 0.8, "correlation": 0.6},
+    {"auc": 0.96, "auc_2": 0.92, "power": 0.8, "correlation": 0.3, "ratio": 2.0},
+    {"auc": 0.8, "auc_2": 0.7, "power": 0.8, "paired": False},
+    {"auc": 0.9, "auc_2": 0.85, "power": 0.9, "paired": False, "ratio": 2.0},
 ]
 PARTIAL: list[dict[str, Any]] = [
     {"auc": 0.5, "null": 0.35, "power": 0.8, "fpr_range": (0.0, 0.1)},
     {"auc": 0.7, "null": 0.6, "power": 0.8, "fpr_range": (0.0, 0.3), "ratio": 3.0},
-    {"auc": 0.6, "auc_b": 0.5, "power": 0.8, "fpr_range": (0.0, 0.2)},
-    {"auc": 0.7, "auc_b": 0.6, "power": 0.9, "tpr_range": (0.8, 1.0), "ratio": 2.0},
+    {"auc": 0.6, "auc_2": 0.5, "power": 0.8, "fpr_range": (0.0, 0.2)},
+    {"auc": 0.7, "auc_2": 0.6, "power": 0.9, "tpr_range": (0.8, 1.0), "ratio": 2.0},
 ]
 
 
@@ -65,7 +65,7 @@ def draw(rng: Any, n: int, means: Any, correlation: float) -> Any:
 def count_detected(plan: Any, cell: Any, rng: Any, n_samples: int) -> float:
     """Return the share of samples in which the library detects the difference."""
     p, n = plan.n_positive, plan.n_negative
-    areas = [cell[name] for name in ("auc", "auc_b") if name in cell]
+    areas = [cell[name] for name in ("auc", "auc_2") if name in cell]
     ranges = {k: cell[k] for k in ("fpr_range", "tpr_range") if k in cell}
     means = [_shift(area, ranges) for area in areas]
     paired = cell.get("paired", True)
@@ -103,7 +103,7 @@ def _shift(area: float, ranges: Any) -> float:
 
 def _add(report: Report, plan: Any, share: Any, name: str) -> None:
     off = 100.0 * (float(share) - plan.power)
-    other = plan.auc_b if plan.auc_b == plan.auc_b else plan.null
+    other = plan.auc_2 if plan.auc_2 == plan.auc_2 else plan.null
     title = f"{name} {plan.auc:g}, {other:g}; {plan.n_positive} and {plan.n_negative}"
     report.add(title, off, "points", at_least=-2.0, at_most=2.0)
 

@@ -7,12 +7,12 @@ from aucmax.inference.intervals import wilson_ends
 
 
 @pytest.mark.parametrize(("seen", "n"), [(0, 1), (0, 9), (3, 7), (50, 100), (12, 12)])
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_it_is_that_of_scipy(seen, n, confidence):
-    truth = binomtest(seen, n).proportion_ci(confidence, method="wilson")
-    found = wilson_ends(seen / n, n, confidence)
+@pytest.mark.parametrize("confidence_level", [0.8, 0.95])
+def test_it_is_that_of_scipy(seen, n, confidence_level):
+    truth = binomtest(seen, n).proportion_ci(confidence_level, method="wilson")
+    found = wilson_ends(seen / n, n, confidence_level)
     assert found == pytest.approx((truth.low, truth.high), abs=1e-12)
-    lower, same = wilson_ends(seen / n, n, confidence, extra_below=0.5)
+    lower, same = wilson_ends(seen / n, n, confidence_level, extra_below=0.5)
     assert same == found[1]
     assert lower < found[0] or found[0] == 0.0
 

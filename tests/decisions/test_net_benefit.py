@@ -71,7 +71,7 @@ def test_it_prints_a_sentence_and_is_a_table():
     table = found.to_frame()
     assert table.height == 99
     assert table["net_benefit"].to_list() == found.net_benefit.tolist()
-    assert json.loads(json.dumps(found.as_dict()))["threshold"][0] == 0.01
+    assert json.loads(json.dumps(found.to_dict()))["threshold"][0] == 0.01
 
 
 @pytest.mark.parametrize("cuts", [[0.5, 1.0], [-0.1], [], [[0.5]], ["a"], [np.nan]])

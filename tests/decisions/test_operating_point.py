@@ -85,12 +85,12 @@ def test_each_rule_takes_what_counting_all_cuts_finds(
             operating_point(LABELS, scores, **options, **given_weight)
         return
     point = operating_point(LABELS, scores, **options, **given_weight)
-    counts = point.n_alerts, point.found, point.false_alarms
+    counts = point.alerts, point.tp, point.fp
     assert counts == pytest.approx(expected)
-    assert point.missed + point.found == pytest.approx(totals[0])
-    assert point.passed + point.false_alarms == pytest.approx(totals[1])
+    assert point.fn + point.tp == pytest.approx(totals[0])
+    assert point.tn + point.fp == pytest.approx(totals[1])
     above = scores > point.threshold
-    assert weight[above].sum() == pytest.approx(point.n_alerts)
+    assert weight[above].sum() == pytest.approx(point.alerts)
     assert point.recall == pytest.approx(expected[1] / totals[0])
     assert point.fpr == pytest.approx(expected[2] / totals[1])
     for name, (low, high) in point.intervals.items():
@@ -100,22 +100,22 @@ def test_each_rule_takes_what_counting_all_cuts_finds(
 
 def test_scores_worse_than_chance_raise_no_alert_by_default():
     point = operating_point(LABELS, -LABELS.astype(float))
-    assert (point.n_alerts, point.recall - point.fpr) == (0, 0.0)
+    assert (point.alerts, point.recall - point.fpr) == (0, 0.0)
     assert point.rule == "best balanced accuracy"
 
 
 def test_a_given_threshold_is_used_as_it_is_even_if_no_row_reaches_it():
     point = operating_point(LABELS, np.arange(12.0), threshold=99.0)
-    assert (point.n_alerts, point.found, point.missed) == (0, 0, 3)
+    assert (point.alerts, point.tp, point.fn) == (0, 0, 3)
     assert math.isnan(point.precision)
-    assert point.as_dict()["precision"] is None
+    assert point.to_dict()["precision"] is None
     assert point.intervals["precision"] == (0.0, 1.0)
     assert "None of 12 rows scores above" in str(point)
-    assert operating_point(LABELS, np.arange(12.0), threshold=-1.0).n_alerts == 12
+    assert operating_point(LABELS, np.arange(12.0), threshold=-1.0).alerts == 12
 
 
 def test_scores_at_the_threshold_are_not_above_it():
-    assert operating_point(LABELS, np.arange(12.0), threshold=9.0).n_alerts == 2
+    assert operating_point(LABELS, np.arange(12.0), threshold=9.0).alerts == 2
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_what_cannot_be_is_said(rule, words):
 
 def test_equal_scores_cannot_be_cut_and_give_no_alerts_by_default():
     point = operating_point(LABELS, np.zeros(12))
-    assert (point.n_alerts, point.threshold) == (0, 0.0)
-    assert operating_point(LABELS, np.zeros(12), recall=0.1).n_alerts == 12
+    assert (point.alerts, point.threshold) == (0, 0.0)
+    assert operating_point(LABELS, np.zeros(12), recall=0.1).alerts == 12
 
 
 def test_equal_weights_change_no_rate_and_no_interval():
@@ -152,8 +152,8 @@ def test_equal_weights_change_no_rate_and_no_interval():
     heavy = operating_point(y, scores, alerts=40, sample_weight=np.full(50, 4.0))
     assert heavy.threshold == plain.threshold
     assert heavy.intervals["recall"] == pytest.approx(plain.intervals["recall"])
-    assert heavy.intervals["found"] == pytest.approx(
-        [4 * end for end in plain.intervals["found"]]
+    assert heavy.intervals["tp"] == pytest.approx(
+        [4 * end for end in plain.intervals["tp"]]
     )
 
 
@@ -166,7 +166,7 @@ def test_it_says_what_happens_and_can_be_written_as_json():
         "49, with 9 false alarms (5 to 17): sensitivity 51.0%, specificity 99.0%, "
         "precision 85.0%; intervals for this fixed threshold."
     )
-    plain = json.loads(json.dumps(point.as_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(point.to_dict(), allow_nan=False))
     assert plain["rule"] == "at most 60 alerts"
     assert plain["intervals"]["recall"] == list(wilson_ends(0.51, 100, 0.95))
 
@@ -186,12 +186,12 @@ def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
     rng = np.random.default_rng(0)
     n_rows, n_positive, shift, n_samples = 800, 60, 1.5, 600
     y = np.arange(n_rows) < n_positive
-    held = {"found": 0, "missed": 0, "false_alarms": 0}
+    held = {"tp": 0, "fn": 0, "fp": 0}
     for _ in range(n_samples):
         point = operating_point(y, rng.normal(size=n_rows) + shift * y, **rule)
         found = n_positive * ndtr(shift - point.threshold)
         alarms = (n_rows - n_positive) * ndtr(-point.threshold)
-        truth = {"found": found, "missed": n_positive - found, "false_alarms": alarms}
+        truth = {"tp": found, "fn": n_positive - found, "fp": alarms}
         for name, value in truth.items():
             low, high = point.intervals[name]
             held[name] += low <= value <= high

@@ -29,7 +29,7 @@ def test_errors_are_those_of_scikit_learn(weight):
 
 
 def test_groups_are_of_about_one_size_and_keep_equal_probabilities_together():
-    found = reliability(HAPPENED, CHANCES, n_groups=5)
+    found = reliability(HAPPENED, CHANCES, n_bins=5)
     assert found.n_rows.sum() == 500
     assert found.n_rows.min() > 80
     assert (np.diff(found.probability) > 0).all()
@@ -71,7 +71,7 @@ def test_calibrated_probabilities_have_slope_1_and_intercept_0_within_intervals(
         low, high = getattr(found, f"{name}_interval")
         assert low < ideal < high
         assert low < getattr(found, name) < high
-    wider = reliability(HAPPENED, CHANCES, confidence=0.99)
+    wider = reliability(HAPPENED, CHANCES, confidence_level=0.99)
     assert wider.slope_interval[0] < found.slope_interval[0]
 
 

@@ -95,7 +95,7 @@ def test_a_group_of_one_class_has_no_area_and_is_not_compared():
     assert tiny.recall.value == (SCORES[:5] > 0.7).mean()
     assert [one.metric for one in found.differences] == ["recall"]
     assert np.isfinite(found.between[1, 0])
-    assert json.loads(json.dumps(found.as_dict()))["groups"][1]["auc"] is None
+    assert json.loads(json.dumps(found.to_dict()))["groups"][1]["auc"] is None
 
 
 def test_it_prints_a_table_with_differences_and_missing_groups():

@@ -30,9 +30,9 @@ def close(found, name, places=slice(None)):
 
 def test_areas_and_delongs_intervals_are_those_of_proc():
     close([roc_auc_score(Y, A), roc_auc_score(Y, B)], "auc")
-    for name, confidence in (("ci.auc", 0.95), ("ci.auc 90", 0.9)):
-        found = auc_interval(Y, A, method="delong", confidence=confidence)
-        close([found.low, found.auc, found.high], name)
+    for name, confidence_level in (("ci.auc", 0.95), ("ci.auc 90", 0.9)):
+        found = auc_interval(Y, A, method="delong", confidence_level=confidence_level)
+        close([found.low, found.value, found.high], name)
     close([auc_interval(Y, A).standard_error ** 2], "var")
     covariance = compare_auc(Y, {"a": A, "b": B}).covariance
     close([covariance[0, 1]], "cov")
@@ -58,7 +58,7 @@ def test_partial_areas_are_those_of_proc():
     )
     close([partial_auc_score(Y, A, **sensitive, standardize="area")], "partial sens")
     corrected = auc_interval(Y, A, **sensitive, standardize="mcclish")
-    close([corrected.auc], "partial sens correct")
+    close([corrected.value], "partial sens correct")
 
 
 def test_contrasts_of_several_models_are_those_of_score():
@@ -80,7 +80,7 @@ def test_counts_and_rates_at_thresholds_are_those_of_proc():
         at = operating_point(Y, A, threshold=threshold)
         rates = [at.recall, 1.0 - at.fpr, at.precision]
         close(rates, "coords", slice(8 * k, 8 * k + 3))
-        close([at.found, at.false_alarms], "coords", slice(8 * k + 6, 8 * k + 8))
+        close([at.tp, at.fp], "coords", slice(8 * k + 6, 8 * k + 8))
     best = operating_point(Y, A)
     threshold, *rates = R["coords best"]
     assert [1 - best.fpr, best.recall] == pytest.approx(rates)
@@ -102,7 +102,7 @@ KNOWN = {
         R["roc.test unpaired"][1],
     ),
     "auc(r, partial.auc = c(1, 0.8))": (float, R["partial spec"][0]),
-    "coords(r, t)": (lambda found: found.found, R["coords"][6]),
+    "coords(r, t)": (lambda found: found.tp, R["coords"][6]),
     'coords(r, "best")': (lambda found: found.recall, R["coords best"][2]),
 }
 

@@ -20,7 +20,7 @@ def test_bootstrap_agrees_with_delong_for_the_auc():
     found = bootstrap_interval(
         roc_auc_score, Y, SCORES, n_resamples=600, random_state=0
     )
-    assert found.value == pytest.approx(expected.auc)
+    assert found.value == pytest.approx(expected.value)
     assert found.standard_error == pytest.approx(expected.standard_error, rel=0.15)
     assert found.low == pytest.approx(expected.low, abs=0.01)
     assert found.high == pytest.approx(expected.high, abs=0.01)
@@ -121,8 +121,8 @@ def test_a_metric_that_is_hardly_ever_defined_is_an_error():
 def test_bad_options_are_rejected():
     with pytest.raises(ValueError, match="integer of at least 2, got 1"):
         bootstrap_interval(roc_auc_score, Y, SCORES, n_resamples=1)
-    with pytest.raises(ValueError, match="confidence must lie"):
-        bootstrap_interval(roc_auc_score, Y, SCORES, confidence=1.0)
+    with pytest.raises(ValueError, match="confidence_level must lie"):
+        bootstrap_interval(roc_auc_score, Y, SCORES, confidence_level=1.0)
     with pytest.raises(ValueError, match="integer of at least 2, got 0"):
         roc_band(Y, SCORES, n_resamples=0)
     with pytest.raises(ValueError, match="fpr must ascend"):

@@ -44,7 +44,7 @@ def test_the_variance_is_that_of_the_definition(sample, data):
             y, scores, groups=np.arange(y.size)[::-1], sample_weight=weight
         )
         plain = auc_interval(y, scores, sample_weight=weight)
-        for name in ("auc", "low", "high", "standard_error", "rows"):
+        for name in ("value", "low", "high", "standard_error", "rows"):
             expected = getattr(plain, name)
             assert getattr(alone, name) == pytest.approx(expected, abs=1e-9)
 
@@ -66,7 +66,7 @@ def test_groups_of_one_class_are_allowed_and_names_may_be_anything():
     scores = rng.normal(size=80) + y + rng.normal(size=20)[np.arange(80) // 4]
     found = auc_interval(y, scores, groups=groups)
     plain = auc_interval(y, scores)
-    assert found.auc == plain.auc
+    assert found.value == plain.value
     assert found.standard_error > 1.2 * plain.standard_error
     assert 10 <= found.rows[0] < 40
 
@@ -74,7 +74,7 @@ def test_groups_of_one_class_are_allowed_and_names_may_be_anything():
 def test_perfect_separation_rests_on_the_groups():
     y, groups = np.tile([0, 1], 50), np.arange(100) // 10
     found = auc_interval(y, y, groups=groups)
-    assert (found.auc, found.high) == (1.0, 1.0)
+    assert (found.value, found.high) == (1.0, 1.0)
     assert found.rows == pytest.approx((10.0, 10.0))
     assert found.low == pytest.approx(0.025**0.1)
 

@@ -66,7 +66,7 @@ def test_clusters_and_differences_are_those_of_survival():
 )
 def test_areas_at_times_are_those_of_risk_regression(name, time, times):
     found = cumulative_dynamic_auc(EVENT, R[time], A, times)
-    assert [one.auc for one in found.areas] == pytest.approx(R[name][:3])
+    assert [one.value for one in found.areas] == pytest.approx(R[name][:3])
     errors = [one.standard_error for one in found.areas]
     assert errors == pytest.approx(R[name][3:], rel=0.02)  # n / (n - 1), by class
 
@@ -79,7 +79,7 @@ def test_values_are_those_of_scikit_survival():
     assert early == pytest.approx(0.755094029099011)
     found = cumulative_dynamic_auc(*rows, [0.2, 0.5, 1.0])
     areas = [0.75905561303145, 0.83297912549759, 0.84032890477334]
-    assert [one.auc for one in found.areas] == pytest.approx(areas)
+    assert [one.value for one in found.areas] == pytest.approx(areas)
     assert found.mean.value == pytest.approx(0.8138155361610823)
     # events at one time with censored rows: it has G(t), and aucmax and R G(t-)
     tied = EVENT, R["coarse"], A

@@ -87,7 +87,7 @@ def test_dynamic_areas_and_their_mean_are_the_definition(seed):
         controls = np.where(time > now, weight, 0.0)
         of_times.append(cases / cases.sum() + controls / controls.sum())
         error = literal_error(value, weight, of_times[-1])
-        assert area.auc == pytest.approx(value(weight), rel=1e-12)
+        assert area.value == pytest.approx(value(weight), rel=1e-12)
         assert area.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
 
     def mean(weight):
@@ -178,7 +178,7 @@ def test_scores_may_change_with_time():
     second = cumulative_dynamic_auc(EVENT, TIME, OTHER, [0.6])
     assert found.areas == (first.areas[0], second.areas[0])
     frame = found.to_frame()
-    assert frame["time"].to_list() == [0.2, 0.6]
+    assert frame["horizon"].to_list() == [0.2, 0.6]
     assert frame["value"].to_list() == [area.value for area in found.areas]
     assert repr(found).count("\n") == 2
 
@@ -188,9 +188,9 @@ def test_scores_may_change_with_time():
     [
         ([0.2, 99.0], r"before the last time under observation, .* got 99"),
         ([-1.0], r"from the first event, .* got -1"),
-        ([0.5, 0.2], r"times must rise, got \[0.5, 0.2\]"),
-        ([0.5, np.nan], "times must be finite, but row 1 is nan"),
-        ([0.2, 0.5, 0.6], r"scores has 2 columns for 3 times"),
+        ([0.5, 0.2], r"horizons must rise, got \[0.5, 0.2\]"),
+        ([0.5, np.nan], "horizons must be finite, but row 1 is nan"),
+        ([0.2, 0.5, 0.6], r"y_score has 2 columns for 3 horizons"),
     ],
 )
 def test_bad_times_are_explained(times, message):

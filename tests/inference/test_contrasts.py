@@ -160,7 +160,7 @@ def test_samples_of_different_rows_add_their_variances():
     y, scores = [Y, ~Y[:100]], [MODELS["a"], MODELS["b"][:100]]
     one, other = (auc_interval(*sample) for sample in zip(y, scores, strict=True))
     found = compare_auc(y, *scores, paired=False)
-    assert found.difference == pytest.approx(one.auc - other.auc)
+    assert found.difference == pytest.approx(one.value - other.value)
     assert found.standard_error == pytest.approx(
         np.hypot(one.standard_error, other.standard_error)
     )
@@ -179,12 +179,12 @@ def test_a_standardised_partial_area_has_the_same_test(box):
     plain = compare_auc(Y, a, b, **box)
     for standardize in ("area", "mcclish"):
         found = compare_auc(Y, a, b, **box, standardize=standardize)
-        for scores, value in ((a, found.value_a), (b, found.value_b)):
+        for scores, value in ((a, found.value_1), (b, found.value_2)):
             expected = partial_auc_score(Y, scores, **box, standardize=standardize)
             interval = auc_interval(Y, scores, **box, standardize=standardize)
-            assert value == pytest.approx(expected) == interval.auc
+            assert value == pytest.approx(expected) == interval.value
             assert interval.low < expected < interval.high
-        assert found.difference == pytest.approx(found.value_a - found.value_b)
+        assert found.difference == pytest.approx(found.value_1 - found.value_2)
         assert found.z == pytest.approx(plain.z)
         assert found.p_value == pytest.approx(plain.p_value)
         ratio = found.difference / plain.difference
@@ -233,7 +233,8 @@ def test_means_over_queries_are_compared_by_students_paired_test(metric):
 def test_results_convert_to_frames():
     frame = compare_auc(Y, MODELS).to_frame()
     assert frame.shape[0] == 6
-    assert {"a", "b", "difference", "low", "high", "p_value"} <= set(frame.columns)
+    columns = {"model_1", "model_2", "difference", "low", "high", "p_value"}
+    assert columns <= set(frame.columns)
     one = auc_interval(Y, MODELS["a"], null=0.5).to_frame()
     assert one.select("value", "null", "positives").row(0)[1:] == (0.5, 80.0)
     assert compare_auc(Y, MODELS["a"], MODELS["b"]).to_frame().shape[0] == 1
@@ -264,7 +265,7 @@ def test_results_convert_to_frames():
         (MODELS, {"qid": GROUPS, "groups": GROUPS}, "groups cannot be given with qid"),
         (MODELS, {"qid": np.zeros(240)}, "1 queries with a value"),
         (MODELS, {"margin": -1}, "margin must be"),
-        (MODELS, {"target": "procedure"}, "needs folds"),
+        (MODELS, {"estimand": "procedure"}, "needs folds"),
         (MODELS, {"groups": np.zeros(240)}, "one group only"),
         (MODELS, {"groups": np.where(Y, 1, GROUPS)}, "all positive rows in one group"),
         (MODELS, {"groups": [*range(239), None]}, r"None in row 239 \(1 such rows\)"),

@@ -26,11 +26,11 @@ def by_fold(labels, a, b, folds):
 
 def test_one_fold_has_delongs_interval_and_test():
     labels, a, b, folds = scores_of_folds(1)
-    for target in ("models", "procedure"):
-        found = cv_auc_interval(labels, a, folds, target=target)
+    for estimand in ("models", "procedure"):
+        found = cv_auc_interval(labels, a, folds, estimand=estimand)
         plain = auc_interval(labels, a)
         assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
-        test = compare_auc(labels, a, b, folds=folds, target=target)
+        test = compare_auc(labels, a, b, folds=folds, estimand=estimand)
         known = compare_auc(labels, a, b)
         for name in ("difference", "low", "high", "z", "p_value"):
             assert getattr(test, name) == pytest.approx(getattr(known, name))
@@ -43,14 +43,14 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
     for found, parts in (
         (
             [
-                cv_auc_interval(labels, a, folds, target=t)
+                cv_auc_interval(labels, a, folds, estimand=t)
                 for t in ("models", "procedure")
             ],
             areas,
         ),
         (
             [
-                compare_auc(labels, a, b, folds=folds, target=t)
+                compare_auc(labels, a, b, folds=folds, estimand=t)
                 for t in ("models", "procedure")
             ],
             tests,
@@ -77,10 +77,10 @@ def test_repetitions_share_their_rows():
         sum(labels[f == k].sum() * (~labels[f == k]).sum() for k in range(4))
         for f in (folds, other)
     ]
-    mean = np.average([part.auc for part in parts], weights=weights)
-    assert both.auc == pytest.approx(mean)
+    mean = np.average([part.value for part in parts], weights=weights)
+    assert both.value == pytest.approx(mean)
     assert both.standard_error < max(part.standard_error for part in parts)
-    assert both.target == "models"
+    assert both.estimand == "models"
     assert str(both).endswith("for the fitted models")
 
 
@@ -92,7 +92,7 @@ def test_several_models_are_compared_within_folds():
     assert found.p_value == pytest.approx(
         compare_auc(labels, a, b, folds=folds).p_value, rel=0.1
     )
-    equal = compare_auc(labels, a, a, folds=folds, target="procedure")
+    equal = compare_auc(labels, a, a, folds=folds, estimand="procedure")
     assert (equal.difference, equal.z, equal.p_value) == (0.0, 0.0, 1.0)
     assert equal.high == -equal.low < 0.1
 
@@ -116,7 +116,7 @@ def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
     found = cv_auc_interval(
         np.append(labels, [True] * 3), np.append(a, [1, 2, 3]), more
     )
-    assert found.auc == pytest.approx(cv_auc_interval(labels, a, folds).auc)
+    assert found.value == pytest.approx(cv_auc_interval(labels, a, folds).value)
     with pytest.raises(ValueError, match="folds must have one row per label, 120"):
         cv_auc_interval(labels, a, folds[1:])
     with pytest.raises(ValueError, match=r"folds is nan in row 0 \(1 such rows\)"):
@@ -127,8 +127,8 @@ def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
         cv_auc_interval(labels, a, np.arange(120))
     with pytest.raises(ValueError, match="2 columns and folds has 1"):
         cv_auc_interval(labels, np.c_[a, a], folds)
-    with pytest.raises(ValueError, match="target must be"):
-        cv_auc_interval(labels, a, folds, target="both")
+    with pytest.raises(ValueError, match="estimand must be"):
+        cv_auc_interval(labels, a, folds, estimand="both")
 
 
 def test_groups_within_folds_are_the_units():
@@ -139,7 +139,7 @@ def test_groups_within_folds_are_the_units():
     scores = labels + rng.normal(size=40)[group] + 0.3 * rng.normal(size=320)
     alone = cv_auc_interval(labels, scores, folds)
     found = cv_auc_interval(labels, scores, folds, groups=group)
-    assert found.auc == pytest.approx(alone.auc)
+    assert found.value == pytest.approx(alone.value)
     assert found.standard_error > 1.5 * alone.standard_error
     # rows of their own are groups of one row
     plain = rng.normal(size=320) + labels
@@ -203,10 +203,10 @@ def test_metrics_that_are_not_means_are_measured_over_all_folds(metric):
     assert (found.value, found.low, found.high) == pytest.approx(
         (plain.value, plain.low, plain.high)
     )
-    wider = metric_interval(labels, scores, metric, target="procedure", **options)
+    wider = metric_interval(labels, scores, metric, estimand="procedure", **options)
     assert wider.value - wider.low == pytest.approx(
         min(1.8**0.5 * (plain.value - plain.low), plain.value)
     )
     test = compare_auc(labels, scores, -scores, metric=metric, folds=folds)
-    assert test.value_a == pytest.approx(found.value)
+    assert test.value_1 == pytest.approx(found.value)
     assert test.p_value < 0.001

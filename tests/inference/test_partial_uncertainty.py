@@ -57,7 +57,7 @@ def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):
 def test_the_standard_error_is_about_that_of_the_bootstrap(box):
     labels, scores, _ = sample(np.random.default_rng(1))
     interval = auc_interval(labels, scores, **box)
-    assert interval.auc == partial_auc_score(labels, scores, **box)
+    assert interval.value == partial_auc_score(labels, scores, **box)
     peer = bootstrap_interval(partial_auc_score, labels, scores, random_state=0, **box)
     width = interval.high - interval.low
     assert width == pytest.approx(peer.high - peer.low, rel=0.15)
@@ -67,7 +67,7 @@ def test_a_perfect_start_of_the_curve_is_not_certain():
     labels = np.repeat([True, False], [20, 100])
     scores = labels + 0.001 * np.arange(120)
     interval = auc_interval(labels, scores, fpr_range=(0, 0.1))
-    assert interval.auc == 1.0
+    assert interval.value == 1.0
     assert interval.rows == pytest.approx((20, 10))
     assert interval.low == pytest.approx(0.025 ** (1 / 10))
 

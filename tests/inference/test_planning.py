@@ -31,7 +31,7 @@ def test_published_powers_are_those_of_proc(row):
     other = {"null": row["other"]}
     if kind == "two":
         pair = (row["correlation_p"], row["correlation_n"])
-        other = {"auc_b": row["other"], "correlation": pair}
+        other = {"auc_2": row["other"], "correlation": pair}
     plan = plan_auc(
         row["auc"],
         **other,
@@ -109,7 +109,7 @@ def test_correlations_of_shares_are_those_of_drawn_scores(box):
     [
         {"auc": 0.75, "null": 0.5},
         {"auc": 0.85, "null": 0.75, "ratio": 4.0},
-        {"auc": 0.8, "auc_b": 0.7, "correlation": 0.6},
+        {"auc": 0.8, "auc_2": 0.7, "correlation": 0.6},
     ],
 )
 def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
@@ -121,10 +121,10 @@ def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
     for _ in range(300):
         one, two = rng.normal(size=(2, y.size))
         one = one + y * sqrt(2) * ndtri(cell["auc"])
-        if "auc_b" in cell:
+        if "auc_2" in cell:
             r = cell["correlation"]
             two = r * (one - y * sqrt(2) * ndtri(cell["auc"])) + sqrt(1 - r * r) * two
-            two = two + y * sqrt(2) * ndtri(cell["auc_b"])
+            two = two + y * sqrt(2) * ndtri(cell["auc_2"])
             found.append(compare_auc(y, one, two).p_value < 0.05)
         else:
             found.append(auc_interval(y, one).low > cell["null"])
@@ -146,7 +146,7 @@ def test_each_quantity_is_solved_from_the_others():
 
 
 def test_it_prints_a_sentence_and_is_a_table():
-    plan = plan_auc(0.6, auc_b=0.5, power=0.8, fpr_range=(0, 0.2), design_effect=1.5)
+    plan = plan_auc(0.6, auc_2=0.5, power=0.8, fpr_range=(0, 0.2), design_effect=1.5)
     assert re.fullmatch(
         r"[\d,]+ positive and [\d,]+ negative rows have a power of 80\.\d% to detect a "
         r"partial AUC of 0\.6 against 0\.5 on the same rows, at a two-sided level of "
@@ -155,7 +155,7 @@ def test_it_prints_a_sentence_and_is_a_table():
     )
     assert plan.to_frame().row(0, named=True)["n_positive"] == plan.n_positive
     assert isnan(plan.null)
-    assert repr(plan_auc(0.8, auc_b=0.7, power=0.8, paired=False)).startswith("Each of")
+    assert repr(plan_auc(0.8, auc_2=0.7, power=0.8, paired=False)).startswith("Each of")
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_it_prints_a_sentence_and_is_a_table():
         ({"auc": 1.2, "power": 0.8}, "auc must be a finite number"),
         ({"auc": 0.7, "n_positive": 2.5}, "n_positive must be an integer"),
         (
-            {"auc": 0.7, "power": 0.8, "null": 0.5, "auc_b": 0.6},
+            {"auc": 0.7, "power": 0.8, "null": 0.5, "auc_2": 0.6},
             "null is for one model",
         ),
         ({"auc": 0.7, "power": 0.8, "fpr_range": (0, 0.1)}, "give null"),
         ({"auc": 0.7, "power": 0.8, "ratio": 0}, "ratio must be positive"),
         (
-            {"auc": 0.7, "power": 0.8, "auc_b": 0.6, "correlation": 2},
+            {"auc": 0.7, "power": 0.8, "auc_2": 0.6, "correlation": 2},
             "correlation must",
         ),
         ({"auc": 0.7, "power": 0.8, "method": "x"}, "method must be one of"),

@@ -57,7 +57,7 @@ def test_the_standard_error_is_that_of_brute_force_effects(is_weighted, is_tied)
     gap = effects[0] - effects[1]
     assert test.standard_error == pytest.approx(np.sqrt(gap @ gap), rel=1e-5)
     value = metrics.average_precision_score(y, scores, sample_weight=weights)
-    assert found.value == test.value_a == pytest.approx(value)
+    assert found.value == test.value_1 == pytest.approx(value)
 
 
 def test_groups_of_one_row_change_nothing_and_copies_count_once():
@@ -104,7 +104,7 @@ def test_each_name_has_an_interval_and_a_paired_test(metric):
     assert found.low < found.value < found.high
     assert found.metric == metric
     test = inference.compare_auc(y, scores, other, metric=metric, **drawn)
-    assert (test.value_a, test.metric) == (pytest.approx(found.value), metric)
+    assert (test.value_1, test.metric) == (pytest.approx(found.value), metric)
     assert test.low < test.difference < test.high
     assert 0.0 < test.p_value < 0.5
     again = inference.metric_interval(y, np.exp(scores), metric, **FEW)
@@ -173,7 +173,7 @@ def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
         ({"metric": "sharpness"}, "metric must be one of"),
         ({"metric": "ndcg@10"}, "give qid"),
         ({"n_resamples": 1}, "n_resamples must be an integer of at least 2"),
-        ({"confidence": 95}, "confidence must lie between 0 and 1"),
+        ({"confidence_level": 95}, "confidence_level must lie between 0 and 1"),
         ({"groups": np.zeros(50)}, "groups holds one group only"),
         ({"qid": np.arange(50)}, "queries with a value"),
         ({"y_true": np.arange(50) == 3}, "at least two rows of each class"),

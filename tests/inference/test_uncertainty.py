@@ -20,17 +20,17 @@ def test_standard_error_is_delongs(sample):
     interval = auc_interval(y, scores)
     variance = reference.delong_covariance(y, scores, scores)
     assert interval.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
-    assert interval.auc == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
-    assert 0 <= interval.low <= interval.auc <= interval.high <= 1
+    assert interval.value == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    assert 0 <= interval.low <= interval.value <= interval.high <= 1
 
 
 @pytest.mark.kernel
 @given(some)
 def test_the_interval_is_found_by_bisection_of_the_definition(sample):
     y, scores, _, _ = sample
-    for confidence in (0.95, 0.7):
-        interval = auc_interval(y, scores, confidence=confidence)
-        expected = reference.interval(y, scores, confidence)
+    for confidence_level in (0.95, 0.7):
+        interval = auc_interval(y, scores, confidence_level=confidence_level)
+        expected = reference.interval(y, scores, confidence_level)
         assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-6)
 
 
@@ -72,7 +72,7 @@ def test_equal_weights_change_nothing_and_zero_weights_drop_rows(sample):
     kept[:4] = True  # two of each class
     plain = auc_interval(y[kept], scores[kept])
     weighted = auc_interval(y, scores, sample_weight=np.where(kept, 7.0, 0.0))
-    for name in ("auc", "low", "high", "standard_error"):
+    for name in ("value", "low", "high", "standard_error"):
         assert getattr(weighted, name) == pytest.approx(getattr(plain, name), abs=1e-12)
 
 
@@ -93,11 +93,11 @@ def test_a_perfect_ranking_keeps_an_honest_interval(weights):
     y = np.array([0] * 6 + [1] * 4)
     scores = np.arange(10)
     interval = auc_interval(y, scores, sample_weight=weights)
-    assert (interval.auc, interval.high) == (1, 1)
+    assert (interval.value, interval.high) == (1, 1)
     # four disjoint pairs, all in order: P(4 of 4) = low ** 4 = 0.025
     assert interval.low == pytest.approx(0.025**0.25)
     mirrored = auc_interval(y, -scores, sample_weight=weights)
-    assert (mirrored.auc, mirrored.low) == (0, 0)
+    assert (mirrored.value, mirrored.low) == (0, 0)
     assert mirrored.high == pytest.approx(1 - 0.025**0.25)
 
 
@@ -159,16 +159,18 @@ def test_the_weighted_standard_error_is_that_of_the_draws():
         for _ in range(300)
     ]
     mean_error = np.mean([interval.standard_error for interval in found])
-    assert mean_error == pytest.approx(np.std([i.auc for i in found]), rel=0.15)
+    assert mean_error == pytest.approx(np.std([i.value for i in found]), rel=0.15)
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 95, np.nan])
-def test_a_bad_confidence_is_rejected(confidence):
+@pytest.mark.parametrize("confidence_level", [0, 1, 95, np.nan])
+def test_a_bad_confidence_is_rejected(confidence_level):
     for call in (
-        lambda: auc_interval([0, 1], [1, 2], confidence=confidence),
-        lambda: compare_auc([0, 1], [1, 2], [1, 2], confidence=confidence),
+        lambda: auc_interval([0, 1], [1, 2], confidence_level=confidence_level),
+        lambda: compare_auc([0, 1], [1, 2], [1, 2], confidence_level=confidence_level),
     ):
-        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        with pytest.raises(
+            ValueError, match="confidence_level must lie between 0 and 1"
+        ):
             call()
 
 
@@ -195,7 +197,7 @@ def test_an_interval_from_one_row_that_has_all_the_weight_is_rejected(weight):
 
 def test_results_print_as_sentences():
     y, a, b = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3]
-    interval = auc_interval(y, a, confidence=0.9)
+    interval = auc_interval(y, a, confidence_level=0.9)
     assert str(interval) == repr(interval)
     assert str(interval).startswith("AUC 0.8889 (90% interval 0.")
     part = auc_interval(y * 9, a * 9, fpr_range=(0, 0.5))

@@ -102,7 +102,7 @@ def test_combinations_are_sampled():
     (best, value), *_ = found.top(0)
     assert abs(value) == np.abs(found.values[0]).max()
     assert best in TABLE.columns
-    assert found.frame().columns == [*TABLE.columns, "expected", "score"]
+    assert found.to_frame().columns == [*TABLE.columns, "expected", "score"]
     sums_to_the_scores(found, model.decision_function(TABLE[:2]))
 
 

@@ -51,7 +51,7 @@ def test_texts_come_by_frequency_and_gaps_last():
     assert found.values == ["b", "a", None]
     assert found.rank[1] > 0.6 > found.rank[0]
     assert not found.is_ordered
-    assert found.frame()["value"].to_list() == ["b", "a", None]
+    assert found.to_frame()["value"].to_list() == ["b", "a", None]
 
 
 def test_dates_are_ordered_and_can_be_written_as_json():
@@ -63,7 +63,7 @@ def test_dates_are_ordered_and_can_be_written_as_json():
     found = rank_dependence(model, table, "day", n_values=5)
     assert found.is_ordered
     assert found.rank[0] < 0.3 < 0.7 < found.rank[-1]
-    assert json.loads(json.dumps(found.as_dict()))["values"][0].startswith("2024-")
+    assert json.loads(json.dumps(found.to_dict()))["values"][0].startswith("2024-")
 
 
 def test_gaps_of_numbers_are_one_value():

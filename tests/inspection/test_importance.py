@@ -144,8 +144,8 @@ def test_models_of_tables_are_explained_by_raw_columns(name):
     assert sorted(found.column) == ["amount", "kind", "noise"]
     assert found.column[0] == "amount"
     assert found.low[0] > 0.05
-    assert found.frame().columns == ["column", "drop", "low", "high"]
-    json.dumps(found.as_dict())
+    assert found.to_frame().columns == ["column", "drop", "low", "high"]
+    json.dumps(found.to_dict())
 
 
 def test_the_positive_class_is_that_of_the_model():

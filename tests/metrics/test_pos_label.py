@@ -25,7 +25,7 @@ METRICS = {
     "auc of queries": partial(metrics.roc_auc_score, y_score=SCORES, qid=QID),
     "partial": partial(metrics.partial_auc_score, y_score=SCORES, fpr_range=(0, 0.2)),
     "interval": partial(inference.auc_interval, y_score=SCORES),
-    "test": partial(inference.compare_auc, y_score_a=SCORES, y_score_b=WEIGHTS),
+    "test": partial(inference.compare_auc, y_score_1=SCORES, y_score_2=WEIGHTS),
     "binned": partial(metrics.binned_auc_score, y_score=SCORES, bins=7),
     "at k": partial(metrics.auc_at_k_score, y_score=SCORES, k=7),
     "unnested": partial(metrics.unnested_auc_score, subsets=SETS),

@@ -45,7 +45,7 @@ def test_a_metric_of_a_comparison_is_that_of_all_held_out_rows(metric):
     for result in found.results:
         scores = found.scores[result.name]
         expected = metric_interval(
-            y, scores, metric, folds=folds, target="procedure", n_resamples=200
+            y, scores, metric, folds=folds, estimand="procedure", n_resamples=200
         )
         ends = (result.main, result.low, result.high)
         assert ends == pytest.approx((expected.value, expected.low, expected.high))
@@ -80,9 +80,9 @@ def test_rows_of_a_group_are_not_independent():
     found = compare_models(X, y, [LogisticRegression()], groups=group)
     (result,) = found.results
     rows = y, found.scores[result.name], found.fold_numbers
-    expected = cv_auc_interval(*rows, groups=group, target="procedure")
+    expected = cv_auc_interval(*rows, groups=group, estimand="procedure")
     assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
-    alone = cv_auc_interval(*rows, target="procedure")
+    alone = cv_auc_interval(*rows, estimand="procedure")
     assert expected.standard_error > 1.5 * alone.standard_error
 
 

@@ -191,7 +191,9 @@ def test_weights_count_in_measures_intervals_and_tests():
         compare_auc(LABELS[f], X[f, 0], X[f, 1], sample_weight=WEIGHTS[f])
         for f in folds
     ]
-    assert comparison.results[0].auc == pytest.approx(shares @ [k.auc_a for k in known])
+    assert comparison.results[0].auc == pytest.approx(
+        shares @ [k.value_1 for k in known]
+    )
     (test,) = comparison.tests
     assert test.difference == pytest.approx(shares @ [k.difference for k in known])
     assert test.low < test.difference < test.high

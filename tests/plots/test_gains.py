@@ -29,7 +29,7 @@ def test_the_line_is_what_is_found_and_ends_with_all(sample, ax):
 def test_the_opened_cases_are_marked_and_labelled(sample, ax):
     labels, good, poor = sample
     display = GainsDisplay.from_predictions(
-        labels, {"good": good, "poor": poor}, opened=50, ax=ax
+        labels, {"good": good, "poor": poor}, alerts=50, ax=ax
     )
     n_found = int(labels[np.argsort(-good)[:50]].sum())
     assert display.line_[0].get_label() == f"good\nreview 50, find {n_found}"
@@ -39,7 +39,7 @@ def test_the_opened_cases_are_marked_and_labelled(sample, ax):
 
 def test_lift_is_relative_to_a_random_order(sample, ax):
     labels, good, _ = sample
-    display = GainsDisplay.from_predictions(labels, good, kind="lift", opened=50, ax=ax)
+    display = GainsDisplay.from_predictions(labels, good, kind="lift", alerts=50, ax=ax)
     expected = labels[np.argsort(-good)[:50]].mean() / labels.mean()
     assert display.marks_[0].get_ydata()[0] == pytest.approx(expected)
     assert set(display.chance_level_.get_ydata().round(12)) == {1.0}
@@ -64,7 +64,7 @@ def test_weights_count_as_repetition(sample):
 @pytest.mark.parametrize("opened", [0, 401])
 def test_more_than_all_cannot_be_opened(sample, opened, ax):
     with pytest.raises(ValueError, match="at most 400"):
-        GainsDisplay.from_predictions(*sample[:2], opened=opened, ax=ax)
+        GainsDisplay.from_predictions(*sample[:2], alerts=opened, ax=ax)
 
 
 def test_an_error_says_which_curve(sample, ax):

@@ -27,7 +27,7 @@ def test_the_line_is_the_roc_curve(ax):
 def test_the_numbers_are_those_of_the_metrics(ax):
     (curve,) = roc_curve(LABELS, GOOD, fpr_range=(0.1, 0.3), ax=ax).curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD)
-    assert curve.interval == inference.auc_interval(LABELS, GOOD, confidence=0.95)
+    assert curve.interval == inference.auc_interval(LABELS, GOOD, confidence_level=0.95)
     partial = metrics.partial_auc_score(LABELS, GOOD, fpr_range=(0.1, 0.3))
     assert curve.partial_auc == partial
 
@@ -51,7 +51,7 @@ def test_curves_have_different_colours_also_on_shared_axes(ax):
 
 
 def test_without_confidence_there_is_neither_interval_nor_band(ax):
-    display = roc_curve(LABELS, GOOD, confidence=None, ax=ax)
+    display = roc_curve(LABELS, GOOD, confidence_level=None, ax=ax)
     assert display.band_ == []
     assert "[" not in display.line_.get_label()
 
@@ -69,7 +69,7 @@ def test_the_partial_range_is_shaded_and_named(ax):
 def test_long_curves_are_thinned_but_their_area_is_not(ax):
     labels = RNG.random(50_000) < 0.5
     scores = RNG.normal(size=50_000) + labels
-    display = roc_curve(labels, scores, confidence=None, ax=ax)
+    display = roc_curve(labels, scores, confidence_level=None, ax=ax)
     fpr, tpr = display.line_.get_data()
     assert fpr.size <= 1000
     assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
@@ -83,7 +83,7 @@ def test_weights_move_the_curve_and_its_band(ax):
     (curve,) = display.curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD, sample_weight=weights)
     assert curve.auc != metrics.roc_auc_score(LABELS, GOOD)
-    assert curve.interval.auc == pytest.approx(curve.auc, abs=1e-12)
+    assert curve.interval.value == pytest.approx(curve.auc, abs=1e-12)
     assert len(display.band_) == 1
     plain = roc_curve(LABELS, GOOD, ax=ax).curves[0].band
     assert not np.array_equal(curve.band.tpr, plain.tpr)
@@ -164,8 +164,8 @@ def test_bad_input_is_refused(ax):
         roc_curve(LABELS, {}, ax=ax)
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
         roc_curve(LABELS, GOOD, fpr_range=(0.5, 0.2), ax=ax)
-    with pytest.raises(ValueError, match="confidence must lie"):
-        roc_curve(LABELS, GOOD, confidence=95, ax=ax)
+    with pytest.raises(ValueError, match="confidence_level must lie"):
+        roc_curve(LABELS, GOOD, confidence_level=95, ax=ax)
     with pytest.raises(ValueError, match=r"shape \(400, 3\)"):
         ROCCurveDisplay.from_estimator(Classifier(3), GOOD[:, None], LABELS, ax=ax)
     with pytest.raises(TypeError, match="neither decision_function nor"):

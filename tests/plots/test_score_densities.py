@@ -34,7 +34,7 @@ def test_rows_at_the_threshold_are_not_above_it_as_in_an_operating_point(ax):
     display = ScoreDensityDisplay.from_predictions(labels, scores, threshold=3, ax=ax)
     assert display.threshold_.get_label() == "at 3: 1 found, 0 false alarms"
     point = operating_point(labels, scores, threshold=3)
-    assert (point.n_alerts, point.recall) == (1, 1 / 3)
+    assert (point.alerts, point.recall) == (1, 1 / 3)
 
 
 def test_equal_scores_and_estimators_are_drawn(sample, scorer, ax):
@@ -43,4 +43,4 @@ def test_equal_scores_and_estimators_are_drawn(sample, scorer, ax):
     display = ScoreDensityDisplay.from_estimator(scorer, good[:, None], labels, ax=ax)
     assert display.name == "Scorer"
     with pytest.raises(ValueError, match="bins"):
-        ScoreDensityDisplay.from_predictions(labels, good, bins=0, ax=ax)
+        ScoreDensityDisplay.from_predictions(labels, good, n_bins=0, ax=ax)

@@ -54,12 +54,12 @@ def test_intervals_are_those_of_the_library():
     scores, labels = data()
     rows = labels.numpy(), scores.numpy()
     assert fed(AUROC(), scores, labels).interval(0.9) == auc_interval(
-        *rows, confidence=0.9
+        *rows, confidence_level=0.9
     )
     metric = fed(PartialAUROC(**PART), scores, labels)
     assert metric.interval() == auc_interval(*rows, **PART)
     metric = fed(AveragePrecision(), scores, labels)
-    assert metric.interval(0.9) == metric_interval(*rows, confidence=0.9)
+    assert metric.interval(0.9) == metric_interval(*rows, confidence_level=0.9)
     metric.reset()
     with pytest.raises(NotEnoughClassesError, match="call update first"):
         metric.compute()

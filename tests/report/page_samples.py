@@ -46,7 +46,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         metric="auc",
         value=0.9,
         n_repeats=1,
-        confidence=0.95,
+        confidence_level=0.95,
     )
     given = {
         "title": f"Which model ranks {EVIL} best?",

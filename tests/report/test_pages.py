@@ -243,7 +243,7 @@ def test_groups_are_a_column_of_the_table_or_values():
     by_value = report_model(model, other, truth, by=values).contents.groups
     assert by_name[0] == "kind"
     assert by_value[0] is None
-    assert by_name[1].as_dict() == by_value[1].as_dict()
+    assert by_name[1].to_dict() == by_value[1].to_dict()
     assert by_name[1].threshold == model.decision_threshold_
     with pytest.raises(ValueError, match="X has no column 'x'"):
         report_model(model, other, truth, by="x")

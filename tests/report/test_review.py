@@ -24,10 +24,12 @@ def test_reviewing_rows_is_the_operating_point(drawn):
             assert at["precision_ends"] == [0.0, 1.0]
             continue
         point = operating_point(labels, scores, alerts=depth)
-        for name in ("n_alerts", "found", "missed", "false_alarms", "precision"):
-            assert at[name] == getattr(point, name)
-        for name in ("found", "false_alarms", "precision"):
-            assert at[f"{name}_ends"] == pytest.approx(point.intervals[name])
+        counts = {"n_alerts": "alerts", "missed": "fn"}
+        with_ends = {"found": "tp", "false_alarms": "fp", "precision": "precision"}
+        for name, count in (counts | with_ends).items():
+            assert at[name] == getattr(point, count)
+        for name, count in with_ends.items():
+            assert at[f"{name}_ends"] == pytest.approx(point.intervals[count])
 
 
 def test_depths_are_all_small_numbers_round_ones_and_all_rows():

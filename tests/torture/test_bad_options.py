@@ -36,13 +36,11 @@ ODD = {
     "complex": 1j,
 }
 #: given by tests of their own, or not options
-ROWS = {"X", "y", "y_true", "y_score", "y_scores", "y_score_a", "y_score_b", "qid"}
+ROWS = {"X", "y", "y_true", "y_score", "y_score_1", "y_score_2", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
 ROWS |= {"censoring"}
-ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "curve"}
+ROWS |= {"estimator", "y_prob", "metric_options", "options", "card", "curve"}
 ROWS |= {
-    "scores_a",
-    "scores_b",
     "ax",
     "curve_kwargs",
     "path",
@@ -63,10 +61,9 @@ def functions():
     given = {
         "y_true": Y,
         "y_score": S,
-        "y_scores": S,
-        "y_score_a": S,
-        "y_score_b": S[::-1].copy(),
-        "probabilities": np.abs(np.tanh(S)),
+        "y_score_1": S,
+        "y_score_2": S[::-1].copy(),
+        "y_prob": np.abs(np.tanh(S)),
         "metric": metrics.roc_auc_score,
         "k": 3,
         "model": model,
@@ -84,20 +81,16 @@ def functions():
         "recall": 0.5,
         "event": Y,
         "time": np.abs(S),
-        "scores": S,
-        "scores_a": S,
         "n": 10,
         "name": "a",
         "names": ["a"],
         "subsets": np.tril(np.ones((Y.size, Y.size), dtype=bool)),
     }
     special = {
-        "CalibrationDisplay": {"y_scores": given["probabilities"]},
-        "DecisionCurveDisplay": {"y_scores": given["probabilities"]},
         "plan_auc": {"auc": 0.75, "power": 0.8},
-        "compare_auc": {"y_score_b": given["y_score_b"]},
-        "compare_concordance": {"scores_b": given["y_score_b"]},
-        "cumulative_dynamic_auc": {"times": [float(np.median(given["time"]))]},
+        "compare_auc": {"y_score_2": given["y_score_2"]},
+        "compare_concordance": {"y_score_2": given["y_score_2"]},
+        "cumulative_dynamic_auc": {"horizons": [float(np.median(given["time"]))]},
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:

@@ -470,7 +470,7 @@ def fit_tree(X: Any, y: Any, used: int) -> Callable[[Any], Any]:
 
 
 def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
-    """Cross-validate two models; targets are the fitted ones, and the procedures."""
+    """Cross-validate two models; estimands are the fitted ones, and the procedures."""
     new_X, new_y = table_of_means(rng, 4000)
 
     def scored(X: Any, y: Any) -> tuple[list[Any], list[float]]:
@@ -496,11 +496,11 @@ def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
                 scores[:, test, repetition] = [one(X[test]) for one in both]
         held = {}
         goals = {"models": np.mean(truths, axis=0), "procedure": procedure}
-        for target, truth in goals.items():
-            found = cv_auc_interval(y, scores[0], numbers, target=target)
-            test = compare_auc(y, *scores, folds=numbers, target=target)
-            held[f"{target}, AUC"] = covers(found, truth[0])
-            held[f"{target}, difference"] = covers(test, truth[0] - truth[1])
+        for estimand, truth in goals.items():
+            found = cv_auc_interval(y, scores[0], numbers, estimand=estimand)
+            test = compare_auc(y, *scores, folds=numbers, estimand=estimand)
+            held[f"{estimand}, AUC"] = covers(found, truth[0])
+            held[f"{estimand}, difference"] = covers(test, truth[0] - truth[1])
         yield held
 
 

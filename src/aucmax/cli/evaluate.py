@@ -148,10 +148,10 @@ def evaluate(
         "metric": goal.metric,
         "fpr_range": list(goal.fpr_range),
         "tpr_range": list(goal.tpr_range),
-        "operating_point": None if point is None else point.as_dict(),
-        "probabilities": None if chances is None else chances.as_dict(),
+        "operating_point": None if point is None else point.to_dict(),
+        "probabilities": None if chances is None else chances.to_dict(),
         "known_rows": None if isnan(known) else known,
-        "by": None if groups is None else {"column": by, **groups.as_dict()},
+        "by": None if groups is None else {"column": by, **groups.to_dict()},
     }
     console.say(f"{name} on {test.describe(truth)}")
     _print_measures(summary, truth, goal, survival, console)

@@ -136,8 +136,8 @@ def explain(
     console.print_json(
         {
             "model": fitted.file_roles_["model"],
-            "importance": importances.as_dict(),
-            "dependence": [one.as_dict() for one in dependences],
+            "importance": importances.to_dict(),
+            "dependence": [one.to_dict() for one in dependences],
             "contributions": [
                 {
                     "row": number,

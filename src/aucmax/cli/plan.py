@@ -12,7 +12,7 @@ from aucmax.cli.output import Console, with_console
 _NUMBERS: dict[str, tuple[float | None, str]] = {
     "auc": (None, "AUC to detect, or partial AUC of a range."),
     "null": (None, "AUC to test against [default: 0.5]."),
-    "auc_b": (None, "AUC of a second model to compare with."),
+    "auc_2": (None, "AUC of a second model to compare with."),
     "positives": (None, "Number of positive rows."),
     "power": (None, "Probability to detect the AUC."),
     "level": (None, "Two-sided level [default: 0.05, unless all else is given]."),
@@ -38,7 +38,7 @@ def _numbers(command: Any) -> Any:
     examples=[
         "aucmax plan --auc 0.75 --null 0.65 --power 0.8",
         "aucmax plan --auc 0.75 --null 0.65 --positives 60 --ratio 3",
-        "aucmax plan --auc 0.85 --auc-b 0.8 --correlation 0.6 --power 0.9",
+        "aucmax plan --auc 0.85 --auc-2 0.8 --correlation 0.6 --power 0.9",
         "aucmax plan --positives 200 --power 0.8 --null 0.7",
     ],
 )

@@ -42,7 +42,7 @@ class AlertMixin:
         self : object
             The model, with ``alert_threshold_`` and the dict ``alert_point_``.
         """
-        self.alert_point_: dict[str, Any] = point.as_dict()
+        self.alert_point_: dict[str, Any] = point.to_dict()
         return self
 
 

@@ -63,20 +63,20 @@ def learn_baseline(
 
 
 def event_probability(
-    baseline: FloatArray, slope: float, scores: FloatArray, time: ArrayLike
+    baseline: FloatArray, slope: float, scores: FloatArray, horizons: ArrayLike
 ) -> FloatArray:
-    """Return the probability of an event by each time, one column per time."""
-    times = check_scores(np.atleast_1d(time), None, "time")
-    known, hazards = baseline
-    if times.size and (times.min() < 0.0 or times.max() > known[-1]):
+    """Return the probability of an event by each horizon, one column per horizon."""
+    checked = check_scores(np.atleast_1d(horizons), None, "horizons")
+    times, hazards = baseline
+    if checked.size and (checked.min() < 0.0 or checked.max() > times[-1]):
         raise ValueError(
-            f"time must be between 0 and {known[-1]:g}, the longest time of the "
-            f"training rows, got {times.min():g} to {times.max():g}."
+            f"horizons must be between 0 and {times[-1]:g}, the longest time of the "
+            f"training rows, got {checked.min():g} to {checked.max():g}."
         )
     steps = np.concatenate([[0.0], hazards])
-    hazard = steps[np.searchsorted(known, times, side="right")]
-    chances = -np.expm1(-np.exp(slope * scores)[:, None] * hazard)
-    return np.asarray(chances[:, 0] if np.ndim(time) == 0 else chances)
+    hazard = steps[np.searchsorted(times, checked, side="right")]
+    by_horizon = -np.expm1(-np.exp(slope * scores)[:, None] * hazard)
+    return np.asarray(by_horizon[:, 0] if np.ndim(horizons) == 0 else by_horizon)
 
 
 def _has_baseline(model: Any) -> bool:
@@ -96,25 +96,25 @@ class EventProbabilityMixin:
     )
 
     @available_if(_has_baseline)  # type: ignore[untyped-decorator]
-    def predict_event_probability(self, X: Any, time: ArrayLike) -> FloatArray:
+    def predict_event_probability(self, X: Any, horizons: ArrayLike) -> FloatArray:
         """Return the probability of an event by a time; only of censored times.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
-        time : float or array-like of shape (n_times,)
+        horizons : float or array-like of shape (n_horizons,)
             Times from 0 to the longest of the training rows.
 
         Returns
         -------
-        ndarray of shape (n_rows,) or (n_rows, n_times)
+        ndarray of shape (n_rows,) or (n_rows, n_horizons)
             By Cox's model of the scores, with Breslow's baseline hazard.
         """
         model: Any = self
         check_is_fitted(model)
         scores = model.decision_function(X)
-        return event_probability(model.baseline_, model.hazard_slope_, scores, time)
+        return event_probability(model.baseline_, model.hazard_slope_, scores, horizons)
 
 
 class SurvivalCurve(NamedTuple):

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.reliability import check_probabilities
 from aucmax.inference.intervals import wilson_ends
-from aucmax.inference.results import PlainRecord, _Result, check_confidence
+from aucmax.inference.results import Result, check_confidence
 
 
 @dataclass(frozen=True, repr=False)
-class NetBenefit(_Result, PlainRecord):
+class NetBenefit(Result):
     """The net benefit of a model at each threshold; it prints as a sentence.
 
     Attributes
@@ -33,7 +33,7 @@ class NetBenefit(_Result, PlainRecord):
         Net benefit of acting on all rows; acting on none has 0.
     base_rate : float
         Share of positives.
-    confidence : float
+    confidence_level : float
         Probability that each interval is meant to cover.
     """
 
@@ -47,7 +47,7 @@ class NetBenefit(_Result, PlainRecord):
     standardised_high: FloatArray
     treat_all: FloatArray
     base_rate: float
-    confidence: float
+    confidence_level: float
 
     def __repr__(self) -> str:
         gain = self.net_benefit - np.maximum(self.treat_all, 0.0)
@@ -61,7 +61,7 @@ class NetBenefit(_Result, PlainRecord):
         best = int(np.argmax(gain))
         return (
             f"{text}, most at {self.threshold[best]:.3g}: {self.net_benefit[best]:.4f} "
-            f"({100 * self.confidence:g}% interval {self.low[best]:.4f} to "
+            f"({100 * self.confidence_level:g}% interval {self.low[best]:.4f} to "
             f"{self.high[best]:.4f}), acting on all {self.treat_all[best]:.4f}."
         )
 
@@ -72,12 +72,12 @@ class NetBenefit(_Result, PlainRecord):
 
 def net_benefit(
     y_true: ArrayLike,
-    probabilities: ArrayLike,
+    y_prob: ArrayLike,
     *,
     thresholds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> NetBenefit:
     r"""Return the net benefit of acting on rows above thresholds of probability.
 
@@ -102,7 +102,7 @@ def net_benefit(
     ----------
     y_true : array-like of shape (n_rows,)
         Labels of two classes: booleans, numbers or strings.
-    probabilities : array-like of shape (n_rows,)
+    y_prob : array-like of shape (n_rows,)
         Probabilities of the positive class.
     thresholds : array-like of shape (n_thresholds,), optional
         Thresholds from 0 to below 1, returned in ascending order; by default 0.01,
@@ -111,7 +111,7 @@ def net_benefit(
         Weights of independent rows, as for :func:`aucmax.inference.auc_interval`.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
 
     Returns
@@ -133,10 +133,10 @@ def net_benefit(
     >>> found.net_benefit.round(4).tolist(), found.treat_all.round(4).tolist()
     ([0.4375, 0.0], [0.375, 0.0])
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     cuts = _check_thresholds(thresholds)
     chances, happened, weight = check_probabilities(
-        y_true, probabilities, sample_weight, pos_label
+        y_true, y_prob, sample_weight, pos_label
     )
     order = np.argsort(-chances, kind="stable")
     n_above = np.searchsorted(-chances[order], -cuts)  # rows with a higher probability
@@ -157,18 +157,20 @@ def net_benefit(
     tp, fp = found / total, alarms / total
     rest = np.sqrt((1.0 - tp) * (1.0 - fp))
     r = -np.sqrt(tp * fp) / np.where(rest > 0.0, rest, 1.0)
-    of_tp, of_fp = (wilson_ends(share, n_rows, confidence) for share in (tp, fp))
+    of_tp, of_fp = (wilson_ends(share, n_rows, confidence_level) for share in (tp, fp))
     benefit = _difference(tp, of_tp, fp, of_fp, odds, r)
     recall, share = found / positive, alarms / (alarms + positive)
-    of_recall = wilson_ends(recall, n_positive, confidence)
-    of_ratio = [end / (1.0 - end) for end in wilson_ends(share, n_both, confidence)]
+    of_recall = wilson_ends(recall, n_positive, confidence_level)
+    of_ratio = [
+        end / (1.0 - end) for end in wilson_ends(share, n_both, confidence_level)
+    ]
     standardised = _difference(
         recall, of_recall, alarms / positive, of_ratio, odds, 0.0
     )
     alerts, base_rate = (found + alarms) / total, positive / total
     of_all = (positive - odds * (total - positive)) / total
     return NetBenefit(
-        cuts, alerts, *benefit, *standardised, of_all, base_rate, confidence
+        cuts, alerts, *benefit, *standardised, of_all, base_rate, confidence_level
     )
 
 

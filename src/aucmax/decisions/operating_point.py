@@ -13,15 +13,15 @@ from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.influence import check_groups, effective_rows, residuals
 from aucmax.inference.intervals import EXTRA_FOR_THE_BEST, wilson_ends
-from aucmax.inference.results import PlainRecord, check_confidence
+from aucmax.inference.results import Result, check_confidence
 from aucmax.metrics._steps import RankingTask, check_task
 
 # Sums in another order must not choose another threshold.
 _MAX_ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class OperatingPoint(PlainRecord):
+@dataclass(frozen=True, repr=False)
+class OperatingPoint(Result):
     """A threshold and its outcome: rows with scores above it are alerts.
 
     Prints as a sentence. Counts are of the given rows; with weights, they are sums of
@@ -34,11 +34,11 @@ class OperatingPoint(PlainRecord):
         Scores above it are alerts.
     rule : str
         The rule that chose the threshold, in words.
-    n_alerts : int or float
+    alerts : int or float
         Rows above the threshold.
-    found, missed : int or float
+    tp, fn : int or float
         True positives and false negatives: positive rows above the threshold, and not.
-    false_alarms, passed : int or float
+    fp, tn : int or float
         False positives and true negatives: negative rows above the threshold, and not.
     recall, fpr, precision : float
         The recall (sensitivity, true positive rate), the false positive rate (1 -
@@ -46,7 +46,7 @@ class OperatingPoint(PlainRecord):
         alerts.
     cost : float or None
         Cost of all errors, if costs chose the threshold.
-    confidence : float
+    confidence_level : float
         Probability that each interval is meant to cover.
     intervals : dict of str to pair of float
         Low and high end for each of the counts and rates, by its name.
@@ -54,35 +54,40 @@ class OperatingPoint(PlainRecord):
 
     threshold: float
     rule: str
-    n_alerts: float
-    found: float
-    missed: float
-    false_alarms: float
-    passed: float
+    alerts: float
+    tp: float
+    fn: float
+    fp: float
+    tn: float
     recall: float
     fpr: float
     precision: float
     cost: float | None
-    confidence: float
+    confidence_level: float
     intervals: dict[str, tuple[float, float]]
 
-    def __str__(self) -> str:
-        n_positive = self.found + self.missed
-        n_rows = n_positive + self.false_alarms + self.passed
-        if self.n_alerts == 0:
+    def _records(self) -> list[dict[str, Any]]:
+        record = {k: v for k, v in vars(self).items() if k != "intervals"}
+        for name, (low, high) in self.intervals.items():
+            record |= {f"{name}_low": low, f"{name}_high": high}
+        return [record]
+
+    def __repr__(self) -> str:
+        n_positive = self.tp + self.fn
+        n_rows = n_positive + self.fp + self.tn
+        if self.alerts == 0:
             return (
                 f"None of {_count(n_rows)} rows scores above {self.threshold:.6g}: all "
                 f"{_count(n_positive)} positives are missed."
             )
-        found, alarms = (
-            "{:.0f} to {:.0f}".format(*self.intervals[name])
-            for name in ("found", "false_alarms")
+        tp_ends, fp_ends = (
+            "{:.0f} to {:.0f}".format(*self.intervals[name]) for name in ("tp", "fp")
         )
         return (
-            f"Reviewing {_count(self.n_alerts)} of {_count(n_rows)} rows finds "
-            f"{_count(self.found)} of {_count(n_positive)} positives ({found}) and "
-            f"misses {_count(self.missed)}, with {_count(self.false_alarms)} false "
-            f"alarms ({alarms}): sensitivity {self.recall:.1%}, specificity "
+            f"Reviewing {_count(self.alerts)} of {_count(n_rows)} rows finds "
+            f"{_count(self.tp)} of {_count(n_positive)} positives ({tp_ends}) and "
+            f"misses {_count(self.fn)}, with {_count(self.fp)} false alarms "
+            f"({fp_ends}): sensitivity {self.recall:.1%}, specificity "
             f"{1 - self.fpr:.1%}, precision {self.precision:.1%}; intervals for this "
             "fixed threshold."
         )
@@ -103,7 +108,7 @@ def operating_point(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> OperatingPoint:
     r"""Choose a threshold by one rule, and count its outcome.
 
@@ -158,7 +163,7 @@ def operating_point(
         most the rows.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
 
     Returns
@@ -187,7 +192,7 @@ def operating_point(
     >>> operating_point(y, range(10), recall=1.0).threshold
     5.5
     """  # noqa: E501
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     costs = cost_missed, cost_alarm
     name, value = _one_rule(
         recall=recall,
@@ -203,15 +208,15 @@ def operating_point(
     choose, words = _RULES[name]
     chosen = choose(_Curve.from_task(task), value)
     is_best = name in ("balanced", "costs")
-    outcome = _outcome(task, codes, chosen, confidence, is_best)
+    outcome = _outcome(task, codes, chosen, confidence_level, is_best)
     cost = None
     if name == "costs":
-        cost = value[0] * outcome["missed"] + value[1] * outcome["false_alarms"]
+        cost = value[0] * outcome["fn"] + value[1] * outcome["fp"]
     return OperatingPoint(
         threshold=chosen,
         rule=words.format(*np.ravel(value)),
         cost=cost,
-        confidence=confidence,
+        confidence_level=confidence_level,
         **outcome,
     )
 
@@ -291,7 +296,7 @@ def _outcome(
     task: RankingTask,
     groups: IntArray | None,
     threshold: float,
-    confidence: float,
+    confidence_level: float,
     is_best: bool,
 ) -> dict[str, Any]:
     """Count what is above the threshold; intervals of the best of many are wider."""
@@ -309,21 +314,21 @@ def _outcome(
         share = np.average(counted[rows], weights=weights) if total else np.nan
         n = _n_rows(task.sample_weight, groups, rows, counted)
         rates[name] = float(share)
-        ends = wilson_ends(share, n, confidence, z)
+        ends = wilson_ends(share, n, confidence_level, z)
         intervals[name] = float(ends[0]), float(ends[1])
     weights = np.ones(1, int) if task.sample_weight is None else task.sample_weight
     counts = {}
     for name, count, rows, rate in (
-        ("n_alerts", is_alert, np.ones_like(positive), "alert_rate"),
-        ("found", positive & is_alert, positive, "recall"),
-        ("missed", positive & ~is_alert, positive, "recall"),
-        ("false_alarms", ~positive & is_alert, ~positive, "fpr"),
-        ("passed", ~positive & ~is_alert, ~positive, "fpr"),
+        ("alerts", is_alert, np.ones_like(positive), "alert_rate"),
+        ("tp", positive & is_alert, positive, "recall"),
+        ("fn", positive & ~is_alert, positive, "recall"),
+        ("fp", ~positive & is_alert, ~positive, "fpr"),
+        ("tn", ~positive & ~is_alert, ~positive, "fpr"),
     ):
         counts[name] = (weights * count).sum().item()
         total = float((weights * rows).sum())
         low, high = intervals[rate]
-        if name in ("missed", "passed"):
+        if name in ("fn", "tn"):
             low, high = 1.0 - high, 1.0 - low
         intervals[name] = low * total, high * total
     del intervals["alert_rate"], rates["alert_rate"]

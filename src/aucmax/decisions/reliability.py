@@ -11,15 +11,15 @@ from scipy.special import expit, logit
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.inference.intervals import t_quantile, wilson_ends
-from aucmax.inference.results import PlainRecord, check_confidence
+from aucmax.inference.results import Result, check_confidence
 from aucmax.metrics._steps import check_task
 
 _MAX_NEWTON_STEPS = 100
 _MIN_STEP = 1e-10
 
 
-@dataclass(frozen=True)
-class Reliability(PlainRecord):
+@dataclass(frozen=True, repr=False)
+class Reliability(Result):
     """Predicted probabilities compared with observed outcomes.
 
     Attributes
@@ -40,15 +40,15 @@ class Reliability(PlainRecord):
         Their intervals, by the influence of rows (Huber's sandwich).
     n_certain : int
         Rows with a probability of 0 or 1, which these regressions leave out.
-    probability : ndarray of shape (n_groups,)
+    probability : ndarray of shape (n_bins,)
         Mean probability of each group of rows, ascending.
-    share : ndarray of shape (n_groups,)
+    share : ndarray of shape (n_bins,)
         Share of positives in each group.
-    low, high : ndarray of shape (n_groups,)
+    low, high : ndarray of shape (n_bins,)
         Ends of Wilson's interval of that share.
-    n_rows : ndarray of shape (n_groups,)
+    n_rows : ndarray of shape (n_bins,)
         Rows in each group.
-    confidence : float
+    confidence_level : float
         Probability that each interval is meant to cover.
     """
 
@@ -68,17 +68,30 @@ class Reliability(PlainRecord):
     low: FloatArray
     high: FloatArray
     n_rows: Any
-    confidence: float
+    confidence_level: float
+
+    def __repr__(self) -> str:
+        low, high = self.slope_interval
+        return (
+            f"Brier score {self.brier_score:.4f}, log loss {self.log_loss:.4f}; mean "
+            f"probability {self.mean_probability:.2%}, {self.base_rate:.2%} are "
+            f"positive; slope {self.slope:.3f} ({100 * self.confidence_level:g}% "
+            f"interval {low:.3f} to {high:.3f})"
+        )
+
+    def _records(self) -> Any:
+        names = ("probability", "share", "low", "high", "n_rows")
+        return {name: getattr(self, name) for name in names}
 
 
 def reliability(
     y_true: ArrayLike,
-    probabilities: ArrayLike,
+    y_prob: ArrayLike,
     *,
-    n_groups: int = 10,
+    n_bins: int = 10,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Reliability:
     """Compare predicted probabilities with observed outcomes.
 
@@ -90,68 +103,66 @@ def reliability(
     ----------
     y_true : array-like of shape (n_rows,)
         Labels of two classes: booleans, numbers or strings.
-    probabilities : array-like of shape (n_rows,)
+    y_prob : array-like of shape (n_rows,)
         Probabilities of the positive class.
-    n_groups : int, default=10
+    n_bins : int, default=10
         Maximum number of groups.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
 
     Returns
     -------
     Reliability
-        Errors, and the groups.
+        Errors, and the groups; ``to_frame()`` has one row per group.
 
     Examples
     --------
     >>> from aucmax.decisions import reliability
-    >>> found = reliability([0, 1, 0, 1], [0.1, 0.2, 0.7, 0.9], n_groups=2)
+    >>> found = reliability([0, 1, 0, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
     >>> round(found.brier_score, 4), found.share.tolist()
     (0.2875, [0.5, 0.5])
     """
-    check_confidence(confidence)
-    check_integer("n_groups", n_groups)
+    check_confidence(confidence_level)
+    check_integer("n_bins", n_bins)
     chances, happened, weight = check_probabilities(
-        y_true, probabilities, sample_weight, pos_label
+        y_true, y_prob, sample_weight, pos_label
     )
     from sklearn.metrics import brier_score_loss, log_loss
 
-    groups = _groups(chances, weight, n_groups)
+    groups = _groups(chances, weight, n_bins)
     mass = np.bincount(groups, weight)
     share = np.bincount(groups, weight * happened) / mass
     n_effective = mass**2 / np.bincount(groups, weight**2)
-    low, high = wilson_ends(share, n_effective, confidence)
+    low, high = wilson_ends(share, n_effective, confidence_level)
     return Reliability(
         log_loss=float(log_loss(happened, chances, sample_weight=weight)),
         brier_score=float(brier_score_loss(happened, chances, sample_weight=weight)),
         mean_probability=float(np.average(chances, weights=weight)),
         base_rate=float(np.average(happened, weights=weight)),
-        **_recalibrate(chances, happened, weight, confidence),
+        **_recalibrate(chances, happened, weight, confidence_level),
         probability=np.bincount(groups, weight * chances) / mass,
         share=share,
         low=low,
         high=high,
         n_rows=np.bincount(groups),
-        confidence=confidence,
+        confidence_level=confidence_level,
     )
 
 
 def check_probabilities(
-    y_true: ArrayLike, probabilities: ArrayLike, sample_weight: Any, pos_label: Any
+    y_true: ArrayLike, y_prob: ArrayLike, sample_weight: Any, pos_label: Any
 ) -> tuple[FloatArray, BoolArray, FloatArray]:
     """Return probabilities, outcomes and weights of the rows that have a weight."""
-    task = check_task(
-        y_true, probabilities, sample_weight, pos_label=pos_label, name="probabilities"
-    )
+    task = check_task(y_true, y_prob, sample_weight, pos_label=pos_label, name="y_prob")
     chances, happened = task.scores, task.is_positive
     if chances.min() < 0.0 or chances.max() > 1.0:
         row = int(np.argmax((chances < 0.0) | (chances > 1.0)))
         raise ValueError(
-            f"probabilities must lie between 0 and 1, but row {row} is "
+            f"y_prob must lie between 0 and 1, but row {row} is "
             f"{chances[row]:g}; calibrate scores to get probabilities."
         )
     if task.sample_weight is None:
@@ -161,7 +172,10 @@ def check_probabilities(
 
 
 def _recalibrate(
-    chances: FloatArray, happened: BoolArray, weight: FloatArray, confidence: float
+    chances: FloatArray,
+    happened: BoolArray,
+    weight: FloatArray,
+    confidence_level: float,
 ) -> dict[str, Any]:
     """Regress outcomes on log-odds: an intercept alone, then also a slope."""
     is_open = (chances > 0.0) & (chances < 1.0)
@@ -173,7 +187,7 @@ def _recalibrate(
     # if one class lies above the other, the slope is infinite
     if has_both and x[y].min() < x[~y].max() and x[y].max() > x[~y].min():
         fits[1:] = _fit_logistic(np.column_stack([constant, x]), y, w, 0.0)
-    t = t_quantile(x.size - 2.0, confidence)
+    t = t_quantile(x.size - 2.0, confidence_level)
     found: dict[str, Any] = {"n_certain": int((~is_open).sum())}
     names = ("in_the_large", "intercept", "slope")
     for name, (value, error) in zip(names, fits, strict=True):
@@ -207,11 +221,11 @@ def _fit_logistic(
     return list(zip(beta.tolist(), errors.tolist(), strict=True))
 
 
-def _groups(chances: FloatArray, weight: FloatArray, n_groups: int) -> IntArray:
+def _groups(chances: FloatArray, weight: FloatArray, n_bins: int) -> IntArray:
     """Return the numbers of groups of neighbouring probabilities, of one weight."""
     _, ties = np.unique(chances, return_inverse=True)
     mass = np.bincount(ties, weight)
     # rows of equal probability go where the middle of their weight is
     middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
-    group = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)
+    group = np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)
     return np.asarray(np.unique(group[ties], return_inverse=True)[1], dtype=np.int64)

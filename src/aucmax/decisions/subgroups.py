@@ -21,8 +21,7 @@ from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import (
     MetricDifference,
     MetricInterval,
-    PlainRecord,
-    _Result,
+    Result,
     check_confidence,
 )
 from aucmax.metrics._steps import RankingTask, check_task
@@ -33,7 +32,7 @@ _MIN_ROWS = 2  # of a class, for an interval of an area
 
 
 @dataclass(frozen=True)
-class GroupResult(PlainRecord):
+class GroupResult(Result):
     """The rows of a group, and their measures with intervals.
 
     `auc` is within the group; `recall` and `fpr` are the shares of its positives and
@@ -49,7 +48,7 @@ class GroupResult(PlainRecord):
 
 
 @dataclass(frozen=True, repr=False)
-class GroupComparison(_Result, PlainRecord):
+class GroupComparison(Result):
     """Groups compared; it prints a table, and one line per difference.
 
     Attributes
@@ -65,7 +64,7 @@ class GroupComparison(_Result, PlainRecord):
         Scores above it are alerts.
     n_missing : int
         Rows without a group, which are left out.
-    confidence : float
+    confidence_level : float
         Probability that intervals are meant to cover.
     """
 
@@ -76,7 +75,7 @@ class GroupComparison(_Result, PlainRecord):
     between_high: FloatArray
     threshold: float | None
     n_missing: int
-    confidence: float
+    confidence_level: float
 
     def __repr__(self) -> str:
         shown = [name for name in TITLES if name == "auc" or self.threshold is not None]
@@ -116,7 +115,7 @@ def compare_groups(
     all_pairs: bool = False,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> GroupComparison:
     r"""Compare how well people of different groups are ranked.
 
@@ -152,7 +151,7 @@ def compare_groups(
         Nonnegative row weights; the weight of a pair is the product of its rows'.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
 
     Returns
@@ -175,7 +174,7 @@ def compare_groups(
     >>> found.n_missing, [(one.group, round(one.auc.value, 3)) for one in found.groups]
     (18, [('a', 1.0), ('b', 1.0)])
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     if threshold is not None:
         check_number("threshold", threshold, -np.inf, np.inf)
@@ -188,7 +187,7 @@ def compare_groups(
     pairs = [(k, at) for k in range(len(names)) if k != at]
     if all_pairs:
         pairs = list(combinations(range(len(names)), 2))
-    found = _Groups(task, names, codes, threshold, confidence)
+    found = _Groups(task, names, codes, threshold, confidence_level)
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
         all_of = range(len(names))
@@ -209,7 +208,7 @@ def compare_groups(
     )
     n_missing = int((codes < 0).sum())
     return GroupComparison(
-        groups, differences, value, low, high, threshold, n_missing, confidence
+        groups, differences, value, low, high, threshold, n_missing, confidence_level
     )
 
 
@@ -251,7 +250,7 @@ class _Groups:
     names: list[str]
     codes: IntArray
     threshold: float | None
-    confidence: float
+    confidence_level: float
 
     def _take(self, rows: BoolArray) -> tuple[Any, Any, Any]:
         weight = self.task.sample_weight
@@ -264,7 +263,10 @@ class _Groups:
         y, scores, weight = self._take(self.codes == wanted)
         if not _is_enough(y, weight):
             return None
-        options: Any = {"sample_weight": weight, "confidence": self.confidence}
+        options: Any = {
+            "sample_weight": weight,
+            "confidence_level": self.confidence_level,
+        }
         return auc_interval(y, scores, **options)
 
     def differences_of_areas(
@@ -284,7 +286,7 @@ class _Groups:
             paired=False,
             reference=self.names[targets.pop()] if len(targets) == 1 else None,
             sample_weight=None if weights[0] is None else weights,
-            confidence=self.confidence,
+            confidence_level=self.confidence_level,
         )
         return list(compared.differences)
 
@@ -300,10 +302,10 @@ class _Groups:
                 continue
             share = float(w @ (scores[own] > self.threshold) / w.sum())
             n = float(w.sum() ** 2 / (w @ w))
-            low, high = map(float, wilson_ends(share, n, self.confidence))
+            low, high = map(float, wilson_ends(share, n, self.confidence_level))
             error = float(np.sqrt(share * (1.0 - share) / n))
             rows = (n, 0.0) if name == "recall" else (0.0, n)
-            rest = self.confidence, rows, name
+            rest = self.confidence_level, rows, name
             found.append(MetricInterval(share, low, high, error, *rest))
         return found
 
@@ -324,7 +326,7 @@ class _Groups:
         near = (share * n + 1.0) / (n + 2.0)
         contrasts = differences_of(kept, n.size)
         covariance = contrasts * (near * (1.0 - near) / n) @ contrasts.T
-        quantile = simultaneous_quantile(covariance, np.inf, self.confidence)
+        quantile = simultaneous_quantile(covariance, np.inf, self.confidence_level)
         low, high = wilson_ends(share, n, 2.0 * float(ndtr(quantile)) - 1.0)
         one, two = share[first], share[second]
         down = np.hypot(one - low[first], high[second] - two)
@@ -342,6 +344,6 @@ class _Groups:
             )
         ]
         values: list[Any] = np.array(columns).T.tolist()
-        rest: Any = {"confidence": self.confidence, "metric": name}
+        rest: Any = {"confidence_level": self.confidence_level, "metric": name}
         each = zip(values, records, strict=True)
         return [MetricDifference(*one, **(rest | record)) for one, record in each]

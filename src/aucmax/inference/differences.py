@@ -23,7 +23,7 @@ from aucmax.inference.intervals import (
     unseen_variance,
     warn_of_few_rows,
 )
-from aucmax.inference.metric_rows import TARGETS, MetricRows, area_scale
+from aucmax.inference.metric_rows import ESTIMANDS, MetricRows, area_scale
 from aucmax.inference.results import (
     MetricComparison,
     MetricDifference,
@@ -41,14 +41,14 @@ _MIN_DISTANCE = 0.36
 
 @overload
 def compare_auc(
-    y_true: Any, y_score_a: Any, y_score_b: ArrayLike, **options: Any
+    y_true: Any, y_score_1: Any, y_score_2: ArrayLike, **options: Any
 ) -> MetricDifference: ...
 @overload
-def compare_auc(y_true: Any, y_score_a: Any, **options: Any) -> MetricComparison: ...
+def compare_auc(y_true: Any, y_score_1: Any, **options: Any) -> MetricComparison: ...
 def compare_auc(
     y_true: Any,
-    y_score_a: Any,
-    y_score_b: ArrayLike | None = None,
+    y_score_1: Any,
+    y_score_2: ArrayLike | None = None,
     *,
     metric: str = "auc",
     reference: Any = None,
@@ -59,12 +59,12 @@ def compare_auc(
     tpr_range: Sequence[float] = (0.0, 1.0),
     standardize: str = "mean",
     method: str = "auto",
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: Any = None,
     groups: Any = None,
     qid: Any = None,
     folds: Any = None,
-    target: str = "models",
+    estimand: str = "models",
     pos_label: Any = None,
     **metric_options: Any,
 ) -> MetricDifference | MetricComparison:
@@ -102,7 +102,7 @@ def compare_auc(
     y_true : array-like of shape (n_rows,)
         Labels of two classes; levels or classes for other metrics. With
         ``paired=False``, one array per model.
-    y_score_a, y_score_b : array-like of shape (n_rows,)
+    y_score_1, y_score_2 : array-like of shape (n_rows,)
         The scores of two models for the same rows. Or all models in the first: a
         mapping from names to scores, a frame with one column per model, or an array of
         shape (n_rows, n_models).
@@ -132,7 +132,7 @@ def compare_auc(
         ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
         term for few rows; for different rows Student's t with Welch's degrees of
         freedom: the p-values of R's pROC.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight, groups : array-like of shape (n_rows,), optional
         As in :func:`auc_interval`.
@@ -142,7 +142,7 @@ def compare_auc(
         The test fold of each row, for scores from cross-validation, which are compared
         within folds. Scores of a model may have one column per repetition. For metrics
         that are not areas, as in :func:`metric_interval`.
-    target : {"models", "procedure"}
+    estimand : {"models", "procedure"}
         With `folds`, whether the difference is that of the fitted models, or of models
         that the procedures fit to other rows (:func:`cv_auc_interval`).
     pos_label : label, default=None
@@ -186,15 +186,17 @@ def compare_auc(
     >>> [(one.names, round(one.p_value, 4)) for one in several.differences]
     [(('a', 'b'), 0.0005), (('a', 'c'), 0.0316), (('b', 'c'), 0.0001)]
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     check_choice("method", method, ("auto", "delong"))
-    tests = DifferenceTests(reference, null, margin, confidence, method)
-    names, columns, pairs = tests.check_models(y_score_a, y_score_b)
+    tests = DifferenceTests(reference, null, margin, confidence_level, method)
+    names, columns, pairs = tests.check_models(y_score_1, y_score_2)
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
-    check_choice("target", target, TARGETS)
-    if target == "procedure" and (folds is None or not paired):
-        raise ValueError("target='procedure' needs folds, and models on the same rows.")
+    check_choice("estimand", estimand, ESTIMANDS)
+    if estimand == "procedure" and (folds is None or not paired):
+        raise ValueError(
+            "estimand='procedure' needs folds, and models on the same rows."
+        )
     rows = MetricRows(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
@@ -204,7 +206,7 @@ def compare_auc(
         measures = [one.bind(metric) for one in rows.per_model(names)]
     each = zip(measures, columns, names, strict=True)
     models = [measure(column, name) for measure, column, name in each]
-    refit = refit_factor(models[0].n_folds) if target == "procedure" else 1.0
+    refit = refit_factor(models[0].n_folds) if estimand == "procedure" else 1.0
     found = Estimates.from_models(names, models, paired, refit)
     if found.has_areas:
         warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
@@ -217,7 +219,7 @@ def compare_auc(
     if scales != {(1.0, 0.0)}:  # the metric has its own
         (scale,) = scales
     title = metric if box == WHOLE_SQUARE else "partial_auc"
-    compared = tests.compare(found, pairs, scale, title, y_score_b is not None)
+    compared = tests.compare(found, pairs, scale, title, y_score_2 is not None)
     return with_note(compared, y_true, pos_label) if paired else compared
 
 
@@ -228,7 +230,7 @@ class DifferenceTests:
     reference: Any = None
     null: float = 0.0
     margin: float | None = None
-    confidence: float = 0.95
+    confidence_level: float = 0.95
     method: str = "auto"
 
     def check_models(
@@ -288,7 +290,7 @@ class DifferenceTests:
             covariance,
             *test,
             tuple(differences),
-            self.confidence,
+            self.confidence_level,
             metric,
         )
 
@@ -307,7 +309,7 @@ class DifferenceTests:
             degrees = inf
             if self.method != "delong":
                 degrees = min(degrees for _, degrees in found.sizes)
-            quantile = simultaneous_quantile(covariance, degrees, self.confidence)
+            quantile = simultaneous_quantile(covariance, degrees, self.confidence_level)
         errors = np.sqrt(covariance.diagonal()).tolist()
         differences = []
         for (a, b), error in zip(pairs, errors, strict=True):
@@ -319,7 +321,7 @@ class DifferenceTests:
             test = two_sided_test(
                 float(found.values[a] - found.values[b]),
                 error,
-                self.confidence,
+                self.confidence_level,
                 rows,
                 areas,
                 degrees=degrees,
@@ -328,17 +330,17 @@ class DifferenceTests:
                 margin=None if self.margin is None else self.margin / factor,
                 unseen=unseen,
             )
-            value_a, value_b = (factor * found.values[[a, b]] + shift).tolist()
+            value_1, value_2 = (factor * found.values[[a, b]] + shift).tolist()
             difference = MetricDifference(
-                value_a,
-                value_b,
+                value_1,
+                value_2,
                 factor * test.difference,
                 factor * test.low,
                 factor * test.high,
                 test.z,
                 test.p_value,
                 factor * error,
-                self.confidence,
+                self.confidence_level,
                 rows if found.has_areas else None,
                 metric,
                 (found.names[a], found.names[b]),
@@ -538,13 +540,13 @@ def _relative_to_first(effects: Sequence[FloatArray]) -> FloatArray:
 
 
 def simultaneous_quantile(
-    covariance: FloatArray, degrees: float, confidence: float
+    covariance: FloatArray, degrees: float, confidence_level: float
 ) -> float:
     """Return the quantile of the largest of several studentised contrasts."""
     spreads = covariance.diagonal()
     kept = spreads > _ROUNDING * spreads.max(initial=0.0)
     n_contrasts = int(np.count_nonzero(kept))
-    single = t_quantile(degrees, confidence)
+    single = t_quantile(degrees, confidence_level)
     if n_contrasts < 2:
         return single
     scales = np.sqrt(spreads[kept])
@@ -561,8 +563,8 @@ def simultaneous_quantile(
     if degrees != inf:
         largest /= np.sqrt(rng.chisquare(degrees, _N_DRAWS) / degrees)
     # within the bounds of a single contrast and of Bonferroni, whatever the draws
-    most = t_quantile(degrees, 1.0 - (1.0 - confidence) / n_contrasts)
-    return float(np.clip(np.quantile(largest, confidence), single, most))
+    most = t_quantile(degrees, 1.0 - (1.0 - confidence_level) / n_contrasts)
+    return float(np.clip(np.quantile(largest, confidence_level), single, most))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

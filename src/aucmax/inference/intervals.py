@@ -46,7 +46,7 @@ def warn_of_few_rows(rows: Rows) -> None:
 def area_interval(
     auc: float,
     error: float,
-    confidence: float,
+    confidence_level: float,
     rows: Rows,
     degrees: Any = None,
     few_errors: float = FEW_ERRORS,
@@ -58,15 +58,17 @@ def area_interval(
     if not is_few:
         error = sqrt(error**2 + unseen)
     if auc in (0.0, 1.0):
-        bound = ((1.0 - confidence) / 2.0) ** (1.0 / few)
+        bound = ((1.0 - confidence_level) / 2.0) ** (1.0 / few)
         return (bound, 1.0) if auc else (0.0, 1.0 - bound)
     low, high = auc, auc
     if error > 0.0:
-        quantile = t_quantile(few - 1.0 if degrees is None else degrees, confidence)
+        quantile = t_quantile(
+            few - 1.0 if degrees is None else degrees, confidence_level
+        )
         low, high = logit_ends(auc, error, quantile)
     if is_few:
         many = max(*rows, 1.0)
-        quantile = t_quantile(few + many - 2.0, confidence)
+        quantile = t_quantile(few + many - 2.0, confidence_level)
         score = _score_ends(auc, quantile, few * many, few, many)
         low, high = min(low, score[0]), max(high, score[1])
     return low, high
@@ -79,10 +81,10 @@ def logit_ends(auc: float, error: float, quantile: float) -> tuple[float, float]
 
 
 def textbook_interval(
-    auc: float, error: float, confidence: float, rows: Rows, method: str
+    auc: float, error: float, confidence_level: float, rows: Rows, method: str
 ) -> Ends:
     """Return the ends by a method with the normal quantile."""
-    quantile = t_quantile(inf, confidence)
+    quantile = t_quantile(inf, confidence_level)
     if method == "newcombe":  # method 5: the mean of both sizes in place of each
         mean = sum(rows) / 2.0
         return _score_ends(auc, quantile, rows[0] * rows[1], mean, mean)
@@ -112,14 +114,14 @@ def _score_ends(
 
 
 def wilson_ends(
-    share: Any, n: Any, confidence: float, extra_below: float = 0.0
+    share: Any, n: Any, confidence_level: float, extra_below: float = 0.0
 ) -> tuple[Any, Any]:
     """Return the ends of Wilson's interval of each share of n rows; 0 and 1 without.
 
     At an end, ``end - share == z * sqrt(end * (1 - end) / n)``. `extra_below` is added
     to z at the lower end, for a share that was chosen as the best of many.
     """
-    z = t_quantile(inf, confidence)
+    z = t_quantile(inf, confidence_level)
     is_known = (np.asarray(n) > 0.0) & (share == share)
     n = np.where(is_known, n, 1.0)
     ends = []
@@ -131,9 +133,9 @@ def wilson_ends(
     return ends[0], ends[1]
 
 
-def t_quantile(degrees: float, confidence: float) -> float:
+def t_quantile(degrees: float, confidence_level: float) -> float:
     """Return the quantile of a two-sided interval: Student's t, or normal if inf."""
-    share = (1.0 + confidence) / 2.0
+    share = (1.0 + confidence_level) / 2.0
     if degrees == inf:
         return float(ndtri(share))
     return float(stdtrit(max(degrees, 1.0), share))
@@ -157,7 +159,7 @@ class TwoSidedTest(NamedTuple):
 def two_sided_test(
     difference: float,
     error: float,
-    confidence: float,
+    confidence_level: float,
     rows: Rows,
     areas: Sequence[float] = (),
     *,
@@ -172,7 +174,7 @@ def two_sided_test(
     degrees = few - 1.0 if degrees is None else degrees
     error = inflate_for_few_errors(error, few, areas, unseen)
     if quantile is None:
-        quantile = t_quantile(degrees, confidence)
+        quantile = t_quantile(degrees, confidence_level)
     low = max(difference - quantile * error, -1.0)
     high = min(difference + quantile * error, 1.0)
     z = (difference - (null if margin is None else -margin)) / error

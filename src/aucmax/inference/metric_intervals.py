@@ -32,7 +32,7 @@ from aucmax.inference.intervals import (
     wilson_ends,
 )
 from aucmax.inference.metric_rows import (
-    TARGETS,
+    ESTIMANDS,
     MetricRows,
     area_name,
     area_scale,
@@ -61,7 +61,7 @@ def auc_interval(
     standardize: str = "mean",
     method: str = "auto",
     null: float | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
@@ -144,7 +144,7 @@ def auc_interval(
     null : float, optional
         Test whether the area equals this one: the p-value is one minus the confidence
         of the interval that ends there.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
@@ -197,7 +197,7 @@ def auc_interval(
     >>> print(auc_interval(y, scores, null=0.5, groups=[*range(20)] * 2))
     AUC 0.5375 (95% interval 0.4067 to 0.6634), p = 0.536 for AUC 0.5
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     box = check_box(fpr_range, tpr_range)
     check_choice("method", method, _METHODS)
     scale = area_scale(box, standardize)
@@ -214,7 +214,7 @@ def auc_interval(
             partial_auc_score,
             y_true,
             y_score,
-            confidence=confidence,
+            confidence_level=confidence_level,
             random_state=0,
             **options,
         )
@@ -222,7 +222,7 @@ def auc_interval(
     elif method != "auto":
         options = {"rows": found.rows, "method": method}
         ends = partial(textbook_interval, found.value, found.error, **options)
-    area = rescaled_interval(found, ends, scale, confidence, null)
+    area = rescaled_interval(found, ends, scale, confidence_level, null)
     return with_note(replace(area, metric=area_name(box)), y_true, pos_label)
 
 
@@ -231,12 +231,12 @@ def cv_auc_interval(
     y_score: ArrayLike,
     folds: ArrayLike,
     *,
-    target: str = "models",
+    estimand: str = "models",
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
     standardize: str = "mean",
     null: float | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
@@ -246,7 +246,7 @@ def cv_auc_interval(
     Scores of models fitted to different folds are not on one scale, so rows are only
     compared within their test fold. The estimate is the mean of the areas
     :math:`A_k` of all folds by their number of pairs, over all repetitions. Folds with
-    one class are left out. Two targets have different intervals:
+    one class are left out. Two estimands have different intervals:
 
     - ``"models"``: the mean area of the models that were fitted, on new rows. The
       variance V comes from the effects of rows within their folds (as in
@@ -268,14 +268,14 @@ def cv_auc_interval(
         Out-of-fold scores; one column per repetition if these have other folds.
     folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
         The test fold of each row, by number or name.
-    target : {"models", "procedure"}
+    estimand : {"models", "procedure"}
         The fitted models, or models that the procedure fits to other rows.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
         The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
         negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize, null, groups
         As in :func:`auc_interval`.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -285,7 +285,7 @@ def cv_auc_interval(
     Returns
     -------
     MetricInterval
-        ``auc`` with its interval and ``target``.
+        ``auc`` with its interval and ``estimand``.
 
     See Also
     --------
@@ -306,19 +306,19 @@ def cv_auc_interval(
     >>> print(cv_auc_interval(y, scores, folds))
     AUC 0.6000 (95% interval 0.3973 to 0.7734), for the fitted models
     """
-    check_confidence(confidence)
-    check_choice("target", target, TARGETS)
+    check_confidence(confidence_level)
+    check_choice("estimand", estimand, ESTIMANDS)
     box = check_box(fpr_range, tpr_range)
     scale = area_scale(box, standardize)
     rows = MetricRows(
         y_true, sample_weight, groups, folds=folds, box=box, pos_label=pos_label
     )
     found = rows.auc()(y_score, "y_score")
-    if target == "procedure":
+    if estimand == "procedure":
         found = found.inflate(refit_factor(found.n_folds))
     warn_of_few_rows(found.rows)
-    area = rescaled_interval(found, area_ends(found), scale, confidence, null)
-    area = replace(area, metric=area_name(box), target=target)
+    area = rescaled_interval(found, area_ends(found), scale, confidence_level, null)
+    area = replace(area, metric=area_name(box), estimand=estimand)
     return with_note(area, y_true, pos_label)
 
 
@@ -334,14 +334,14 @@ def rescaled_interval(
     found: Influence,
     ends: EndsOf,
     scale: tuple[float, float],
-    confidence: float,
+    confidence_level: float,
     null: float | None,
 ) -> MetricInterval:
     """Return the interval of an area on another scale, and the test of an area."""
     factor, shift = scale
     value, error = factor * found.value + shift, factor * found.error
-    low, high = (factor * end + shift for end in ends(confidence))
-    area = MetricInterval(value, low, high, error, confidence, found.rows)
+    low, high = (factor * end + shift for end in ends(confidence_level))
+    area = MetricInterval(value, low, high, error, confidence_level, found.rows)
     if null is None:
         return area
     check_number("null", null, -inf, inf)
@@ -367,14 +367,14 @@ def metric_interval(
     y_score: ArrayLike,
     metric: str = "average_precision",
     *,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 1000,
     random_state: int | np.random.Generator | None = 0,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     folds: ArrayLike | None = None,
-    target: str = "models",
+    estimand: str = "models",
     pos_label: Any = None,
     **metric_options: Any,
 ) -> MetricInterval:
@@ -405,7 +405,7 @@ def metric_interval(
     - with `folds`, areas by :func:`cv_auc_interval`. Other metrics are not means over
       folds: in a fifth of the rows chance makes them higher. Each score is replaced by
       the share of its fold that it outranks, and all rows form one list. With
-      ``target="procedure"`` the distance of both ends from the value is multiplied by
+      ``estimand="procedure"`` the distance of both ends from the value is multiplied by
       :math:`\sqrt{2 - 1 / K}` for K folds, as the errors of areas are.
 
     Parameters
@@ -419,7 +419,7 @@ def metric_interval(
         ``"precision@100"``, ``"recall@100"``, ``"lift@100"``,
         ``"recall@precision=0.9"``, ``"precision@recall=0.8"``, ``"ks"``, ``"gini"`` or
         ``"auc"``; with `qid` also ``"ndcg@10"`` and ``"map"``.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws, for metrics by resampling.
@@ -433,7 +433,7 @@ def metric_interval(
         The query of each row; the value is then a mean over queries.
     folds : array-like of shape (n_rows,), optional
         The test fold of each row, for scores from cross-validation.
-    target : {"models", "procedure"}
+    estimand : {"models", "procedure"}
         With `folds`, as in :func:`cv_auc_interval`.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
@@ -464,9 +464,9 @@ def metric_interval(
     >>> print(metric_interval(y, scores))
     average precision 0.5706 (95% interval 0.3245 to 0.7861)
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     check_integer("n_resamples", n_resamples, 2)
-    check_choice("target", target, TARGETS)
+    check_choice("estimand", estimand, ESTIMANDS)
     named = parse_row_metric(metric)
     _check_units(named, qid, groups=groups, folds=folds)
     options: Any = {"sample_weight": sample_weight, **metric_options}
@@ -475,18 +475,20 @@ def metric_interval(
     draws: Any = {"n_resamples": n_resamples, "random_state": random_state}
     if qid is not None:
         values = named.function(y_true, y_score, qid=qid, average=None, **options)
-        found = mean_interval(values, confidence, named.kind.bounds)
+        found = mean_interval(values, confidence_level, named.kind.bounds)
     elif named.base in ("auc", "partial_auc", "gini"):
-        options |= {"groups": groups, "confidence": confidence}
+        options |= {"groups": groups, "confidence_level": confidence_level}
         if folds is None:
             found = auc_interval(y_true, y_score, **options)
         else:
-            found = cv_auc_interval(y_true, y_score, folds, target=target, **options)
+            found = cv_auc_interval(
+                y_true, y_score, folds, estimand=estimand, **options
+            )
         if named.base == "gini":
             ends = {n: 2.0 * getattr(found, n) - 1.0 for n in ("value", "low", "high")}
             found = replace(found, **ends, standard_error=2.0 * found.standard_error)
     elif named.kind.uses_levels:
-        options |= {"groups": groups, "confidence": confidence, **draws}
+        options |= {"groups": groups, "confidence_level": confidence_level, **draws}
         found = bootstrap_interval(named.function, y_true, y_score, **options)
     else:
         for name in metric_options:
@@ -494,9 +496,9 @@ def metric_interval(
         rows = MetricRows(
             y_true, sample_weight, groups, folds=folds, pos_label=pos_label
         )
-        found = _list_interval(named, rows, y_score, confidence, draws)
+        found = _list_interval(named, rows, y_score, confidence_level, draws)
         if folds is not None:
-            found = _stretch(found, folds, target, named.kind.bounds)
+            found = _stretch(found, folds, estimand, named.kind.bounds)
     return with_note(replace(found, metric=metric), y_true, pos_label)
 
 
@@ -513,7 +515,7 @@ def _check_units(named: NamedMetric, qid: Any, **units: Any) -> None:
 
 def mean_interval(
     values: FloatArray,
-    confidence: float,
+    confidence_level: float,
     bounds: tuple[float, float] = (0.0, 1.0),
     factor: float = 1.0,
 ) -> MetricInterval:
@@ -530,16 +532,20 @@ def mean_interval(
     found = mean_influence(values)
     mean, low, high = found.value, found.value, found.value
     if found.error > 0.0:
-        margin = factor * t_quantile(values.size - 1.0, confidence) * found.error
+        margin = factor * t_quantile(values.size - 1.0, confidence_level) * found.error
         low, high = max(mean - margin, bounds[0]), min(mean + margin, bounds[1])
     elif mean in bounds == (0.0, 1.0):
         size = float(values.size)
-        low, high = area_interval(mean, 0.0, confidence, (size, size))
-    return MetricInterval(mean, low, high, found.error, confidence)
+        low, high = area_interval(mean, 0.0, confidence_level, (size, size))
+    return MetricInterval(mean, low, high, found.error, confidence_level)
 
 
 def _list_interval(
-    named: NamedMetric, rows: MetricRows, y_score: Any, confidence: float, draws: Any
+    named: NamedMetric,
+    rows: MetricRows,
+    y_score: Any,
+    confidence_level: float,
+    draws: Any,
 ) -> MetricInterval:
     """Return the interval of a metric of one list of rows of two classes."""
     if named.base in _RATES and rows.groups is None:
@@ -547,73 +553,75 @@ def _list_interval(
         task = labels.task(check_list(y_score, labels, folds))
         sizes, _ = class_sizes(labels)
         curve = Thresholds.from_task(task)
-        value, low, high = _RATES[named.base](named, curve, sizes, confidence)
-        error = (high - low) / (2.0 * t_quantile(inf, confidence))
-        return MetricInterval(value, low, high, error, confidence, sizes)
+        value, low, high = _RATES[named.base](named, curve, sizes, confidence_level)
+        error = (high - low) / (2.0 * t_quantile(inf, confidence_level))
+        return MetricInterval(value, low, high, error, confidence_level, sizes)
     found = rows.top_of_list(named, **draws)(y_score, "y_score")
     value, unit = found.value, found.scale[0]
     if found.draws is None:
         n = max(min(found.rows), 1.0)
-        low, high = _logit_ends_of_few(found, confidence)
+        low, high = _logit_ends_of_few(found, confidence_level)
     else:  # as a share of n rows
         n = found.rows[0]
         if named.base in ("precision", "lift"):
             n = min(named.options["k"], float(np.size(y_score)))
         elif named.base == "precision@recall" and value > 0.0:
             n = max(named.options["recall"] * n / value, 1.0)
-        low, high = map(float, percentiles(found.draws, confidence))
+        low, high = map(float, percentiles(found.draws, confidence_level))
     if n * min(value, 1.0 - value) < FEW_ERRORS or low == high:
-        wilson = wilson_ends(value, n, confidence)
+        wilson = wilson_ends(value, n, confidence_level)
         low, high = min(low, float(wilson[0])), max(high, float(wilson[1]))
     ends = unit * low, unit * high
     error = unit * found.error
-    return MetricInterval(unit * value, *ends, error, confidence, found.rows)
+    return MetricInterval(unit * value, *ends, error, confidence_level, found.rows)
 
 
-def _logit_ends_of_few(found: Influence, confidence: float) -> Ends:
+def _logit_ends_of_few(found: Influence, confidence_level: float) -> Ends:
     """Return ends on the logit scale, by the number of rows that have the variance."""
     if not 0.0 < found.value < 1.0 or found.error == 0.0:
         return found.value, found.value
     squares = found.effects**2
     n_large = float(squares.sum()) ** 2 / float(squares @ squares)
     degrees = min(max(n_large, _MIN_DEGREES), found.degrees)
-    return logit_ends(found.value, found.error, t_quantile(degrees, confidence))
+    return logit_ends(found.value, found.error, t_quantile(degrees, confidence_level))
 
 
 def _stretch(
-    found: MetricInterval, folds: Any, target: str, bounds: tuple[float, float]
+    found: MetricInterval, folds: Any, estimand: str, bounds: tuple[float, float]
 ) -> MetricInterval:
     """Multiply the distance of both ends by the factor of standard errors."""
-    n_folds = np.unique(folds).size if target == "procedure" else 1.0
+    n_folds = np.unique(folds).size if estimand == "procedure" else 1.0
     factor, value = refit_factor(n_folds), found.value
     low = max(value - factor * (value - found.low), bounds[0])
     high = min(value + factor * (found.high - value), bounds[1])
     error = factor * found.standard_error
-    return replace(found, low=low, high=high, standard_error=error, target=target)
+    return replace(found, low=low, high=high, standard_error=error, estimand=estimand)
 
 
 def _recall_at_fpr(
-    named: NamedMetric, curve: Thresholds, rows: Rows, confidence: float
+    named: NamedMetric, curve: Thresholds, rows: Rows, confidence_level: float
 ) -> tuple[float, float, float]:
     fpr = named.options["fpr"]
-    lower, upper = wilson_ends(fpr, rows[1], confidence)
+    lower, upper = wilson_ends(fpr, rows[1], confidence_level)
     upper = min(upper + 1.0 / rows[1], 1.0)  # the curve has steps
     rates = (fpr, lower, upper)
     value, below, above = (float(curve.recall_at_fpr(x).values[0]) for x in rates)
-    low, high = wilson_ends(value, rows[0], confidence)
+    low, high = wilson_ends(value, rows[0], confidence_level)
     low = max(value - hypot(value - low, value - below), 0.0)
     return value, low, min(value + hypot(high - value, above - value), 1.0)
 
 
 def _ks(
-    named: NamedMetric, curve: Thresholds, rows: Rows, confidence: float
+    named: NamedMetric, curve: Thresholds, rows: Rows, confidence_level: float
 ) -> tuple[float, float, float]:
     # recall and specificity, the first without alerts
     recall = np.concatenate(([0.0], curve.recall))
     passed = np.concatenate(([1.0], 1.0 - curve.alarms / curve.negatives))
     best = int(np.argmax(recall + passed))
     shares = np.array([recall[best], passed[best]])
-    low, high = wilson_ends(shares, np.array(rows), confidence, EXTRA_FOR_THE_BEST)
+    low, high = wilson_ends(
+        shares, np.array(rows), confidence_level, EXTRA_FOR_THE_BEST
+    )
     value = float(shares.sum()) - 1.0
     low, high = value - hypot(*shares - low), value + hypot(*high - shares)
     return value, max(low, 0.0), min(high, 1.0)

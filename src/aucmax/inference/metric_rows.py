@@ -41,7 +41,7 @@ from aucmax.metrics.multiclass import check_level_rows
 from aucmax.metrics.roc import STANDARDS, partial_auc_score
 
 #: What an interval from cross-validation covers.
-TARGETS = ("models", "procedure")
+ESTIMANDS = ("models", "procedure")
 
 Measure = Callable[[Any, str], Influence]  # of scores, and their name in messages
 

@@ -37,10 +37,10 @@ class ROCBand:
     tpr: FloatArray
     low: FloatArray
     high: FloatArray
-    confidence: float
+    confidence_level: float
 
     def __repr__(self) -> str:
-        percent = f"{100.0 * self.confidence:g}%"
+        percent = f"{100.0 * self.confidence_level:g}%"
         return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
@@ -49,7 +49,7 @@ def bootstrap_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 1000,
     stratified: bool = True,
     random_state: int | np.random.Generator | None = None,
@@ -75,7 +75,7 @@ def bootstrap_interval(
         Labels.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
         Scores, in the shape that the metric needs.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws; at least 2.
@@ -112,7 +112,7 @@ def bootstrap_interval(
     >>> interval.low <= interval.value <= interval.high
     True
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     check_integer("n_resamples", n_resamples, 2)
     if not callable(metric):
         raise TypeError(
@@ -145,12 +145,12 @@ def bootstrap_interval(
         draws = draw_units(strata, clusters, rng)
         value = measure(**arrays)
     samples = evaluate_draws(measure, arrays, draws, n_resamples)
-    low, high = percentiles(samples, confidence)
+    low, high = percentiles(samples, confidence_level)
     error = float(samples.std(ddof=1))
     name = getattr(metric, "__name__", "").removesuffix("_score")
     name = name if name.isidentifier() else ""  # of a lambda
     return MetricInterval(
-        float(value), float(low), float(high), error, confidence, None, name
+        float(value), float(low), float(high), error, confidence_level, None, name
     )
 
 
@@ -159,7 +159,7 @@ def roc_band(
     y_score: ArrayLike,
     *,
     fpr: ArrayLike | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 500,
     random_state: int | np.random.Generator | None = 0,
     sample_weight: ArrayLike | None = None,
@@ -187,7 +187,7 @@ def roc_band(
     fpr : array-like, optional
         False positive rates of the band, ascending in [0, 1]; by default 101 equally
         spaced ones.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     n_resamples : int
         Number of bootstrap samples; at least 2.
@@ -213,7 +213,7 @@ def roc_band(
     >>> band.tpr.tolist()
     [0.6666666666666666, 1.0, 1.0]
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     check_integer("n_resamples", n_resamples, 2)
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
@@ -228,14 +228,14 @@ def roc_band(
     rng = random_generator(random_state)
     draws = _draw_masses(task, chords[steps.number_of_rows()], codes, rng)
     curves = [_tpr_on(grid, *masses) for masses in islice(draws, n_resamples)]
-    low, high = percentiles(curves, confidence)
+    low, high = percentiles(curves, confidence_level)
     n_chords = int(chords[-1]) + 1
     tpr = _tpr_on(
         grid,
         np.bincount(chords, steps.negative, n_chords),
         np.bincount(chords, steps.positive, n_chords),
     )
-    return ROCBand(grid, tpr, low, high, confidence)
+    return ROCBand(grid, tpr, low, high, confidence_level)
 
 
 Draw = tuple[IntArray, IntArray | None]
@@ -369,9 +369,9 @@ def drawn_influence(
     return Influence(value, [part], sizes, degrees, scale=scale, draws=draws)
 
 
-def percentiles(samples: Any, confidence: float) -> Any:
+def percentiles(samples: Any, confidence_level: float) -> Any:
     """Return the percentile interval of the samples, along their first axis."""
-    tail = 50.0 * (1.0 - confidence)
+    tail = 50.0 * (1.0 - confidence_level)
     return np.percentile(samples, [tail, 100.0 - tail], axis=0)
 
 

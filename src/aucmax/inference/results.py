@@ -15,7 +15,7 @@ from aucmax.metrics.metric_names import parse_metric
 
 T = TypeVar("T", bound=Any)
 
-_TARGETS = {
+_ESTIMANDS = {
     None: "",
     "models": ", for the fitted models",
     "procedure": ", for models fitted to other rows",
@@ -24,10 +24,12 @@ _TARGETS = {
 _TITLES = {"auc": "AUC", "harrell": "Harrell's", "uno": "Uno's", "c": "C"}
 
 
-def check_confidence(confidence: float) -> None:
-    """Reject a confidence that is not a probability between 0 and 1."""
-    if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+def check_confidence(confidence_level: float) -> None:
+    """Reject a confidence level that is not a probability between 0 and 1."""
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+        raise ValueError(
+            f"confidence_level must lie between 0 and 1, got {confidence_level!r}."
+        )
 
 
 def metric_title(metric: str) -> str:
@@ -40,7 +42,7 @@ def metric_title(metric: str) -> str:
 
 def with_interval(value: float, interval: Any, kind: str = "") -> str:
     """Return a value with its confidence interval, for a sentence."""
-    percent = f"{kind}{100.0 * interval.confidence:g}%"
+    percent = f"{kind}{100.0 * interval.confidence_level:g}%"
     return f"{value:.4f} ({percent} interval {interval.low:.4f} to {interval.high:.4f})"
 
 
@@ -62,15 +64,11 @@ def with_note(found: T, y_true: Any, pos_label: Any) -> T:
     return replace(found, note=notes[0]) if notes else found
 
 
-class _Result:
-    """A result that prints as a sentence and converts to a frame."""
-
-    note: str | None
-
-    def _with_note(self, text: str) -> str:
-        return text if self.note is None else f"{text}; {self.note}"
+class Result:
+    """A result that prints as text and converts to a frame or a dict."""
 
     def _records(self) -> Any:
+        """Return the rows of the frame, or its columns."""
         return [_record(self)]
 
     def to_frame(self) -> Any:
@@ -79,17 +77,34 @@ class _Result:
         Returns
         -------
         polars.DataFrame
-            One row, or one row per difference, group of people or threshold.
+            One row, or one per difference, group of people, threshold or column.
         """
         import polars as pl
 
-        return pl.DataFrame(self._records())
+        return pl.DataFrame(self._records(), strict=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in plain types, None where there is no number.
+
+        Returns
+        -------
+        dict
+            Types that JSON lacks, such as dates, are strings.
+        """
+        return dict(to_plain(vars(self)))
+
+
+def _noted(text: str, note: str | None) -> str:
+    return text if note is None else f"{text}; {note}"
 
 
 def _record(result: Any) -> dict[str, Any]:
     """Return the fields that have a value; pairs become two of them."""
     fields = asdict(result)
-    for name, ends in (("rows", ("positives", "negatives")), ("names", ("a", "b"))):
+    for name, ends in (
+        ("rows", ("positives", "negatives")),
+        ("names", ("model_1", "model_2")),
+    ):
         pair = fields.pop(name, None)
         if pair is not None:
             fields = dict(zip(ends, pair, strict=True)) | fields
@@ -97,16 +112,16 @@ def _record(result: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False)
-class MetricInterval(_Result):
+class MetricInterval(Result):
     """A metric with its confidence interval; it prints as a sentence.
 
     Attributes
     ----------
     value : float
-        The metric; also under its name, such as ``.auc`` or ``.sensitivity``.
+        The metric.
     low, high : float
         Ends of the interval.
-    standard_error, confidence : float
+    standard_error, confidence_level : float
         Standard error of the value, and the probability that the interval is meant to
         cover.
     rows : pair of float or None
@@ -117,8 +132,8 @@ class MetricInterval(_Result):
         Name of the metric.
     p_value, null : float or None
         Two-sided p-value of the hypothesis that the metric equals `null`.
-    target : str or None
-        The target of an interval from cross-validation: ``"models"``, those fitted, or
+    estimand : str or None
+        The estimand of cross-validation: ``"models"``, those fitted, or
         ``"procedure"``, models that it fits to other rows.
     note : str or None
         Which of two strings is positive, if `pos_label` is not given.
@@ -128,43 +143,37 @@ class MetricInterval(_Result):
     low: float
     high: float
     standard_error: float
-    confidence: float
+    confidence_level: float
     rows: tuple[float, float] | None = None
     metric: str = "auc"
     p_value: float | None = None
     null: float | None = None
-    target: str | None = None
+    estimand: str | None = None
     note: str | None = field(default=None, compare=False)
-
-    def __getattr__(self, name: str) -> float:
-        metric = self.__dict__.get("metric", "")
-        if name == metric or (name == "auc" and metric.endswith("_auc")):
-            return self.value
-        raise AttributeError(f"an interval of {metric!r} has no attribute {name!r}.")
 
     def __repr__(self) -> str:
         title = metric_title(self.metric)
         text = f"{title} {with_interval(self.value, self)}".lstrip()
         if self.p_value is not None:
             text += f", {p_value_text(self.p_value)} for {title} {self.null:g}"
-        return self._with_note(text + _TARGETS[self.target])
+        return _noted(text + _ESTIMANDS[self.estimand], self.note)
 
 
 @dataclass(frozen=True, repr=False)
-class MetricDifference(_Result):
+class MetricDifference(Result):
     """The difference of a metric between two models, with its interval and test.
 
     Attributes
     ----------
-    value_a, value_b : float
-        The metric of both models; of areas also ``auc_a`` and ``auc_b``.
+    value_1, value_2 : float
+        The metric of both models.
     difference, low, high : float
         The first less the second, with its interval.
     z, p_value : float
         The statistic and its p-value: two-sided against a difference of `null`, or with
         a `margin` one-sided against a difference of minus the margin. Among several
         differences, adjusted by Holm's method.
-    standard_error, confidence : float
+    standard_error, confidence_level : float
         Standard error of the difference, and the probability that the interval (or, of
         several differences, all intervals at once) is meant to cover.
     rows : pair of float or None
@@ -183,15 +192,15 @@ class MetricDifference(_Result):
         Which of two strings is positive, if `pos_label` is not given.
     """
 
-    value_a: float
-    value_b: float
+    value_1: float
+    value_2: float
     difference: float
     low: float
     high: float
     z: float
     p_value: float
     standard_error: float
-    confidence: float
+    confidence_level: float
     rows: tuple[float, float] | None = None
     metric: str = "auc"
     names: tuple[str, str] | None = None
@@ -199,9 +208,6 @@ class MetricDifference(_Result):
     margin: float | None = None
     unadjusted_p_value: float | None = None
     note: str | None = field(default=None, compare=False)
-
-    auc_a = property(lambda self: self.value_a, doc="Area of the first model.")
-    auc_b = property(lambda self: self.value_b, doc="Area of the second model.")
 
     def __repr__(self) -> str:
         name_a, name_b = (f"{n} " for n in self.names) if self.names else ("", "")
@@ -211,15 +217,16 @@ class MetricDifference(_Result):
             p += f" that it is worse by {self.margin:g} or more"
         elif self.null:
             p += f" for a difference of {self.null:g}"
-        return self._with_note(
-            f"{metric_title(self.metric)} {name_a}{self.value_a:.4f} against {name_b}"
-            f"{self.value_b:.4f}: difference "
-            f"{with_interval(self.difference, self, kind)}, {p}"
+        return _noted(
+            f"{metric_title(self.metric)} {name_a}{self.value_1:.4f} against {name_b}"
+            f"{self.value_2:.4f}: difference "
+            f"{with_interval(self.difference, self, kind)}, {p}",
+            self.note,
         )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MetricComparison(_Result):
+class MetricComparison(Result):
     """Several models compared: a test that all are equal, and their differences.
 
     Attributes
@@ -236,7 +243,7 @@ class MetricComparison(_Result):
     differences : tuple of MetricDifference
         All pairs, or each model less the reference, with simultaneous intervals and
         Holm's p-values.
-    confidence : float
+    confidence_level : float
         Probability that all intervals are meant to cover at once.
     metric : str
         Name of the metric.
@@ -251,7 +258,7 @@ class MetricComparison(_Result):
     rank: int
     p_value: float
     differences: tuple[MetricDifference, ...]
-    confidence: float
+    confidence_level: float
     metric: str = "auc"
     note: str | None = field(default=None, compare=False)
 
@@ -263,16 +270,16 @@ class MetricComparison(_Result):
         shown = ", ".join(f"{name} {value:.4f}" for name, value in models)
         title = f"{metric_title(self.metric)} of {len(self.names)} models: {shown}"
         equal = f"{title}; all equal: {p_value_text(self.p_value)}"
-        return "\n".join([self._with_note(equal), *map(repr, self.differences)])
+        return "\n".join([_noted(equal, self.note), *map(repr, self.differences)])
 
 
 @dataclass(frozen=True, repr=False)
-class DynamicAUC(_Result):
+class DynamicAUC(Result):
     """AUCs of censored times at several times, and their mean.
 
     Attributes
     ----------
-    times : tuple of float
+    horizons : tuple of float
         The times.
     areas : tuple of MetricInterval
         The AUC at each time.
@@ -280,16 +287,16 @@ class DynamicAUC(_Result):
         Their mean, weighted by the share of events between the times.
     """
 
-    times: tuple[float, ...]
+    horizons: tuple[float, ...]
     areas: tuple[MetricInterval, ...]
     mean: MetricInterval
 
     def _records(self) -> list[dict[str, Any]]:
-        both = zip(self.times, self.areas, strict=True)
-        return [{"time": time} | _record(area) for time, area in both]
+        both = zip(self.horizons, self.areas, strict=True)
+        return [{"horizon": time} | _record(area) for time, area in both]
 
     def __repr__(self) -> str:
-        both = zip(self.times, self.areas, strict=True)
+        both = zip(self.horizons, self.areas, strict=True)
         lines = [f"{area!r} at time {time:g}" for time, area in both]
         return "\n".join([*lines, f"{self.mean!r}"])
 
@@ -307,17 +314,3 @@ def to_plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return to_plain(vars(value)) if hasattr(value, "__dict__") else str(value)
-
-
-class PlainRecord:
-    """A record that can be written as JSON."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types, None where there is no number.
-
-        Returns
-        -------
-        dict
-            Types that JSON lacks, such as dates, are strings.
-        """
-        return dict(to_plain(self))

@@ -20,7 +20,7 @@ from aucmax._core.parameters import (
 )
 from aucmax._core.validation import FloatArray
 from aucmax.inference.intervals import Rows, area_interval, two_sided_test
-from aucmax.inference.results import _Result
+from aucmax.inference.results import Result
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
 
 _MAX_ROWS = 10**9
@@ -34,17 +34,17 @@ _DEVIATES = np.linspace(-4.0, 4.0, 161)  # of measured areas from the true one
 
 
 @dataclass(frozen=True, repr=False)
-class AUCPlan(_Result):
+class AUCPlan(Result):
     """Sizes, power and level of a planned study; it prints a sentence for a protocol.
 
     `solved_for` names the quantity that was not given. `null` is NaN for two models,
-    `auc_b` for one. Rows are those of each sample if the `design` is "unpaired".
+    `auc_2` for one. Rows are those of each sample if the `design` is "unpaired".
     """
 
     solved_for: str
     auc: float
     null: float
-    auc_b: float
+    auc_2: float
     n_positive: int
     n_negative: int
     power: float
@@ -70,7 +70,7 @@ class AUCPlan(_Result):
             f"positive and {self.n_negative:,} negative rows "
             f"{'has' if is_unpaired else 'have'} a power of {self.power:.1%} to detect "
             f"{'a partial AUC' if is_partial else 'an AUC'} of {self.auc:.4g} against "
-            f"{self.null if self.design == 'one' else self.auc_b:.4g}"
+            f"{self.null if self.design == 'one' else self.auc_2:.4g}"
             f"{where.get(self.design, '')}, at a two-sided level of {self.level:.3g} "
             f"({'; '.join(notes)})."
         )
@@ -80,7 +80,7 @@ def plan_auc(
     auc: float | None = None,
     *,
     null: float | None = None,
-    auc_b: float | None = None,
+    auc_2: float | None = None,
     n_positive: int | None = None,
     power: float | None = None,
     level: float | None = 0.05,
@@ -95,7 +95,7 @@ def plan_auc(
     r"""Plan the sample size, the power, the level or the detectable area of a study.
 
     Give all but one of `auc`, `n_positive`, `power` and `level`; the result has the
-    missing one. A single area is tested against `null`, two areas (`auc` and `auc_b`)
+    missing one. A single area is tested against `null`, two areas (`auc` and `auc_2`)
     against each other.
 
     **Variance.** With ``method="delong"``, the variance of the area that
@@ -122,11 +122,11 @@ def plan_auc(
     Parameters
     ----------
     auc : float, optional
-        The area to detect; with `auc_b`, that of model a. With ranges, the partial area
+        The area to detect; with `auc_2`, that of model a. With ranges, the partial area
         as a mean over them, as :func:`aucmax.metrics.partial_auc_score` returns it.
     null : float, optional
         The area to test against, by default 0.5 for a whole curve.
-    auc_b : float, optional
+    auc_2 : float, optional
         The area of the second model.
     n_positive : int, optional
         Number of positive rows.
@@ -176,13 +176,13 @@ def plan_auc(
     check_choice("method", method, ("delong", "obuchowski"))
     check_positive("ratio", ratio)
     check_number("design_effect", design_effect, 1.0, 1e6)
-    if auc_b is not None and null is not None:
+    if auc_2 is not None and null is not None:
         raise ValueError("null is for one model; two models are tested for equality.")
-    if auc_b is None and null is None and box != WHOLE_SQUARE:
+    if auc_2 is None and null is None and box != WHOLE_SQUARE:
         raise ValueError("a partial area has no usual null; give null.")
-    is_pair = auc_b is not None
-    other: Any = auc_b if is_pair else 0.5 if null is None else null
-    check_number("auc_b" if is_pair else "null", other, _EDGE, 1.0 - _EDGE)
+    is_pair = auc_2 is not None
+    other: Any = auc_2 if is_pair else 0.5 if null is None else null
+    check_number("auc_2" if is_pair else "null", other, _EDGE, 1.0 - _EDGE)
     correlations = None
     if is_pair:
         correlations = _correlations(correlation) if paired else (0.0, 0.0)
@@ -203,7 +203,7 @@ def plan_auc(
         solved_for=unknown,
         auc=found["auc"],
         null=nan if is_pair else study.other,
-        auc_b=study.other if is_pair else nan,
+        auc_2=study.other if is_pair else nan,
         n_positive=int(found["n_positive"]),
         n_negative=ceil(found["n_positive"] * ratio - 1e-9),
         power=found["power"],
@@ -364,7 +364,7 @@ class _Study:
         return test(auc, rows, counted, 1.0 - level)
 
     def _power_of_one(
-        self, auc: float, rows: FloatArray, counted: Rows, confidence: float
+        self, auc: float, rows: FloatArray, counted: Rows, confidence_level: float
     ) -> float:
         # The normal quantiles of measured areas spread evenly around the true one.
         # Count those whose interval excludes the null: not always all beyond a bound,
@@ -375,7 +375,7 @@ class _Study:
         areas = ndtr(ndtri(auc) + spread * _DEVIATES)
         areas[n_pairs * areas < 0.5], areas[n_pairs * (1.0 - areas) < 0.5] = 0.0, 1.0
         each = ((area, self._error(area, rows)) for area in areas.tolist())
-        ends = [area_interval(*one, confidence, counted) for one in each]
+        ends = [area_interval(*one, confidence_level, counted) for one in each]
         low, high = np.array(ends).T
         beyond = low - self.other if auc > self.other else self.other - high
         most = np.maximum(beyond[1:], beyond[:-1])
@@ -392,7 +392,7 @@ class _Study:
         return sqrt(float((variances / rows).sum()) + rest / float(rows.prod()))
 
     def _power_of_two(
-        self, auc: float, rows: FloatArray, counted: Rows, confidence: float
+        self, auc: float, rows: FloatArray, counted: Rows, confidence_level: float
     ) -> float:
         areas = np.array([auc, self.other])
         r = self.scores.correlations((auc, self.other), self.correlation or (0, 0))
@@ -416,7 +416,7 @@ class _Study:
             first, second, shared = moments(there)
             error = sqrt(max(first + second - 2.0 * shared, 1e-300))
             own = float(there[0]), float(there[1])
-            margin = two_sided_test(0.0, error, confidence, counted, own).high
+            margin = two_sided_test(0.0, error, confidence_level, counted, own).high
         return float(ndtr((size - margin) / sqrt(variance)))
 
     def _published_power(self, auc: float, n: float, level: float) -> float:

@@ -51,7 +51,7 @@ def concordance_measure(
     rows = SurvivalRows(event, time, sample_weight, qid)
     codes = check_groups(groups, rows.time.size)
 
-    def measure(scores: Any, name: str = "scores") -> Influence:
+    def measure(scores: Any, name: str = "y_score") -> Influence:
         checked = check_scores(scores, rows.time.size, name)
         shares = concordance_shares(rows, checked, **options)
         # without the terms for few rows in comparisons
@@ -101,7 +101,7 @@ def _count_units(shares: PairShares, groups: IntArray | None, where: str) -> Row
 
 
 def pair_interval(
-    found: Influence, confidence: float, metric: str, null: float | None = None
+    found: Influence, confidence_level: float, metric: str, null: float | None = None
 ) -> MetricInterval:
     """Return the interval of a share of pairs; see :func:`concordance_interval`."""
     effects = found.effects
@@ -118,19 +118,19 @@ def pair_interval(
         few_errors=0.0,  # the extension of `auc_interval` would cover in 99 to 100 %
         unseen=found.unseen,
     )
-    interval = rescaled_interval(found, ends, (1.0, 0.0), confidence, null)
+    interval = rescaled_interval(found, ends, (1.0, 0.0), confidence_level, null)
     return replace(interval, metric=metric)
 
 
 def concordance_interval(
     event: ArrayLike,
     time: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
     method: str = "harrell",
     horizon: float | None = None,
     null: float | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -160,7 +160,7 @@ def concordance_interval(
         1 or True for an observed event, 0 or False for a censored row.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
-    scores : array-like of shape (n_rows,)
+    y_score : array-like of shape (n_rows,)
         Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
@@ -168,7 +168,7 @@ def concordance_interval(
         Only pairs whose event is before it count.
     null : float, optional
         Test whether the index equals this one, as :func:`auc_interval` does.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -199,24 +199,24 @@ def concordance_interval(
     >>> print(concordance_interval(event, time, scores))
     Harrell's C 0.6621 (95% interval 0.4999 to 0.7934)
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
     measure = concordance_measure(event, time, sample_weight, qid, groups, **options)
-    return pair_interval(measure(scores), confidence, f"{method}_c", null)
+    return pair_interval(measure(y_score), confidence_level, f"{method}_c", null)
 
 
 def compare_concordance(
     event: ArrayLike,
     time: ArrayLike,
-    scores_a: Any,
-    scores_b: ArrayLike | None = None,
+    y_score_1: Any,
+    y_score_2: ArrayLike | None = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,
     reference: Any = None,
     null: float = 0.0,
     margin: float | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -235,7 +235,7 @@ def compare_concordance(
         1 or True for an observed event, 0 or False for a censored row.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
-    scores_a, scores_b : array-like of shape (n_rows,)
+    y_score_1, y_score_2 : array-like of shape (n_rows,)
         The predicted risks of two models for the same rows. Or all models in the first:
         a mapping from names to scores, a frame with one column per model, or an array
         of shape (n_rows, n_models).
@@ -245,7 +245,7 @@ def compare_concordance(
         Only pairs whose event is before it count.
     reference, null, margin
         As in :func:`compare_auc`.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -268,24 +268,24 @@ def compare_concordance(
     Harrell's C 0.6621 against 0.5086: difference 0.1534
     (95% interval -0.0438 to 0.3507), p = 0.117
     """
-    check_confidence(confidence)
-    tests = DifferenceTests(reference, null, margin, confidence)
-    names, columns, pairs = tests.check_models(scores_a, scores_b, "scores")
+    check_confidence(confidence_level)
+    tests = DifferenceTests(reference, null, margin, confidence_level)
+    names, columns, pairs = tests.check_models(y_score_1, y_score_2, "y_score")
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
     measure = concordance_measure(event, time, sample_weight, qid, groups, **options)
     models = [measure(one, name) for one, name in zip(columns, names, strict=True)]
     models = [replace(one, classes=[]) for one in models]
-    found, is_single = Estimates.from_models(names, models), scores_b is not None
+    found, is_single = Estimates.from_models(names, models), y_score_2 is not None
     return tests.compare(found, pairs, (1.0, 0.0), f"{method}_c", is_single)
 
 
 def cumulative_dynamic_auc(
     event: ArrayLike,
     time: ArrayLike,
-    scores: ArrayLike,
-    times: ArrayLike,
+    y_score: ArrayLike,
+    horizons: ArrayLike,
     *,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     censoring: tuple[ArrayLike, ArrayLike] | None = None,
@@ -314,11 +314,11 @@ def cumulative_dynamic_auc(
         1 or True for an observed event, 0 or False for a censored row.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
-    scores : array-like of shape (n_rows,) or (n_rows, n_times)
+    y_score : array-like of shape (n_rows,) or (n_rows, n_times)
         Predicted risks, high for early events; or one column per time.
-    times : float or array-like of shape (n_times,)
+    horizons : float or array-like of shape (n_times,)
         Rising times, from the first event to before the last time under observation.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -351,11 +351,11 @@ def cumulative_dynamic_auc(
     cumulative AUC 0.7051 (95% interval 0.4135 to 0.8902) at time 20
     mean cumulative AUC 0.7098 (95% interval 0.4475 to 0.8808)
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     rows = SurvivalRows(event, time, sample_weight)
-    moments = _check_times(times, rows)
+    moments = _check_horizons(horizons, rows)
     codes = check_groups(groups, rows.time.size)
-    levels = _score_levels(scores, rows.time.size, moments.size)
+    levels = _score_levels(y_score, rows.time.size, moments.size)
     horizon = float(np.nextafter(moments[-1], np.inf))
     counted, estimated = event_weights(rows, 1, horizon, censoring)
     survival = Censoring.of_events(rows.event, rows.time, rows.weight)
@@ -368,7 +368,9 @@ def cumulative_dynamic_auc(
         level = levels[min(k, len(levels) - 1)]
         shares = _shares_at(moment, rows, counted, level, estimated)
         found = pair_influence(shares, rows.weight, codes, f" at time {moment:g}")
-        area = rescaled_interval(found, area_ends(found), (1.0, 0.0), confidence, None)
+        area = rescaled_interval(
+            found, area_ends(found), (1.0, 0.0), confidence_level, None
+        )
         areas.append(replace(area, metric="cumulative_auc"))
         values[k] = found.value
         pairs = shares.earlier / shares.earlier.sum(), shares.later / shares.later.sum()
@@ -377,15 +379,15 @@ def cumulative_dynamic_auc(
     gradient = -np.diff(values, append=mean) * share / (1.0 - share[-1])
     sums[0] += survival.effects(~rows.event, place, gradient)
     total = pair_influence(PairShares(mean, *sums), rows.weight, codes)
-    of_mean = pair_interval(total, confidence, "mean_cumulative_auc")
+    of_mean = pair_interval(total, confidence_level, "mean_cumulative_auc")
     return DynamicAUC(tuple(moments.tolist()), tuple(areas), of_mean)
 
 
-def _check_times(times: ArrayLike, rows: SurvivalRows) -> FloatArray:
+def _check_horizons(horizons: ArrayLike, rows: SurvivalRows) -> FloatArray:
     """Return the times as an array; reject those without events or rows after them."""
-    moments = check_scores(np.atleast_1d(np.asarray(times)), None, "times")
+    moments = check_scores(np.atleast_1d(np.asarray(horizons)), None, "horizons")
     if (np.diff(moments) <= 0.0).any():
-        raise ValueError(f"times must rise, got {moments.tolist()}; sort them.")
+        raise ValueError(f"horizons must rise, got {moments.tolist()}; sort them.")
     has_weight = rows.weight > 0.0
     events = rows.time[rows.event & has_weight]
     if events.size == 0:
@@ -396,8 +398,8 @@ def _check_times(times: ArrayLike, rows: SurvivalRows) -> FloatArray:
     is_out = (moments < first) | (moments >= last)
     if is_out.any():
         raise ValueError(
-            f"times must be from the first event, {first:g}, to before the last time "
-            f"under observation, {last:g}, got {moments[is_out][0]:g}."
+            f"horizons must be from the first event, {first:g}, to before the last "
+            f"time under observation, {last:g}, got {moments[is_out][0]:g}."
         )
     return moments
 
@@ -405,12 +407,12 @@ def _check_times(times: ArrayLike, rows: SurvivalRows) -> FloatArray:
 def _score_levels(scores: ArrayLike, n_rows: int, n_times: int) -> list[IntArray]:
     """Return the level of each row's score, for all times or for each."""
     if np.ndim(scores) < 2:
-        columns = check_scores(scores, n_rows, "scores")[:, None]
+        columns = check_scores(scores, n_rows, "y_score")[:, None]
     else:
-        columns = check_score_matrix(scores, n_rows, "scores")
+        columns = check_score_matrix(scores, n_rows, "y_score")
     if columns.shape[1] not in (1, n_times):
         raise ValueError(
-            f"scores has {columns.shape[1]} columns for {n_times} times; give one "
+            f"y_score has {columns.shape[1]} columns for {n_times} horizons; give one "
             "column, or one per time."
         )
     return [np.unique(column, return_inverse=True)[1] for column in columns.T]

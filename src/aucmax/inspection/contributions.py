@@ -8,6 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
+from aucmax.inference.results import Result
 from aucmax.inspection._rows import (
     CELLS_AT_A_TIME,
     changed_scores,
@@ -20,8 +21,8 @@ from aucmax.inspection._rows import (
 from aucmax.tables.encoder import encoder_and_estimator
 
 
-@dataclass(frozen=True)
-class Contributions:
+@dataclass(frozen=True, repr=False)
+class Contributions(Result):
     """Contributions of the columns to the score of each row.
 
     Attributes
@@ -44,19 +45,18 @@ class Contributions:
     scores: FloatArray
     method: str
 
-    def frame(self) -> Any:
-        """Return a table of the contributions.
+    def __repr__(self) -> str:
+        total = np.abs(self.values).sum(axis=0)
+        largest = ", ".join(self.column[k] for k in np.argsort(-total)[:3])
+        return (
+            f"contributions of {len(self.column)} columns to {self.scores.size} "
+            f"scores, relative to {self.expected:.4g}; the largest are of {largest}"
+        )
 
-        Returns
-        -------
-        polars.DataFrame
-            One column per column of the data, and "expected", "score".
-        """
-        import polars as pl
-
+    def _records(self) -> Any:
         table = {name: self.values[:, k] for k, name in enumerate(self.column)}
         ends = {"expected": np.full(self.scores.size, self.expected)}
-        return pl.DataFrame({**table, **ends, "score": self.scores})
+        return {**table, **ends, "score": self.scores}
 
     def top(self, row: int, n_columns: int = 10) -> list[tuple[str, float]]:
         """Return the columns with the largest contributions to the score of a row.

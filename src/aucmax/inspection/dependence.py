@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.inference.results import PlainRecord
+from aucmax.inference.results import Result
 from aucmax.inspection._rows import (
     read_scores,
     read_table,
@@ -18,8 +18,8 @@ from aucmax.inspection._rows import (
 from aucmax.tables.frames import as_table
 
 
-@dataclass(frozen=True)
-class RankDependence(PlainRecord):
+@dataclass(frozen=True, repr=False)
+class RankDependence(Result):
     """Mean rank of the rows as a function of one column.
 
     Attributes
@@ -45,18 +45,16 @@ class RankDependence(PlainRecord):
     high: FloatArray
     is_ordered: bool
 
-    def frame(self) -> Any:
-        """Return values and ranks as a table.
+    def __repr__(self) -> str:
+        pairs = zip(self.values, self.rank, strict=True)
+        shown = ", ".join(f"{rank:.2f} at {value}" for value, rank in pairs)
+        return f"mean rank by {self.column}: {shown}"
 
-        Returns
-        -------
-        polars.DataFrame
-            Columns "value", "rank", "low", "high".
-        """
+    def _records(self) -> Any:
         import polars as pl
 
         ranks = {name: getattr(self, name) for name in ("rank", "low", "high")}
-        return pl.DataFrame({"value": pl.Series(self.values, strict=False), **ranks})
+        return {"value": pl.Series(self.values, strict=False), **ranks}
 
 
 def rank_dependence(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inference.influence import Influence, area_influence, mean_influence
 from aucmax.inference.intervals import two_sided_test
-from aucmax.inference.results import PlainRecord, check_confidence
+from aucmax.inference.results import Result, check_confidence, metric_title
 from aucmax.inference.survival import concordance_measure
 from aucmax.inspection._rows import (
     read_scores,
@@ -33,11 +34,12 @@ from aucmax.tables.target_encoding import match_target
 # most as often as by scikit-learn.
 _ROWS_PER_COLUMN = 5_000
 _MAX_REPEATS = 5
+_N_PRINTED = 10
 _ROUNDING = 1e-12  # of a difference of equal effects
 
 
-@dataclass(frozen=True)
-class Importances(PlainRecord):
+@dataclass(frozen=True, repr=False)
+class Importances(Result):
     """Drop in AUC when a column is shuffled, the most important column first.
 
     Attributes
@@ -54,7 +56,7 @@ class Importances(PlainRecord):
         The AUC of the model itself.
     n_repeats : int
         Number of shuffles per column.
-    confidence : float
+    confidence_level : float
         Probability that each interval is meant to cover.
     """
 
@@ -65,20 +67,21 @@ class Importances(PlainRecord):
     metric: str
     value: float
     n_repeats: int
-    confidence: float
+    confidence_level: float
 
-    def frame(self) -> Any:
-        """Return the columns with their drops as a table.
+    def __repr__(self) -> str:
+        drops = zip(self.column, self.drop, self.low, self.high, strict=True)
+        lines = [
+            f"{name}: {drop:.4f} ({low:.4f} to {high:.4f})"
+            for name, drop, low, high in islice(drops, _N_PRINTED)
+        ]
+        percent = f"{100 * self.confidence_level:g}%"
+        title = f"drops of {metric_title(self.metric)} {self.value:.4f}"
+        return "\n".join([f"{title} by column, with {percent} intervals", *lines])
 
-        Returns
-        -------
-        polars.DataFrame
-            Columns "column", "drop", "low", "high".
-        """
-        import polars as pl
-
+    def _records(self) -> Any:
         names = ("column", "drop", "low", "high")
-        return pl.DataFrame({name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
 
 
 def permutation_importance(
@@ -93,7 +96,7 @@ def permutation_importance(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     random_state: int = 0,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Importances:
     """Measure the drop in AUC, partial AUC or C index when each column is shuffled.
 
@@ -130,7 +133,7 @@ def permutation_importance(
         mean over the queries.
     random_state : int, default=0
         Seed of the shuffles, the same for all columns.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
 
     Returns
@@ -149,7 +152,7 @@ def permutation_importance(
     >>> permutation_importance(model, X[1000:], y[1000:]).column
     ['x1', 'x2', 'x0']
     """
-    check_confidence(confidence)
+    check_confidence(confidence_level)
     box = check_box(fpr_range, tpr_range)
     table, names = read_table(model, X)
     n_rows = table.shape[0]
@@ -161,11 +164,13 @@ def permutation_importance(
     measure: Any
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"
-        measure = _CensoredTimes(_concordance(y, sample_weight, qid), box, confidence)
+        measure = _CensoredTimes(
+            _concordance(y, sample_weight, qid), box, confidence_level
+        )
     else:
         classes = _labels(model, y, sample_weight, qid)
         measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
-            classes, box, confidence
+            classes, box, confidence_level
         )
     start = measure.read(read_scores(model, table))
     generator = random_generator(random_state)
@@ -183,7 +188,7 @@ def permutation_importance(
         metric=metric,
         value=start.value,
         n_repeats=n_repeats,
-        confidence=confidence,
+        confidence_level=confidence_level,
     )
 
 
@@ -224,7 +229,7 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
 class _Measure:
     rows: Any  # BinaryRows, or the concordance of any scores
     box: Any
-    confidence: float
+    confidence_level: float
 
 
 class _OneRanking(_Measure):
@@ -241,7 +246,7 @@ class _OneRanking(_Measure):
             return drop, drop, drop
         # without the areas: the term for few errors, of equal models that might differ
         # on other rows, would make the intervals of all columns equally wide
-        test = two_sided_test(drop, error, self.confidence, start.rows)
+        test = two_sided_test(drop, error, self.confidence_level, start.rows)
         return test.difference, test.low, test.high
 
 

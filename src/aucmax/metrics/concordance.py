@@ -49,7 +49,7 @@ def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
 
 def _timed(rows: SurvivalRows, scores: ArrayLike) -> TimedRows:
     """Return the rows with the ranks of their scores."""
-    checked = check_scores(scores, rows.time.size, "scores")
+    checked = check_scores(scores, rows.time.size, "y_score")
     by_score = sort_in_groups(checked, rows.codes, rows.starts)
     ordered, strata = checked[by_score], rows.codes[by_score]
     is_new = np.ones(by_score.size, dtype=bool)
@@ -202,7 +202,7 @@ METHODS = {"harrell": 0, "uno": 2}
 def concordance_index(
     event: ArrayLike,
     time: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
     method: str = "harrell",
     horizon: float | None = None,
@@ -224,7 +224,7 @@ def concordance_index(
         1 or True for an observed event, 0 or False for a censored row.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
-    scores : array-like of shape (n_rows,)
+    y_score : array-like of shape (n_rows,)
         Predicted risks: high for early events.
     method : {"harrell", "uno"}, default="harrell"
         Harrell's C weights pairs equally, and depends on the censoring. Uno's C [2]_
@@ -267,7 +267,7 @@ def concordance_index(
     rows = SurvivalRows(event, time, sample_weight, qid)
     check_choice("method", method, tuple(METHODS))
     counted, _ = event_weights(rows, METHODS[method], horizon, censoring)
-    return _share_of_pairs(rows, rows.weight * counted, scores)
+    return _share_of_pairs(rows, rows.weight * counted, y_score)
 
 
 def _share_of_pairs(

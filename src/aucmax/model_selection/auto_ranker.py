@@ -715,7 +715,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         if rule := _alert_rule(ranked):
             try:
                 point = operating_point(labels, scores, sample_weight=weight, **rule)
-                learned["alert_point_"] = point.as_dict()
+                learned["alert_point_"] = point.to_dict()
             except ValueError as error:  # such as a precision that is never reached
                 notices.append(f"no threshold for alerts is stored: {error}")
         if self.calibrate is not None:

@@ -131,7 +131,7 @@ def _known(target: Target, folds: IntArray, goal: Goal) -> dict[str, Any]:
     """Return the options of an interval or a test of held-out rows of two classes."""
     return {
         "folds": folds,
-        "target": "procedure",
+        "estimand": "procedure",
         "groups": target.groups,
         "sample_weight": target.weights,
         **goal.ranges,

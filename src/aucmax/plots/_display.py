@@ -209,18 +209,18 @@ class ScoredDisplay(Display):
 
 def measure_each(
     measure: Callable[[Any, ArrayLike], T],
-    y_scores: ArrayLike | Mapping[str, ArrayLike],
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     name: str | None,
 ) -> list[T]:
     """Measure one model, or several by name; errors state the name."""
-    if not isinstance(y_scores, Mapping):
+    if not isinstance(y_score, Mapping):
         if name is not None:
             plain(name)  # or an error
-        return [measure(name, y_scores)]
-    if not y_scores:
-        raise ValueError("y_scores is an empty mapping: there is no curve to draw.")
+        return [measure(name, y_score)]
+    if not y_score:
+        raise ValueError("y_score is an empty mapping: there is no curve to draw.")
     found = []
-    for key, scores in y_scores.items():
+    for key, scores in y_score.items():
         try:
             found.append(measure(key, scores))
         except (TypeError, ValueError) as error:

@@ -76,7 +76,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -92,7 +92,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        y_score : array-like of shape (n_rows,), or a mapping from names to such
             Scores of one model, or of several by name, for the same rows.
         sample_weight : array-like of shape (n_rows,), default=None
             Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -128,7 +128,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
             average = average_precision_score(y_true, scores, **rows)
             return PrecisionRecallCurve(key, *_trace(ranked), average), ranked
 
-        found = measure_each(measure, y_scores, name)
+        found = measure_each(measure, y_score, name)
         whole = found[0][1]
         curves = [curve for curve, _ in found]
         return cls(curves, whole.n_positive, whole.n_rows).plot(ax)
@@ -189,7 +189,7 @@ class GainsDisplay(ScoredDisplay):
     ----------
     curves : sequence of GainsCurve
         The curves, at least one.
-    opened : int, optional
+    alerts : int, optional
         Number of cases to review: marked on every curve and stated in the legend.
     kind : {"gains", "lift"}
         Positives found, or their number relative to a random order.
@@ -199,23 +199,23 @@ class GainsDisplay(ScoredDisplay):
     line_ : list of matplotlib.lines.Line2D
         The curves.
     marks_ : list of matplotlib.lines.Line2D
-        The positives found among the `opened` cases.
+        The positives found among the `alerts` cases.
     chance_level_ : matplotlib.lines.Line2D
         The positives found in a random order.
     """
 
     curves: Sequence[GainsCurve]
     _: KW_ONLY
-    opened: float | None = None
+    alerts: float | None = None
     kind: str = "gains"
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("gains", "lift"))
-        n_rows, opened = self.curves[0].ranked.n_rows, self.opened
+        n_rows, opened = self.curves[0].ranked.n_rows, self.alerts
         is_number = isinstance(opened, Real)
         if opened is not None and not (is_number and 0 < opened <= n_rows):
             raise ValueError(
-                f"opened must be above 0 and at most {n_rows:g}, the number of rows, "
+                f"alerts must be above 0 and at most {n_rows:g}, the number of rows, "
                 f"got {opened!r}."
             )
 
@@ -223,9 +223,9 @@ class GainsDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
-        opened: float | None = None,
+        alerts: float | None = None,
         kind: str = "gains",
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -238,9 +238,9 @@ class GainsDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        y_score : array-like of shape (n_rows,), or a mapping from names to such
             Scores of one model, or of several by name, for the same rows.
-        opened : int, optional
+        alerts : int, optional
             Number of cases to review: marked on every curve and stated in the legend.
         kind : {"gains", "lift"}
             Positives found, or their number relative to a random order.
@@ -264,7 +264,7 @@ class GainsDisplay(ScoredDisplay):
         >>> from aucmax.plots import GainsDisplay
         >>> y, scores = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]
         >>> display = GainsDisplay.from_predictions(
-        ...     y, scores, opened=3, ax=Figure().subplots()
+        ...     y, scores, alerts=3, ax=Figure().subplots()
         ... )
         >>> display.line_[0].get_label()
         'review 3, find 2'
@@ -272,10 +272,10 @@ class GainsDisplay(ScoredDisplay):
         rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
         curves = measure_each(
             lambda key, scores: GainsCurve(key, alert_curve(y_true, scores, **rows)),
-            y_scores,
+            y_score,
             name,
         )
-        return cls(curves, opened=opened, kind=kind).plot(ax)
+        return cls(curves, alerts=alerts, kind=kind).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         whole = self.curves[0].ranked
@@ -293,10 +293,10 @@ class GainsDisplay(ScoredDisplay):
             self.line_ += ax.plot(
                 opened, heights, zorder=3, label=plain(self._label(curve)), **style
             )
-            if self.opened is not None:
-                height = self._height(curve.found(self.opened), self.opened, whole)
+            if self.alerts is not None:
+                height = self._height(curve.found(self.alerts), self.alerts, whole)
                 self.marks_ += ax.plot(
-                    self.opened, height, "o", color=style["color"], ms=7, zorder=4
+                    self.alerts, height, "o", color=style["color"], ms=7, zorder=4
                 )
         self._dress(ax, whole)
 
@@ -304,12 +304,12 @@ class GainsDisplay(ScoredDisplay):
         return found if self.kind == "gains" else found / (opened * whole.base_rate)
 
     def _label(self, curve: GainsCurve) -> str:
-        if self.opened is None:
+        if self.alerts is None:
             return curve.name or "the model"
-        found = curve.found(self.opened)
-        text = f"review {self.opened:,g}, find {_rounded(found)}"
+        found = curve.found(self.alerts)
+        text = f"review {self.alerts:,g}, find {_rounded(found)}"
         if self.kind == "lift":
-            times = self._height(found, self.opened, curve.ranked)
+            times = self._height(found, self.alerts, curve.ranked)
             text += f": lift {times:.1f}"
         return text if curve.name is None else f"{curve.name}\n{text}"
 
@@ -323,8 +323,8 @@ class GainsDisplay(ScoredDisplay):
         ax.set_xlabel("cases reviewed, the highest scores first")
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         ax.set_xlim(0, whole.n_rows)
-        if self.opened is not None:
-            ax.axvline(self.opened, color=GREY, linewidth=0.8, zorder=0)
+        if self.alerts is not None:
+            ax.axvline(self.alerts, color=GREY, linewidth=0.8, zorder=0)
         if self.kind == "lift":
             ax.set(
                 ylabel="lift: positives relative to a random order",

@@ -58,7 +58,7 @@ class DecisionCurveDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        y_prob: ArrayLike | Mapping[str, ArrayLike],
         *,
         thresholds: ArrayLike | None = None,
         standardised: bool = False,
@@ -73,7 +73,7 @@ class DecisionCurveDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        y_prob : array-like of shape (n_rows,), or a mapping from names to such
             Probabilities of the positive class, of one model or of several by name.
         thresholds : array-like of shape (n_thresholds,), optional
             Thresholds from 0 to below 1; by default 0.01, 0.02, ... up to the last one
@@ -112,7 +112,7 @@ class DecisionCurveDisplay(ScoredDisplay):
         def measure(key: str | None, values: ArrayLike) -> tuple[Any, NetBenefit]:
             return key, net_benefit(y_true, values, thresholds=thresholds, **rows)
 
-        found = measure_each(measure, y_scores, name)
+        found = measure_each(measure, y_prob, name)
         return cls(found, standardised=standardised).plot(ax)
 
     def _draw(self, ax: Axes) -> None:

@@ -114,6 +114,6 @@ class ImportanceDisplay(Display):
         more = f"\n({left_out} more columns matter less)" if left_out else ""
         ax.set_xlabel(
             f"drop in {measure} when a column is shuffled, with "
-            f"{importances.confidence:.0%} interval{more}"
+            f"{importances.confidence_level:.0%} interval{more}"
         )
         ax.set_title(f"Column importance of {name}, {measure} {importances.value:.3f}")

@@ -28,7 +28,7 @@ _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next c
 
 
 def roc_curve(
-    y_true: ArrayLike, y_scores: ArrayLike | Mapping[str, ArrayLike], **options: Any
+    y_true: ArrayLike, y_score: ArrayLike | Mapping[str, ArrayLike], **options: Any
 ) -> ROCCurveDisplay:
     """Draw ROC curves with their AUC, its interval, and a band.
 
@@ -41,11 +41,11 @@ def roc_curve(
     ----------
     y_true : array-like of shape (n_rows,)
         Labels of two classes: booleans, numbers or strings.
-    y_scores : array-like of shape (n_rows,), or a mapping from names to such
+    y_score : array-like of shape (n_rows,), or a mapping from names to such
         Scores of one model, or of several by name, for the same rows.
     **options
-        Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`, `confidence`,
-        `sample_weight`, `pos_label`, `ax` and others.
+        Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`,
+        `confidence_level`, `sample_weight`, `pos_label`, `ax` and others.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def roc_curve(
     >>> display.line_.get_label()
     'AUC 0.889 [0.008, 1.000]'
     """
-    return ROCCurveDisplay.from_predictions(y_true, y_scores, **options)
+    return ROCCurveDisplay.from_predictions(y_true, y_score, **options)
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class ROCCurveDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         fpr_range: Sequence[float] | None = None,
-        confidence: float | None = 0.95,
+        confidence_level: float | None = 0.95,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
@@ -145,11 +145,11 @@ class ROCCurveDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        y_score : array-like of shape (n_rows,), or a mapping from names to such
             Scores of one model, or of several by name, for the same rows.
         fpr_range : pair of float, optional
             Range of false positive rates to shade and to take the partial AUC over.
-        confidence : float or None
+        confidence_level : float or None
             Coverage of interval and band; None draws neither.
         sample_weight : array-like of shape (n_rows,), default=None
             Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -174,8 +174,8 @@ class ROCCurveDisplay(ScoredDisplay):
         def measure(key: str | None, scores: ArrayLike) -> ROCCurve:
             points = roc_points(y_true, scores, max_points=_MAX_POINTS, **rows)
             interval = band = partial_auc = None
-            if confidence is not None:
-                known = {"confidence": confidence, **rows}
+            if confidence_level is not None:
+                known = {"confidence_level": confidence_level, **rows}
                 interval = auc_interval(y_true, scores, **known)
                 band = roc_band(y_true, scores, fpr=_BAND_GRID, **known)
             if fpr_range is not None:
@@ -185,7 +185,7 @@ class ROCCurveDisplay(ScoredDisplay):
             auc = roc_auc_score(y_true, scores, **rows)
             return ROCCurve(key, points, auc, interval, band, partial_auc)
 
-        curves = display.measure_each(measure, y_scores, name)
+        curves = display.measure_each(measure, y_score, name)
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive

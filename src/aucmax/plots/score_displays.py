@@ -72,9 +72,9 @@ class CalibrationDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        y_prob: ArrayLike | Mapping[str, ArrayLike],
         *,
-        n_groups: int = 10,
+        n_bins: int = 10,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
@@ -89,9 +89,9 @@ class CalibrationDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+        y_prob : array-like of shape (n_rows,), or a mapping from names to such
             Probabilities of the positive class, of one model or of several by name.
-        n_groups : int, default=10
+        n_bins : int, default=10
             Maximum number of groups.
         sample_weight : array-like of shape (n_rows,), default=None
             Nonnegative row weights; the weight of a pair is the product of its rows'.
@@ -112,7 +112,7 @@ class CalibrationDisplay(ScoredDisplay):
         >>> from matplotlib.figure import Figure
         >>> from aucmax.plots import CalibrationDisplay
         >>> display = CalibrationDisplay.from_predictions(
-        ...     [0, 1, 0, 1], [0.1, 0.3, 0.7, 0.9], n_groups=2, ax=Figure().subplots()
+        ...     [0, 1, 0, 1], [0.1, 0.3, 0.7, 0.9], n_bins=2, ax=Figure().subplots()
         ... )
         >>> display.line_[0].get_label()
         'Brier score 0.2500, mean 50.0%'
@@ -122,9 +122,9 @@ class CalibrationDisplay(ScoredDisplay):
 
         def measure(key: str | None, values: ArrayLike) -> tuple[Any, Reliability]:
             rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
-            return key, reliability(y_true, values, n_groups=n_groups, **rows)
+            return key, reliability(y_true, values, n_bins=n_bins, **rows)
 
-        return cls(measure_each(measure, y_scores, name)).plot(ax)
+        return cls(measure_each(measure, y_prob, name)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from sklearn import calibration
@@ -187,7 +187,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         Which rows are positive.
     sample_weight : ndarray of shape (n_rows,), optional
         Weights of the rows.
-    bins : int, optional
+    n_bins : int, optional
         Number of bars; by default 10 to 40, growing with the smaller class.
     threshold : float, optional
         Where to draw a line; the legend counts positives found and false alarms above.
@@ -204,17 +204,17 @@ class ScoreDensityDisplay(ScoredDisplay):
     is_positive: BoolArray
     _: KW_ONLY
     sample_weight: FloatArray | None = None
-    bins: int | None = None
+    n_bins: int | None = None
     threshold: float | None = None
     name: str | None = None
     _size = (6.2, 3.8)
 
     def __post_init__(self) -> None:
-        if self.bins is None:
+        if self.n_bins is None:
             n_few = min(self.is_positive.sum(), (~self.is_positive).sum())
-            self.bins = int(np.clip(2.0 * np.sqrt(n_few), _MIN_BARS, _MAX_BARS))
-        check_integer("bins", self.bins)
-        check_number("bins", self.bins, 1, _MAX_BINS)
+            self.n_bins = int(np.clip(2.0 * np.sqrt(n_few), _MIN_BARS, _MAX_BARS))
+        check_integer("n_bins", self.n_bins)
+        check_number("n_bins", self.n_bins, 1, _MAX_BINS)
         if self.threshold is not None:
             check_number("threshold", self.threshold, -np.inf, np.inf)
 
@@ -222,9 +222,9 @@ class ScoreDensityDisplay(ScoredDisplay):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_scores: ArrayLike,
+        y_score: ArrayLike,
         *,
-        bins: int | None = None,
+        n_bins: int | None = None,
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -237,9 +237,9 @@ class ScoreDensityDisplay(ScoredDisplay):
         ----------
         y_true : array-like of shape (n_rows,)
             Labels of two classes: booleans, numbers or strings.
-        y_scores : array-like of shape (n_rows,)
+        y_score : array-like of shape (n_rows,)
             Scores of one model.
-        bins : int, optional
+        n_bins : int, optional
             Number of bars; by default 10 to 40, growing with the smaller class.
         threshold : float, optional
             Where to draw a line; the legend counts positives and false alarms above.
@@ -269,10 +269,10 @@ class ScoreDensityDisplay(ScoredDisplay):
         """
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         display = cls(
-            check_scores(y_scores, is_positive.size),
+            check_scores(y_score, is_positive.size),
             is_positive,
             sample_weight=check_sample_weight(sample_weight, is_positive.size),
-            bins=bins,
+            n_bins=n_bins,
             threshold=threshold,
             name=name,
         )
@@ -309,7 +309,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         low, high = np.quantile(self.scores, (_TAIL, 1.0 - _TAIL))
         if low == high:
             low, high = self.scores.min(), self.scores.max()
-        return np.histogram_bin_edges(self.scores, int(self.bins or 1), (low, high))
+        return np.histogram_bin_edges(self.scores, int(self.n_bins or 1), (low, high))
 
     def _mass(self, rows: BoolArray) -> float:
         if self.sample_weight is None:

@@ -237,7 +237,7 @@ def _tenths_view(labels: BoolArray, scores: FloatArray) -> dict[str, Any]:
 def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
     if importance is None:
         return None
-    rows = importance.result.frame().head(_MAX_COLUMNS)
+    rows = importance.result.to_frame().head(_MAX_COLUMNS)
     ends = rows.select("drop", "low", "high").to_numpy()
     return {
         "measure": parse_metric(importance.result.metric).title,

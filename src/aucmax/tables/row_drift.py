@@ -99,8 +99,8 @@ def describe_unlike(model: Any, counts: Sequence[NDArray[np.int64]]) -> list[str
             )
     point = getattr(model, "alert_point_", None)
     if point and n_rows:
-        n_known = sum(point[k] for k in ("found", "missed", "false_alarms", "passed"))
-        share, stored = n_alerts / n_rows, point["n_alerts"] / n_known
+        n_known = sum(point[k] for k in ("tp", "fn", "fp", "tn"))
+        share, stored = n_alerts / n_rows, point["alerts"] / n_known
         error = (max(share, stored) * (1.0 / n_rows + 1.0 / n_known)) ** 0.5
         if abs(share - stored) > max(_N_ERRORS * error, _MANY_ALERTS * stored):
             lines.append(

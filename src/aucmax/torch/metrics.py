@@ -90,12 +90,12 @@ class AveragePrecision(_RowMetric):
         """
         return torch.tensor(average_precision_score(*self._rows()), dtype=torch.float64)
 
-    def interval(self, confidence: float = 0.95) -> MetricInterval:
+    def interval(self, confidence_level: float = 0.95) -> MetricInterval:
         """Return average precision with its interval.
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             Probability that the interval is meant to cover.
 
         Returns
@@ -103,7 +103,7 @@ class AveragePrecision(_RowMetric):
         MetricInterval
             See :func:`aucmax.inference.metric_interval`.
         """
-        return metric_interval(*self._rows(), confidence=confidence)
+        return metric_interval(*self._rows(), confidence_level=confidence_level)
 
 
 class PartialAUROC(_RowMetric):
@@ -154,12 +154,12 @@ class PartialAUROC(_RowMetric):
             partial_auc_score(*self._rows(), **self._ranges()), dtype=torch.float64
         )
 
-    def interval(self, confidence: float = 0.95) -> MetricInterval:
+    def interval(self, confidence_level: float = 0.95) -> MetricInterval:
         """Return the area with DeLong's interval.
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             Probability that the interval is meant to cover.
 
         Returns
@@ -167,7 +167,9 @@ class PartialAUROC(_RowMetric):
         MetricInterval
             See :func:`aucmax.inference.auc_interval`.
         """
-        return auc_interval(*self._rows(), confidence=confidence, **self._ranges())
+        return auc_interval(
+            *self._rows(), confidence_level=confidence_level, **self._ranges()
+        )
 
     def _ranges(self) -> dict[str, Any]:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
