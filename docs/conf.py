@@ -66,7 +66,29 @@ def unlink_metric_names(app, doctree):
             node.parent.replace(node, node.children)
 
 
+def write_llms_txt(app, error):
+    """List the pages with their first sentences, for programs that read text."""
+    if error or app.builder.name != "html":
+        return
+    lines = ["# aucmax", "", f"> {myst_html_meta['description']}", ""]
+    for folder in ("", "user_guide", "studies", "reference"):
+        for page in sorted((Path(app.srcdir) / folder).glob("*.md")):
+            text = page.read_text(encoding="utf-8")
+            title, _, body = text.partition("# ")[2].partition("\n\n")
+            first = " ".join(body.partition("\n\n")[0].split())
+            if (
+                title
+                and page.stem != "404"
+                and not first.startswith(("|", "`", ":", "<", "#"))
+            ):
+                url = page.relative_to(app.srcdir).with_suffix(".html").as_posix()
+                lines.append(f"- [{title}]({url}): {first[:200]}")
+    text = "\n".join(lines) + "\n"
+    (Path(app.outdir) / "llms.txt").write_text(text, encoding="utf-8")
+
+
 def setup(app):
+    app.connect("build-finished", write_llms_txt)
     app.connect("autodoc-skip-member", skip_routing_methods)
     app.connect("doctree-read", unlink_metric_names)
 
@@ -116,6 +138,7 @@ html_sidebars = {
     "reliability": [],
     "performance": [],
     "contributing": [],
+    "releasing": [],
     "changelog": [],
 }
 html_theme_options = {

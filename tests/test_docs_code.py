@@ -1,9 +1,11 @@
 """The code of the pages and of the docstrings runs and prints the output shown."""
 
 import doctest
+import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -63,3 +65,23 @@ def test_the_first_pages_that_people_see_have_code_that_runs():
 
 def test_the_readme_is_at_most_170_lines_long():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 170
+
+
+def test_the_risk_of_the_contributing_page_equals_its_definition():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], names)
+    rng = np.random.default_rng(0)
+    labels, queries = rng.random(30) < 0.4, rng.integers(0, 2, 30)
+    scores, weight = rng.integers(-3, 4, 30) / 2.0, rng.random(30)
+    bound = names["PairSquaredHinge"]().bind(labels, weight, queries)
+    values = []
+    for query in range(2):
+        p, n = (np.flatnonzero((queries == query) & (labels == c)) for c in (1, 0))
+        losses = np.maximum(0.0, 1.0 - scores[p][:, None] + scores[n]) ** 2
+        values.append(np.average(losses, weights=np.outer(weight[p], weight[n])))
+    value, gradient = bound.value_and_gradient(scores)
+    assert value == pytest.approx(np.mean(values), rel=1e-12)
+    moves = 1e-6 * np.eye(30)
+    slopes = [(bound.value(scores + d) - bound.value(scores - d)) / 2e-6 for d in moves]
+    np.testing.assert_allclose(gradient, slopes, atol=1e-7)

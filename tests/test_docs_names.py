@@ -76,18 +76,18 @@ def test_the_reference_lists_every_public_name_once():
     missing = set(public_names()) - set(listed)
     # listed under aucmax, where they are meant to be imported from
     homes = {f"{home}.{name}" for name, home in aucmax._HOME.items()}
-    assert missing == {name for name in homes if name.rsplit(".", 1)[0] in MODULES}
+    named = {name for name in homes if name.rsplit(".", 1)[0] in MODULES}
+    assert missing == named, f"list in {REFERENCE}: {missing ^ named}"
 
 
 def test_public_names_change_on_purpose():
-    # a name may be added; one that goes is deprecated first (see CONTRIBUTING.md)
+    # a name may be added; one that goes is deprecated first (see docs/releasing.md)
     pinned = (ROOT / "tests" / "public_names.txt").read_text().split()
     assert pinned == sorted(set(pinned))
     absent = [f"aucmax.{name}" for name in ("onnx", "torch") if not find_spec(name)]
-    found = {name for name in pinned if name.rsplit(".", 1)[0] not in absent}
-    assert found == {
-        f"{m}.{name}" for m in MODULES for name in import_module(m).__all__
-    }
+    installed = {name for name in pinned if name.rsplit(".", 1)[0] not in absent}
+    public = {f"{m}.{name}" for m in MODULES for name in import_module(m).__all__}
+    assert public == installed, f"tests/public_names.txt: {public ^ installed}"
 
 
 @pytest.mark.parametrize("package", ["hypotheses", "regularizers", "solvers"])
