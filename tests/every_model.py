@@ -43,7 +43,7 @@ MODELS = {
     "additive_cox": (AdditiveCox(n_ramps=3), X, TIMES),
     "additive_logistic": (AdditiveLogistic(n_ramps=3), X, Y),
     "auto_ranker_survival": (
-        aucmax.AutoRanker(models=["cox"], folds=2, time_limit=None),
+        aucmax.AutoRanker(models=["cox"], cv=2, time_limit=None),
         TABLE,
         TIMES,
     ),
@@ -52,7 +52,7 @@ MODELS = {
     "auto_ranker": (
         aucmax.AutoRanker(
             models=["logistic", "kernel", LambdaMART(n_estimators=3)],
-            folds=2,
+            cv=2,
             time_limit=None,
             calibrate="sigmoid",
         ),

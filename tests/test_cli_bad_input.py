@@ -50,7 +50,7 @@ def good_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """A good table, and a good model of it."""
     folder = tmp_path_factory.mktemp("good")
     table().write_csv(folder / "good.csv")
-    model = AutoRanker(models=["logistic"], folds=2)
+    model = AutoRanker(models=["logistic"], cv=2)
     model.fit(table().drop("sick"), table()["sick"]).file_roles_ = {"target": "sick"}
     aucmax.save(model, folder / "good.aucmax")
     return {path.name: path.read_bytes() for path in folder.iterdir()}

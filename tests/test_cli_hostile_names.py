@@ -38,7 +38,7 @@ def hostile_files(tmp_path_factory):
     data, model = folder / "rows\x1b[2J.parquet", folder / "m\x1b[2J.aucmax"
     table().write_parquet(data)
     rows, target = table().drop(TARGET), table()[TARGET]
-    fitted = AutoRanker(models=["logistic"], folds=2)
+    fitted = AutoRanker(models=["logistic"], cv=2)
     fitted.fit(rows, target).file_roles_ = {"model": f"my{HOSTILE}", "target": TARGET}
     aucmax.save(fitted, model)
     return folder, data, model
@@ -105,7 +105,7 @@ CELLS = ["=1+1", "+a", "-x", "@SUM(A1)", "\tx", "-5", "+4912", "1=1", "a@b", Non
 @pytest.fixture
 def formulas(tmp_path):
     frame = pl.DataFrame({"age": [1.0, 2.0] * 10, "sick": [0, 1] * 10})
-    model = AutoRanker(models=["logistic"], folds=2)
+    model = AutoRanker(models=["logistic"], cv=2)
     model.fit(frame.drop("sick"), frame["sick"]).file_roles_ = {"target": "sick"}
     aucmax.save(model, tmp_path / "m.aucmax")
     rows = frame.head(len(CELLS)).with_columns(pl.Series("=key", CELLS))

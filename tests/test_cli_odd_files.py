@@ -47,7 +47,7 @@ def good_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("good")
     table = pl.DataFrame({"age": np.arange(40) % 7 * 1.0, "sick": [0, 0, 1, 1] * 10})
     table.write_csv(folder / "good.csv")
-    model = AutoRanker(models=["logistic"], folds=2)
+    model = AutoRanker(models=["logistic"], cv=2)
     model.fit(table.drop("sick"), table["sick"]).file_roles_ = {"target": "sick"}
     aucmax.save(model, folder / "good.aucmax")
     return folder

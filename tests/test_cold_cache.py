@@ -21,7 +21,8 @@ from aucmax import decisions, inference, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
 from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
-from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
+from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
+from aucmax.model_selection.forest import Forest
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 from graphs.ranker_samples import graphs_of
@@ -188,7 +189,7 @@ def inspect_models(n):
     svm = aucmax.AUCSVC().fit(r.X, r.y)
     auto = aucmax.AutoRanker(
         models=["logistic", aucmax.LambdaMART(n_estimators=3)],
-        folds=2,
+        cv=2,
         time_limit=None,
     ).fit(table, r.y)
     importance = inspection.permutation_importance(svm, r.X, r.y, n_repeats=2)

@@ -54,7 +54,7 @@ matplotlib.use("Agg")
 from aucmax import AutoRanker, LambdaMART, MarginRanker, datasets, plots
 table = datasets.load_demo()[:600]
 failed = table.drop_in_place("failed")
-ranker = AutoRanker(models=["logistic", "lightgbm-small"], folds=2)
+ranker = AutoRanker(models=["logistic", "lightgbm-small"], cv=2)
 ranker.fit(table, failed)
 LambdaMART(n_estimators=5).fit(X, y)
 MarginRanker().fit(X, y)

@@ -30,8 +30,8 @@ from aucmax import AutoRanker
 from aucmax._core.row_splits import class_folds, unit_folds
 from aucmax.inference import metric_interval
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.model_selection.fold_estimates import estimate_scores
 from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.tables import encode_target
 from benchmarks.report import Report
 
@@ -131,7 +131,7 @@ def coverage(n: int, signal: float, kind: str, n_draws: int) -> Iterator[Cell]:
             named = parse_metric(metric).of_share(N_FRESH / n)
             if kind == "queries":
                 target, goal = encode_target(y, qid=units[0]), Goal(metric)
-                one = estimate_scores(target, folds, scores, goal)
+                one = HeldOutRows(target, folds, goal).estimate(scores)
                 truth = parse_metric(metric).function(truths, of_fresh, qid=units[1])
             else:
                 known = {"folds": folds, "estimand": "procedure", "groups": shared[0]}

@@ -56,7 +56,7 @@ def report_page() -> float:
     models = [("a", LogisticRegression()), ("b", LightGBMBaseline(50))]
     found = []
     comparing = seconds(
-        lambda: found.append(compare_models(pl.DataFrame(X), y, models, n_folds=3))
+        lambda: found.append(compare_models(pl.DataFrame(X), y, models, cv=3))
     )
     with TemporaryDirectory() as folder:
         path = Path(folder, "page.html")

@@ -76,7 +76,7 @@ def expected_failures(estimator):
         LinearRankerCV(C_values=(1.0,), cv=2),
         LinearRankerCV(C_values=(1.0,), cv=2, metric="average_precision"),
         LevelSumRanker(AUCSVC(C=0.1)),
-        AutoRanker(models=["logistic", "kernel"], folds=2),
+        AutoRanker(models=["logistic", "kernel"], cv=2),
         *(
             LambdaMART(name, n_estimators=20)
             for name, objective in OBJECTIVES.items()

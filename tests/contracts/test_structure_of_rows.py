@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from aucmax import AutoRanker
 from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
-from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.stacking import LogitRows, combine
 from aucmax.tables import TableEncoder, Target, describe_rows, encode_target
 from aucmax.tables.cross_fit import TableCandidate, fit_estimator
@@ -67,7 +67,7 @@ def target_of(qid=None, **known):
 
 
 def folds_of_comparison(known):
-    compare_models(TABLE, LABELS, [("spy", Spy(TableEncoder()))], n_folds=3, **known)
+    compare_models(TABLE, LABELS, [("spy", Spy(TableEncoder()))], cv=3, **known)
     return Spy.seen
 
 
@@ -157,7 +157,8 @@ def test_weights_of_a_combination_come_from_earlier_blocks():
 
     def honest(labels):
         target = Target(np.where(labels > 0, 1, 0), Grading((0, 1), (0, 1)))
-        ranked = LogitRows(logits, target, np.zeros(N_ROWS, int), WHOLE_CURVE)
+        rows = {"folds": np.zeros(N_ROWS, int), "goal": Goal("auc")}
+        ranked = LogitRows(target=target, logits=logits, **rows)
         return combine(ranked, blocks, is_forward=True).honest_scores
 
     later = LABELS.copy()
@@ -178,7 +179,7 @@ def test_the_candidates_of_auto_choose_by_folds_that_go_forward(monkeypatch):
         return fit(self, X, y, **known)
 
     monkeypatch.setattr(LinearRankerCV, "fit", spied)
-    model = AutoRanker(models=["linear"], time_limit=None, folds=2)
+    model = AutoRanker(models=["linear"], time_limit=None, cv=2)
     model.fit(TABLE, LABELS, times=TIMES)
     assert seen
     assert all(isinstance(cv, list) for cv in seen)

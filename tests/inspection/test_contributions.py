@@ -96,7 +96,7 @@ def test_trees_have_their_own(estimator):
 
 
 def test_combinations_are_sampled():
-    model = aucmax.AutoRanker(models=["logistic", "kernel"], folds=2).fit(TABLE, Y)
+    model = aucmax.AutoRanker(models=["logistic", "kernel"], cv=2).fit(TABLE, Y)
     found = contributions(model, TABLE[:2], TABLE, n_orders=10)
     assert found.method == "sampled"
     (best, value), *_ = found.top(0)

@@ -132,7 +132,7 @@ MODELS = {
     "trees": make_pipeline(
         TableEncoder(view="trees"), LightGBMBaseline(n_estimators=20)
     ),
-    "combination": aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
+    "combination": aucmax.AutoRanker(models=["logistic", "kernel"], cv=2),
 }
 
 
@@ -150,7 +150,7 @@ def test_models_of_tables_are_explained_by_raw_columns(name):
 
 def test_the_positive_class_is_that_of_the_model():
     labels = np.where(Y, "bad", "good")
-    model = aucmax.AutoRanker(models=["logistic"], folds=2, pos_label="bad")
+    model = aucmax.AutoRanker(models=["logistic"], cv=2, pos_label="bad")
     model.fit(TABLE, labels)
     assert permutation_importance(model, TABLE, labels, n_repeats=1).value > 0.8
 

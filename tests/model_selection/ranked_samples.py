@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.stacking import LogitRows, scaled
 from aucmax.tables import Target
 from aucmax.tables.target import Grading
@@ -26,4 +27,5 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
             logits[folds == k, j] = scaled(column[folds == k], column)
     weight, queries = more.get("weight"), more.get("queries")
     target = Target(labels.astype(int), Grading((0, 1), (0, 1)), queries, weight)
-    return LogitRows(logits, target, folds, part, more.get("metric", "partial_auc"))
+    goal = Goal(more.get("metric", "partial_auc"), **part)
+    return LogitRows(target=target, folds=folds, goal=goal, logits=logits)

@@ -20,7 +20,7 @@ MODELS = ["logistic", "additive"]
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     X, y = made_up(1500, 0)
-    model = AutoRanker(models=MODELS, folds=3, calibrate=kind).fit(X, y)
+    model = AutoRanker(models=MODELS, cv=3, calibrate=kind).fit(X, y)
     new, truth = made_up(4000, 1)
     chances = model.predict_proba(new)[:, 1]
     assert roc_auc_score(truth, chances) == pytest.approx(
@@ -35,7 +35,7 @@ def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
 
 def test_two_classes_have_probabilities_by_default():
     X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], folds=2)
+    model = AutoRanker(models=["logistic"], cv=2)
     assert hasattr(model, "predict_proba")
     chances = model.fit(X, y).predict_proba(X)
     assert chances.shape == (200, 2)
@@ -44,14 +44,14 @@ def test_two_classes_have_probabilities_by_default():
 
 def test_the_error_states_why_there_are_none():
     X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], folds=2, calibrate=None)
+    model = AutoRanker(models=["logistic"], cv=2, calibrate=None)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match='calibrate=None; set calibrate="auto"'):
         model.predict_proba(X)
-    model = AutoRanker(models=["logistic"], folds=2).fit(X, y, qid=np.arange(200) // 20)
+    model = AutoRanker(models=["logistic"], cv=2).fit(X, y, qid=np.arange(200) // 20)
     with pytest.raises(AttributeError, match="fitted with queries, levels or cal"):
         model.predict_proba(X)
-    model = AutoRanker(models=["logistic"], folds=2, calibrate=None).fit(X, y)
+    model = AutoRanker(models=["logistic"], cv=2, calibrate=None).fit(X, y)
     with pytest.raises(AttributeError, match="fitted with queries, levels or cal"):
         model.set_params(calibrate="auto").predict_proba(X)
     with pytest.raises(ValueError, match="calibrate must be one of"):
@@ -60,6 +60,6 @@ def test_the_error_states_why_there_are_none():
 
 def test_an_explicit_calibration_is_rejected_with_queries():
     X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], folds=2, calibrate="sigmoid")
+    model = AutoRanker(models=["logistic"], cv=2, calibrate="sigmoid")
     with pytest.raises(ValueError, match="rows are ranked within queries"):
         model.fit(X, y, qid=np.arange(200) // 20)

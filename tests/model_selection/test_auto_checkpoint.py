@@ -28,7 +28,7 @@ def killed_before(candidate):
 
 
 def ranker(models=MODELS, **parameters):
-    return AutoRanker(models=models, folds=2, time_limit=None, **parameters)
+    return AutoRanker(models=models, cv=2, time_limit=None, **parameters)
 
 
 def killed(path, candidate, models=MODELS):

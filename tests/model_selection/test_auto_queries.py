@@ -30,7 +30,7 @@ def judged(seed, n_queries=40, size=15, n_levels=3):
 @pytest.fixture(scope="module")
 def fitted():
     X, y, qid = judged(0)
-    return AutoRanker(models=FAST, folds=3, time_limit=None).fit(X, y, qid=qid)
+    return AutoRanker(models=FAST, cv=3, time_limit=None).fit(X, y, qid=qid)
 
 
 def test_levels_in_queries_are_ranked_for_ndcg(fitted, tmp_path):
@@ -67,7 +67,7 @@ def test_rows_without_two_levels_in_a_query_have_no_score(fitted):
 @pytest.mark.slow
 def test_the_default_candidates_learn_to_rank():
     X, y, qid = judged(0, 12)
-    model = AutoRanker(folds=2, max_fits=2 * len(RANKING_CANDIDATES))
+    model = AutoRanker(cv=2, max_fits=2 * len(RANKING_CANDIDATES))
     model.fit(X, y, qid=qid)
     assert {*model.board_["model"][1:]} <= {*RANKING_CANDIDATES}
     assert len(model.board_["model"]) >= len(RANKING_CANDIDATES)
@@ -76,7 +76,7 @@ def test_the_default_candidates_learn_to_rank():
 @pytest.mark.parametrize("metric", ["ndcg@3", "map", "mauc"])
 def test_the_metric_can_be_chosen(metric):
     X, y, qid = judged(0, 20)
-    model = AutoRanker(models=FAST, folds=2, metric=metric).fit(X, y, qid=qid)
+    model = AutoRanker(models=FAST, cv=2, metric=metric).fit(X, y, qid=qid)
     assert model.metric_ == metric
     assert model.board_["metric"][0] == pytest.approx(model.estimate_[metric])
     if metric != "mauc":
@@ -89,7 +89,7 @@ def test_levels_without_queries_need_a_metric_of_levels():
     X, y, _ = judged(0)
     with pytest.raises(ValueError, match="Levels of relevance need qid, or a metric"):
         AutoRanker(models=FAST).fit(X, y)
-    model = AutoRanker(models=FAST, folds=3, metric="mauc").fit(X, y)
+    model = AutoRanker(models=FAST, cv=3, metric="mauc").fit(X, y)
     assert model.estimate_["mauc_low"] < model.estimate_["mauc"] < 1.0
     assert model.score(X, y) > 0.7
 
@@ -116,7 +116,7 @@ def test_bad_queries_and_labels_are_named(name):
 def test_queries_of_one_level_are_dealt_out_last():
     X, y, qid = judged(0)
     y = np.where(qid < 36, 0, y)  # four queries count
-    model = AutoRanker(models=FAST, folds=4).fit(X, y, qid=qid)
+    model = AutoRanker(models=FAST, cv=4).fit(X, y, qid=qid)
     assert model.n_folds_ == 4
     notice = "36 of the 40 queries have rows of one level only; they do not count"
     assert notice in model.notices_
@@ -126,7 +126,7 @@ def test_queries_of_one_level_are_dealt_out_last():
 def test_levels_up_to_31_are_ranked_by_all_and_higher_ones_by_some():
     X, y, qid = judged(0, 20)
     names = ["svm-auc", "lambdarank", "lambdamart-ndcg"]
-    model = AutoRanker(models=names, folds=2, time_limit=None)
+    model = AutoRanker(models=names, cv=2, time_limit=None)
     model.fit(X, np.where(y == 2, 31, y), qid=qid)
     assert not any("left out" in notice for notice in model.notices_)
     model.fit(X, np.where(y == 2, 32, y), qid=qid)
@@ -146,9 +146,9 @@ def test_the_search_finds_weights_that_maximise_the_metric():
 
 def test_it_is_compared_by_the_metric_that_decides():
     X, y, qid = judged(0, 20)
-    small = ("small", AutoRanker(models=FAST, folds=2, time_limit=None))
+    small = ("small", AutoRanker(models=FAST, cv=2, time_limit=None))
     comparison = compare_models(
-        X, y, ["lambdamart-ndcg", small], qid=qid, n_folds=2, metric="ndcg@5"
+        X, y, ["lambdamart-ndcg", small], qid=qid, cv=2, metric="ndcg@5"
     )
     assert comparison.metric == "ndcg@5"
     assert comparison.results[1].measures["ndcg@5"] > 0.6

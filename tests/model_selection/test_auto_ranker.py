@@ -81,7 +81,7 @@ def test_scores_are_logits_of_ranks_by_all_rows_or_of_many_rows_by_the_folds(
 ):
     monkeypatch.setattr(folds, "_MAX_ROWS_FOR_ALL_FOLDS", most_rows)
     X, y = rows()
-    model = auto(models=[("mine", GaussianNB())], folds=2).fit(X, y)
+    model = auto(models=[("mine", GaussianNB())], cv=2).fit(X, y)
     assert len(model.encoders_) == len(model.members_[0]["models"]) == n_models
     scores = model.decision_function(X) + model.threshold_
     np.testing.assert_allclose(scores, expected_logits(model, X), atol=1e-12)
@@ -118,7 +118,7 @@ def test_texts_of_many_kinds_are_learned_by_their_share_of_positives():
     city = generator.integers(0, 300, size=4000)
     y = effects[city] + 0.5 * generator.normal(size=4000) > 0.5
     frame = pl.DataFrame({"city": [f"c{k}" for k in city], "x": generator.random(4000)})
-    model = auto(models=["logistic"], folds=2).fit(frame[:3000], y[:3000])
+    model = auto(models=["logistic"], cv=2).fit(frame[:3000], y[:3000])
     # 50 cities have an indicator of their own; they alone would give about 0.6
     assert model.score(frame[3000:], y[3000:]) > 0.85
     assert model.estimate_["auc_low"] < model.score(frame[3000:], y[3000:])
@@ -183,7 +183,7 @@ def test_few_rows_and_few_positives():
     X, y = rows(100)
     few = np.flatnonzero(y)[5:]
     y[few] = 0
-    model = auto(folds=5).fit(X, y)
+    model = auto(cv=5).fit(X, y)
     assert model.n_folds_ == 2
     assert any("only 5 rows are positive" in notice for notice in model.notices_)
     assert np.isfinite(model.decision_function(X)).all()
@@ -273,8 +273,8 @@ def test_one_of_several_values_is_positive():
 def test_a_compact_model_has_fewer_members():
     X, y = rows()
     models = ["logistic", "additive", "kernel", "kernel-smooth"]
-    whole = AutoRanker(models=models, folds=2).fit(X, y)
-    few = AutoRanker(models=models, folds=2, compact=True).fit(X, y)
+    whole = AutoRanker(models=models, cv=2).fit(X, y)
+    few = AutoRanker(models=models, cv=2, compact=True).fit(X, y)
     assert len(few.weights_) <= len(whole.weights_)
     assert sum(few.weights_.values()) == pytest.approx(1.0)
     assert len(few.members_) == len(few.weights_)

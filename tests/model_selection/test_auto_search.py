@@ -1,6 +1,4 @@
-import sys
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from aucmax import AutoRanker
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.model_selection import LightGBMBaseline, auto_search
 from aucmax.model_selection.auto_search import (
@@ -18,9 +15,10 @@ from aucmax.model_selection.auto_search import (
     fit_members,
     fit_out_of_fold,
 )
-from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.goals import WHOLE_CURVE, Goal
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
+from aucmax.model_selection.stacking import learn_scale, scaled
 from aucmax.tables import TableEncoder, Target
 from aucmax.tables.cross_fit import FoldedTable, TableCandidate
 from aucmax.tables.folds import plan_folds
@@ -45,7 +43,7 @@ def training_rows(max_cells=np.inf, times=None, **more):
 def searched(models, clock=None, report=None, setting=SETTING, rows=None):
     folded, plan = rows or training_rows()
     tested = folded.target.take(plan.rows)
-    held_out = LogitRows(np.empty((N_ROWS, 0)), tested, plan.fold_of_row, WHOLE_CURVE)
+    held_out = HeldOutRows(tested, plan.fold_of_row, Goal("auc"))
     clock = clock or SearchClock(None)
     search = AutoSearch(folded, held_out, setting, clock, report)
     search.run(choose_candidates(models, setting))
@@ -151,23 +149,6 @@ def test_every_candidate_is_reported():
     assert 0.6 < progress[1].score <= progress[2].score
     assert "1 of 2 done" in str(progress[1])
     assert "best so far 0." in str(progress[1])
-
-
-def test_a_notebook_shows_a_bar_and_a_script_does_not(monkeypatch, capsys):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    model = AutoRanker(models=["logistic"], folds=2)
-    model.fit(X, X[:, 0] > 0)
-    assert capsys.readouterr().out == ""
-    shell = type("ZMQInteractiveShell", (), {})()
-    ipython = SimpleNamespace(get_ipython=lambda: shell)
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-    model.fit(X, X[:, 0] > 0)
-    first, last = capsys.readouterr().out.split("\r")[1:]
-    assert first.startswith("[....................] 0 of 1 done")
-    assert last.startswith("[####################] 1 of 1 done")
-    assert last.endswith("\n")
-    model.set_params(verbose=0).fit(X, X[:, 0] > 0)
-    assert capsys.readouterr().out == ""
 
 
 def test_the_first_candidate_has_no_time_limit():

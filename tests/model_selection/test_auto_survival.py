@@ -11,19 +11,14 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index, survival_target
 from aucmax.model_selection import compare_models
-from aucmax.model_selection.fold_estimates import (
-    compare_scores,
-    concordance,
-    estimate_scores,
-)
-from aucmax.model_selection.goals import choose_goal
+from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
 from aucmax.model_selection.stacking import LogitRows, by_likelihood
 from aucmax.report import report_comparison, report_model
 from aucmax.risks import CoxLikelihood
 from aucmax.tables import encode_target
 from aucmax.tables.folds import plan_folds, split_rows
-from model_selection.ranked_samples import WHOLE
 from survival_samples import censored_rows, literal_concordance
 
 FAST = ["cox", "additive-cox"]
@@ -93,7 +88,7 @@ def test_a_file_holds_all_of_it(fitted, tmp_path):
 
 def test_all_candidates_run_by_default():
     X, y = censored_rows(3, 150)
-    model = AutoRanker(folds=2, time_limit=None).fit(X, y)
+    model = AutoRanker(cv=2, time_limit=None).fit(X, y)
     assert {*model.board_["model"]} == {"combination", *SURVIVAL_CANDIDATES}
     assert all(MODELS[name].learns_survival for name in SURVIVAL_CANDIDATES)
 
@@ -109,7 +104,7 @@ def test_rows_may_be_divided_and_weighted(how):
         "weights": {"sample_weight": np.where(groups > 5, 1.0, 2.0)},
         "uncensored": {},
     }[how]
-    model = AutoRanker(models=FAST, folds=3, time_limit=None).fit(X, y, **known)
+    model = AutoRanker(models=FAST, cv=3, time_limit=None).fit(X, y, **known)
     assert model.score(X, y) > 0.7
     assert hasattr(model, "predict_event_probability") == (how != "strata")
     if how == "strata":
@@ -186,22 +181,22 @@ def test_estimates_of_folds_count_pairs_within_folds_and_strata():
     for qid, codes in ((None, folds), (strata, 3 * folds + strata)):
         target = encode_target(y, qid=qid)
         expected = literal_concordance(y, scores, codes)
-        assert concordance(target, folds, scores) == pytest.approx(expected)
-        estimate = estimate_scores(target, folds, scores, choose_goal(target))
+        rows = HeldOutRows(target, folds, Goal("concordance"))
+        assert rows.measure(scores) == pytest.approx(expected)
+        estimate = rows.estimate(scores)
         assert estimate.value == pytest.approx(expected)
         assert estimate.low < estimate.value < estimate.high
     one = np.zeros(120, dtype=int)
     target = encode_target(y)
-    found = concordance_interval(y["event"], y["time"], scores)
-    ends = found.value, found.low, found.high
-    goal = choose_goal(target)
-    estimate = estimate_scores(target, one, scores, goal)
+    interval = concordance_interval(y["event"], y["time"], scores)
+    ends = interval.value, interval.low, interval.high
+    estimate = HeldOutRows(target, one, Goal("concordance")).estimate(scores)
     assert (estimate.value, estimate.low, estimate.high) == pytest.approx(ends)
     better = -y["time"] + scores / 10.0
-    test = compare_scores(target, folds, better, scores, goal)
-    assert test.difference == pytest.approx(
-        concordance(target, folds, better) - concordance(target, folds, scores)
-    )
+    rows = HeldOutRows(target, folds, Goal("concordance"))
+    test = rows.compare(better, scores)
+    difference = rows.measure(better) - rows.measure(scores)
+    assert test.difference == pytest.approx(difference)
     assert test.p_value < 0.001
 
 
@@ -211,7 +206,8 @@ def test_weights_minimise_the_shrunken_likelihood():
     signal = -np.log(y["time"])
     logits = signal[:, None] * [1.0, 0.5, 0.0] + rng.normal(size=(200, 3))
     folds, target = rng.integers(3, size=200), encode_target(y)
-    weights = by_likelihood(LogitRows(logits, target, folds, WHOLE))
+    rows = HeldOutRows(target, folds, Goal("concordance"))
+    weights = by_likelihood(LogitRows(**vars(rows), logits=logits))
     assert weights.sum() == pytest.approx(1.0)
     assert weights[0] > weights[1] > weights[2] >= 0.0
     risk = CoxLikelihood().bind(y, None, folds)
@@ -229,7 +225,7 @@ def test_weights_minimise_the_shrunken_likelihood():
 def test_models_are_compared_by_concordance():
     X, y = censored_rows(9, 200)
     models = ["cox", ("first column", Column(0)), ("constant", Column(99))]
-    found = compare_models(X, y, models[:2], n_folds=3)
+    found = compare_models(X, y, models[:2], cv=3)
     assert found.metric == "concordance"
     (test,) = found.tests
     assert (test.model, test.baseline) == ("first column", "cox")

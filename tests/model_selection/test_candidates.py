@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.goals import WHOLE_CURVE
 from aucmax.model_selection.models import (
     CANDIDATES,
     MODELS,

@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from aucmax.inference import auc_interval
 from aucmax.metrics import partial_auc_score
 from aucmax.model_selection import compare_models
-from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.held_out import summarise_scores
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -18,7 +18,7 @@ MODELS = ["svm-auc", "logistic"]
 
 
 def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
-    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    comparison = compare_models(X, LABELS, MODELS, cv=2)
     header, rule, aucsvc, logistic, blank, *explanation = str(comparison).splitlines()
     assert header.split()[:2] == ["model", "AUC"]
     assert header.endswith("vs logistic")
@@ -38,14 +38,14 @@ def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
 
 def test_a_comparison_is_at_most_80_columns_wide():
     models = [("a name of twenty chars", LogisticRegression()), "logistic", "lightgbm"]
-    comparison = compare_models(X, LABELS, models, n_folds=2, metric="partial_auc")
+    comparison = compare_models(X, LABELS, models, cv=2, metric="partial_auc")
     lines = str(comparison).splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("model ") for line in lines) == 2
 
 
 def test_results_print_as_sentences():
-    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    comparison = compare_models(X, LABELS, MODELS, cv=2)
     result, test = comparison.results[0], comparison.tests[0]
     interval = f"(95% interval {result.low:.4f} to {result.high:.4f})"
     assert str(result) == f"svm-auc: AUC {result.auc:.4f} {interval}"
@@ -53,15 +53,15 @@ def test_results_print_as_sentences():
     assert str(test).endswith(f": {test.verdict}")
 
 
-@pytest.mark.parametrize(("limit", "share"), [(60.0, 30.0), (None, None)])
-def test_the_time_limit_of_auto_is_a_total_over_the_folds(limit, share):
-    models = [("auto", {"models": ["logistic"]}), "logistic"]
-    comparison = compare_models(X, LABELS, models, n_folds=2, time_limit=limit)
+@pytest.mark.parametrize(("limit", "share"), [({}, 30.0), ({"time_limit": 5.0}, 5.0)])
+def test_searches_of_auto_share_a_minute_unless_they_have_a_limit(limit, share):
+    models = [("auto", {"models": ["logistic"], **limit}), "logistic"]
+    comparison = compare_models(X, LABELS, models, cv=2)
     assert comparison.last_fold.models["auto"].time_limit == share
 
 
 def test_without_a_baseline_nothing_is_said_of_tests():
-    text = str(compare_models(X, LABELS, MODELS[:1], n_folds=2))
+    text = str(compare_models(X, LABELS, MODELS[:1], cv=2))
     assert "vs " not in text
     assert "p by" not in text
 
@@ -71,7 +71,7 @@ def test_levels_are_explained(with_queries):
     levels = np.digitize(X[:, 0], [0, 1])
     qid = np.arange(120) // 10 if with_queries else None
     models = ["lambdamart-mauc", "logistic"]
-    text = str(compare_models(X, levels, models, qid=qid, n_folds=2))
+    text = str(compare_models(X, levels, models, qid=qid, cv=2))
     over = "12 queries in 2 folds" if with_queries else "2 folds"
     assert f"Means over {over}, intervals by Student's t" in text
     assert f"over {'queries' if with_queries else 'folds'}: beats or loses" in text
@@ -79,7 +79,7 @@ def test_levels_are_explained(with_queries):
 
 
 def test_the_record_is_made_of_simple_values():
-    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    comparison = compare_models(X, LABELS, MODELS, cv=2)
     record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert (record["rows"], record["positive_rows"]) == (120, LABELS.sum())
     (test,) = record["tests"]

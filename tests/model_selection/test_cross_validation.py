@@ -23,7 +23,7 @@ def shapes(noise: float = 0.8, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]
 
 def test_all_models_are_measured_on_the_same_folds():
     table, labels = shapes()
-    comparison = compare_models(table, encode_target(labels), n_folds=2)
+    comparison = compare_models(table, encode_target(labels), cv=2)
     assert [result.name for result in comparison.results] == list(compared_models())
     assert comparison.n_folds == 2
     for result in comparison.results:
@@ -56,7 +56,7 @@ def test_a_clear_winner_beats_and_the_other_loses():
         pl.DataFrame({"x": x, "z": z}),
         encode_target(labels),
         ["logistic", "lightgbm"],
-        n_folds=3,
+        cv=3,
     )
     verdicts = {test.model: test.verdict for test in comparison.tests}
     assert verdicts == {"logistic": "loses", "lightgbm": "beats"}
@@ -65,7 +65,7 @@ def test_a_clear_winner_beats_and_the_other_loses():
 
 def test_positions_are_comparable_between_folds():
     table, labels = shapes()
-    comparison = compare_models(table, encode_target(labels), ["logistic"], n_folds=4)
+    comparison = compare_models(table, encode_target(labels), ["logistic"], cv=4)
     positions = comparison.positions["logistic"]
     assert positions.shape == (ROWS,)
     assert positions.min() >= 0
@@ -87,7 +87,7 @@ def test_tables_are_learned_from_the_training_rows_of_each_fold_alone(monkeypatc
         return really_learn(self, X)
 
     monkeypatch.setattr(TableEncoder, "learn", spy)
-    compare_models(table, encode_target(labels), ["logistic"], n_folds=4)
+    compare_models(table, encode_target(labels), ["logistic"], cv=4)
     left_out = [set(table["number"]) - rows for rows in seen]
     assert len(left_out) == 4
     assert sorted(row for rows in left_out for row in rows) == list(range(ROWS))
@@ -106,7 +106,7 @@ def test_warnings_of_a_model_become_notices():
     table, labels = shapes()
     lines: list[str] = []
     comparison = compare_models(
-        table, labels, [Grumbler()], n_folds=2, progress=lines.append
+        table, labels, [Grumbler()], cv=2, progress=lines.append
     )
     assert [str(notice) for notice in comparison.notices] == ["Grumbler: I am tired."]
     assert [line.split(" AUC")[0] for line in lines] == [
@@ -128,7 +128,7 @@ def searches(n_queries: int = 60) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]
 def test_with_queries_the_mean_over_queries_is_compared():
     table, levels, queries = searches()
     target = encode_target(levels > 0, qid=queries)
-    comparison = compare_models(table, target, ["svm-auc", "logistic"], n_folds=3)
+    comparison = compare_models(table, target, ["svm-auc", "logistic"], cv=3)
     assert comparison.unit == "queries"
     aucsvc, logistic = comparison.results
     # the first learns within queries, the second all rows together
@@ -153,7 +153,7 @@ def test_levels_are_compared_by_mauc(with_queries):
     qid = queries if with_queries else None
     target = encode_target(levels, allow_levels=True, qid=qid)
     comparison = compare_models(
-        table, target, ["lambdamart-ordinal", "logistic"], n_folds=3, metric="mauc"
+        table, target, ["lambdamart-ordinal", "logistic"], cv=3, metric="mauc"
     )
     assert comparison.metric == "mauc"
     assert comparison.unit == ("queries" if with_queries else "folds")

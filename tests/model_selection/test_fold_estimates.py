@@ -11,10 +11,10 @@ from aucmax.inference.influence import mean_influence
 from aucmax.inference.metric_intervals import mean_interval
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.comparison import VersusBaseline, adjusted_tests
-from aucmax.model_selection.leaderboard import estimate, estimate_combination
+from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.leaderboard import estimate_combination
 from aucmax.model_selection.stacking import LogitRows, combine, scaled
 from aucmax.tables import encode_target
-from model_selection.ranked_samples import WHOLE
 
 
 def compare_means(values, others):
@@ -40,7 +40,7 @@ def test_a_metric_of_a_comparison_is_that_of_all_held_out_rows(metric):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.random(200) < 0.2
     models = [LogisticRegression(), "logistic"]
-    found = compare_models(X, y, models, metric=metric, n_folds=4)
+    found = compare_models(X, y, models, metric=metric, cv=4)
     folds = found.fold_numbers
     for result in found.results:
         scores = found.scores[result.name]
@@ -117,9 +117,9 @@ def test_a_comparison_states_that_its_tests_are_adjusted():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 3)), rng.random(120) < 0.4
     models = [LogisticRegression(), LinearSVC(), "logistic"]
-    text = " ".join(str(compare_models(X, y, models, n_folds=2)).split())
+    text = " ".join(str(compare_models(X, y, models, cv=2)).split())
     assert "p-values are adjusted for all tests (Holm)" in text
-    assert "Holm" not in str(compare_models(X, y, models[1:], n_folds=2))
+    assert "Holm" not in str(compare_models(X, y, models[1:], cv=2))
 
 
 def held_out(rng, n_positive, n_models):
@@ -136,7 +136,8 @@ def held_out(rng, n_positive, n_models):
     for k in range(5):
         for j, column in enumerate(scores.T):
             logits[folds == k, j] = scaled(column[folds == k], column)
-    return LogitRows(logits, encode_target(y), folds, WHOLE)
+    rows = {"target": encode_target(y), "folds": folds, "goal": Goal("auc")}
+    return LogitRows(**rows, logits=logits)
 
 
 @pytest.mark.slow
@@ -148,8 +149,8 @@ def test_the_estimate_of_a_combination_of_noise_is_nearly_one_half():
         blocks = [np.flatnonzero(rows.folds == k) for k in range(5)]
         ensemble = combine(rows, blocks)
         # single models have no bias; their mean takes the luck of the tables away
-        single = np.mean([estimate(rows, one).value for one in rows.logits.T])
-        plain.append(estimate(rows, ensemble.honest_scores).value - single)
+        single = np.mean([rows.estimate(one).value for one in rows.logits.T])
+        plain.append(rows.estimate(ensemble.honest_scores).value - single)
         corrected.append(estimate_combination(rows, ensemble).value - single)
     assert np.mean(plain) > 0.03  # the weights have seen some labels of the fold
     # single columns profit more from the labels than usual models

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import aucmax
-from aucmax.model_selection import Forest
+from aucmax.model_selection.forest import Forest
 
 KINDS = {
     "random": (

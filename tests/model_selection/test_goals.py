@@ -87,7 +87,7 @@ def test_models_that_can_are_trained_for_the_range():
 
 
 def test_a_model_remembers_the_range_it_was_trained_for():
-    model = AutoRanker(models=["svm-pauc"], folds=2, **EARLY).fit(X, LABELS)
+    model = AutoRanker(models=["svm-pauc"], cv=2, **EARLY).fit(X, LABELS)
     assert trained_ranges(model) == EARLY
     assert trained_ranges(AutoRanker(models=["logistic"]).fit(X, LABELS)) == {}
     assert trained_ranges(Column(0)) == {}
@@ -98,10 +98,8 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
     # the first column has the higher AUC, the second the higher partial AUC
     first = ("first", Column(0))
     second = ("second", Column(1))
-    comparison = compare_models(
-        X, LABELS, [first, second], n_folds=2, baselines=["first"], **ranges
-    )
-    whole = compare_models(X, LABELS, [first, second], n_folds=2)
+    comparison = compare_models(X, LABELS, [first, second], cv=2, **ranges)
+    whole = compare_models(X, LABELS, [first, second], cv=2)
     assert (whole.best, whole.metric) == ("first", "auc")
     assert comparison.metric == "partial_auc"
     assert next(iter(comparison.results[0].measures)) == "partial_auc"
@@ -120,7 +118,7 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
 def test_within_queries_the_metric_asked_for_decides():
     qid = np.arange(ROWS) // 20
     record = compare_models(
-        X, LABELS, ["logistic", ("x", Column(0))], qid=qid, n_folds=2, metric="map"
+        X, LABELS, ["logistic", ("x", Column(0))], qid=qid, cv=2, metric="map"
     ).to_dict()
     assert (record["metric"], record["unit"]) == ("map", "queries")
     for model in record["models"]:

@@ -17,7 +17,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return AutoRanker(models=MODELS, folds=3).fit(*data)
+    return AutoRanker(models=MODELS, cv=3).fit(*data)
 
 
 def test_the_leaderboard_has_every_model_the_best_first(model):
@@ -48,7 +48,7 @@ def test_the_summary_says_it_in_words(model):
 
 
 def test_a_part_of_the_curve_is_named(data):
-    model = AutoRanker(models=["kernel"], folds=2, fpr_range=(0, 0.2)).fit(*data)
+    model = AutoRanker(models=["kernel"], cv=2, fpr_range=(0, 0.2)).fit(*data)
     assert "Partial AUC (false positive rates 0 to 0.2) on new rows" in model.summary()
     assert model.leaderboard()["metric"][0] == model.estimate_["partial_auc"]
     assert model.estimate_["auc"] != model.estimate_["partial_auc"]
@@ -56,7 +56,7 @@ def test_a_part_of_the_curve_is_named(data):
 
 def test_one_fold_of_one_model_is_measured_like_any_ranking(data):
     X, y = data
-    model = AutoRanker(models=["logistic"], folds=2)
+    model = AutoRanker(models=["logistic"], cv=2)
     model.fit(X, y, times=np.arange(300))
     board = model.leaderboard()
     assert board["metric"][0] == pytest.approx(board["metric"][1])
@@ -67,7 +67,7 @@ def test_one_fold_of_one_model_is_measured_like_any_ranking(data):
 
 
 def test_the_summary_names_a_single_model_and_why_there_is_one(data):
-    alone = AutoRanker(models=["kernel"], folds=2).fit(*data)
+    alone = AutoRanker(models=["kernel"], cv=2).fit(*data)
     assert "Selected: kernel (no other was tried)." in alone.summary()
     alone.board_ = {
         name: [*values, values[-1]] for name, values in alone.board_.items()

@@ -3,9 +3,7 @@ import pytest
 
 from aucmax.inference import auc_interval, compare_auc
 from aucmax.metrics import partial_auc_score
-from aucmax.model_selection.fold_estimates import FoldScores, compare_folds
-from aucmax.model_selection.goals import Goal
-from aucmax.model_selection.leaderboard import WHOLE_CURVE, estimate, p_value
+from aucmax.model_selection.goals import WHOLE_CURVE
 from model_selection.ranked_samples import ranked
 
 EARLY = {"fpr_range": (0.0, 0.2), "tpr_range": (0.0, 1.0)}
@@ -18,7 +16,7 @@ def test_one_fold_has_the_interval_of_its_rows(part, weighted):
     rows = ranked([1.0], n_folds=1, weight=weight, part=part)
     scores = rows.logits[:, 0]
     expected = auc_interval(rows.labels, scores, sample_weight=weight, **part)
-    found = estimate(rows, scores)
+    found = rows.estimate(scores)
     assert found.value == pytest.approx(expected.auc)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
@@ -26,7 +24,7 @@ def test_one_fold_has_the_interval_of_its_rows(part, weighted):
 def test_folds_are_compared_within_themselves():
     rows = ranked([1.0])
     scores = rows.logits[:, 0]
-    moved, found = (estimate(rows, s) for s in (scores + 9.0 * rows.folds, scores))
+    moved, found = (rows.estimate(s) for s in (scores + 9.0 * rows.folds, scores))
     assert (moved.low, moved.high) == pytest.approx((found.low, found.high))
 
 
@@ -35,7 +33,7 @@ def test_with_queries_it_is_the_mean_over_queries():
     rows = ranked([1.0], n_folds=1, queries=queries, part=EARLY)
     scores = rows.logits[:, 0]
     expected = partial_auc_score(rows.labels, scores, qid=queries, **EARLY)
-    found = estimate(rows, scores)
+    found = rows.estimate(scores)
     assert found.value == pytest.approx(expected)
     assert found.low < found.value < found.high
 
@@ -44,31 +42,18 @@ def test_a_class_of_one_row_leaves_no_interval():
     rows = ranked([0.5], n_rows=40, n_folds=1)
     positives = np.flatnonzero(rows.labels)[1:]
     rows = rows.take(np.setdiff1d(np.arange(40), positives))
-    found = estimate(rows, rows.logits[:, 0])
+    found = rows.estimate(rows.logits[:, 0])
     assert 0.0 <= found.value <= 1.0
     assert np.isnan(found.low)
-    assert np.isnan(p_value(rows, rows.logits[:, 0], -rows.logits[:, 0]))
+    with pytest.raises(ValueError, match="at least two"):
+        rows.compare(rows.logits[:, 0], -rows.logits[:, 0])
 
 
 def test_two_models_are_compared_by_the_paired_test():
     rows = ranked([0.5, 1.0], n_folds=1)
     a, b = rows.logits.T
     expected = compare_auc(rows.labels, a, b).p_value
-    assert p_value(rows, a, b) == pytest.approx(expected)
-    assert p_value(rows, a, a) == 1.0
+    assert rows.compare(a, b).p_value == pytest.approx(expected)
+    assert rows.compare(a, a).p_value == 1.0
     by_query = ranked([0.1, 3.0], n_folds=1, queries=np.arange(600) // 60)
-    assert p_value(by_query, *by_query.logits.T) < 0.01
-
-
-@pytest.mark.parametrize("metric", ["partial_auc", "recall@fpr=0.2", "gini"])
-def test_the_leaderboard_and_a_comparison_test_the_same_hypothesis(metric):
-    rows = ranked([0.5, 1.0], n_folds=5, metric=metric)
-    folds = []
-    for fold in range(5):
-        own = np.flatnonzero(rows.folds == fold)
-        goal = Goal(metric, (0.0, 1.0), share=own.size / rows.folds.size)
-        scores = dict(zip("ab", rows.logits[own].T, strict=True))
-        folds.append(FoldScores(own, rows.target.take(own), goal, scores))
-    in_order = rows.take(np.concatenate([fold.rows for fold in folds]))
-    *_, expected = compare_folds(folds, "a", "b")
-    assert p_value(in_order, *in_order.logits.T) == pytest.approx(expected, rel=1e-12)
+    assert by_query.compare(*by_query.logits.T).p_value < 0.01

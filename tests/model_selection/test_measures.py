@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax import metrics
-from aucmax.model_selection.goals import Goal, measure
+from aucmax.model_selection.goals import Goal, by_query, measures_of
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -12,6 +12,11 @@ SCORES = LEVELS + 2 * RNG.normal(size=400).round(1)
 RANGE = (0.0, 0.3)
 AUC = Goal("auc", RANGE)
 MAUC = Goal("mauc", RANGE)
+
+
+def measure(target, scores, goal):
+    names = measures_of(target)
+    return {name: by_query(name, target, scores, goal) for name in names}
 
 
 def test_the_mean_over_queries_is_that_of_the_metrics():
@@ -42,7 +47,6 @@ def expected_retrieval(target):
 def test_levels_are_measured_by_mauc_and_the_share_of_ordered_pairs(qid):
     target = encode_target(LEVELS, allow_levels=True, qid=qid)
     measured = {k: np.nanmean(v) for k, v in measure(target, SCORES, MAUC).items()}
-    assert next(iter(measured)) == "mauc"
     retrieval = {name: measured.pop(name, None) for name in ("ndcg@10", "map")}
     if qid is not None:
         assert retrieval == expected_retrieval(target)

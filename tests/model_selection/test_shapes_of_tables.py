@@ -103,7 +103,7 @@ def model_for(monkeypatch, **options):
     for choice in MODELS.values():
         if "n_estimators" in choice.settings:
             monkeypatch.setitem(choice.settings, "n_estimators", 5)
-    return AutoRanker(time_limit=None, folds=2, calibrate="auto", **options)
+    return AutoRanker(time_limit=None, cv=2, calibrate="auto", **options)
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_weights_count_by_their_proportions(name):
     if isinstance(weight, float):
         weight = np.where(y == 1, weight, 1.0)
     models = ["logistic", "additive"]
-    model = AutoRanker(models=models, time_limit=None, folds=2, calibrate="auto")
+    model = AutoRanker(models=models, time_limit=None, cv=2, calibrate="auto")
     check(model, X, y, sample_weight=weight)
 
 
@@ -166,6 +166,6 @@ def test_weights_that_float64_cannot_add_are_rejected(model):
 
 def test_a_model_of_a_table_whose_scores_are_equal_warns():
     y = np.arange(20) % 2
-    model = AutoRanker(models=[DummyClassifier()], folds=2)
+    model = AutoRanker(models=[DummyClassifier()], cv=2)
     with pytest.warns(ConstantScoresWarning, match="DummyClassifier gives all rows"):
         model.fit(np.arange(20.0)[:, None] ** 2, y)

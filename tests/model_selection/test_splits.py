@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
+from aucmax import AutoRanker
 from aucmax.inference import auc_interval, compare_auc
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
@@ -61,8 +63,8 @@ def test_groups_that_know_their_label_do_not_help():
     who = np.arange(ROWS) % 40
     table = pl.DataFrame({"number": number[who], "noise": RNG.normal(size=ROWS)})
     model = ("neighbours", KNeighborsClassifier(1))
-    naive = compare_models(table[["number"]], ill[who], [model], n_folds=4)
-    honest = compare_models(table[["number"]], ill[who], [model], n_folds=4, groups=who)
+    naive = compare_models(table[["number"]], ill[who], [model], cv=4)
+    honest = compare_models(table[["number"]], ill[who], [model], cv=4, groups=who)
     assert naive.results[0].auc > 0.95
     assert honest.results[0].auc < 0.75
     assert honest.scheme == "groups"
@@ -79,6 +81,38 @@ def test_few_groups_get_fewer_folds():
         count_folds(described(groups=divided))
     with pytest.raises(ValueError, match="at least 2 folds are needed, got 1"):
         count_folds(described(groups=halves), 1)
+
+
+def test_a_splitter_of_scikit_learn_makes_the_folds():
+    splitter = StratifiedKFold(3, shuffle=True, random_state=5)
+    expected = [*splitter.split(X, LABELS)]
+    comparison = compare_models(X, LABELS, [Column()], cv=splitter)
+    model = AutoRanker(models=["logistic"], cv=splitter).fit(X, LABELS)
+    assert model.n_folds_ == comparison.n_folds == 3
+    for k, (_, test) in enumerate(expected):
+        np.testing.assert_array_equal(
+            np.flatnonzero(comparison.fold_numbers == k), test
+        )
+    groups = np.arange(ROWS) // 2
+    of_groups = compare_models(X, LABELS, [Column()], groups=groups, cv=GroupKFold(3))
+    assert of_groups.n_folds == 3
+
+
+@pytest.mark.parametrize(
+    ("cv", "rows", "message"),
+    [
+        (ShuffleSplit(3), {}, "tests some rows in several folds"),
+        (StratifiedKFold(3), {"groups": np.arange(ROWS) // 2}, "divides a group"),
+        (KFold(3), {"times": DAYS}, "times make their own folds"),
+        (KFold(ROWS), {}, "gives a fold without two rows of either class"),
+        ("five", {}, "must be a number of folds or a splitter"),
+    ],
+)
+def test_splitters_that_do_not_fit_the_rows_are_rejected(cv, rows, message):
+    with pytest.raises(ValueError, match=message):
+        compare_models(X, LABELS, [Column()], cv=cv, **rows)
+    with pytest.raises(ValueError, match=message):
+        AutoRanker(models=["logistic"], cv=cv).fit(X, LABELS, **rows)
 
 
 def test_groups_of_queries_are_kept_together():
@@ -106,7 +140,7 @@ def test_folds_are_later_than_what_models_learn_from():
 
 def test_only_later_rows_are_tested_by_time():
     dates = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}" for day in DAYS]
-    comparison = compare_models(X, LABELS, [Column()], times=dates, n_folds=3)
+    comparison = compare_models(X, LABELS, [Column()], times=dates, cv=3)
     assert comparison.scheme == "times"
     assert comparison.target.labels.size == comparison.positions["Column"].size < ROWS
     text = " ".join(str(comparison).split())
@@ -134,11 +168,9 @@ def test_other_rows_are_tested_by_models_of_all():
     new = RNG.normal(size=(80, 2))
     truth = new[:, 0] + RNG.normal(size=80) > 0.5
     models = [("first", Column(0)), ("second", Column(1))]
-    comparison = compare_models(
-        X, LABELS, models, test=(new, truth), baselines=["second"]
-    )
+    comparison = compare_models(X, LABELS, models[::-1], test=(new, truth))
     known = auc_interval(truth, new[:, 0])
-    first = comparison.results[0]
+    first = comparison.results[1]
     assert (first.auc, first.low, first.high) == pytest.approx(
         (known.auc, known.low, known.high), abs=1e-3
     )
@@ -181,9 +213,7 @@ def test_other_rows_that_do_not_fit(rows, truth, message):
 
 def test_weights_count_in_measures_intervals_and_tests():
     models = [("first", Column(0)), ("second", Column(1))]
-    comparison = compare_models(
-        X, LABELS, models, sample_weight=WEIGHTS, n_folds=2, baselines=["second"]
-    )
+    comparison = compare_models(X, LABELS, models[::-1], sample_weight=WEIGHTS, cv=2)
     folds = [test for _, test in split_rows(encode_target(LABELS), 2, 0)]
     pairs = [WEIGHTS[f][LABELS[f]].sum() * WEIGHTS[f][~LABELS[f]].sum() for f in folds]
     shares = np.array(pairs) / np.sum(pairs)
@@ -191,7 +221,7 @@ def test_weights_count_in_measures_intervals_and_tests():
         compare_auc(LABELS[f], X[f, 0], X[f, 1], sample_weight=WEIGHTS[f])
         for f in folds
     ]
-    assert comparison.results[0].auc == pytest.approx(
+    assert comparison.results[1].auc == pytest.approx(
         shares @ [k.value_1 for k in known]
     )
     (test,) = comparison.tests
@@ -207,7 +237,7 @@ def test_weights_are_learned_from():
         weights = np.where(np.arange(ROWS) % 2 == heavy, 10.0, 1.0)
         comparison = compare_models(
             X, labels, ["logistic", "svm-auc", "lightgbm"], sample_weight=weights,
-            n_folds=2,
+            cv=2,
         )  # fmt: skip
         assert min(result.auc for result in comparison.results) > 0.75
 

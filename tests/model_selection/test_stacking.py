@@ -61,11 +61,12 @@ def test_the_order_of_new_scores_is_kept_even_beyond_the_training_scores(seed, v
     assert scale.shape[1] <= 400
 
 
-def test_the_metric_is_the_mean_over_folds():
+def test_the_metric_is_the_mean_over_folds_by_their_pairs():
     rows = ranked([1.0])
     scores = rows.logits[:, 0]
     values = [roc_auc_score(rows.labels[k], scores[k]) for k in blocks_of(rows)]
-    expected = np.average(values, weights=np.bincount(rows.folds, rows.labels))
+    sizes = [np.bincount(rows.labels[k]) for k in blocks_of(rows)]
+    expected = np.average(values, weights=np.prod(sizes, axis=1))
     assert rows.measure(scores) == pytest.approx(expected)
     # moving a fold as a whole changes nothing
     assert rows.measure(scores + 9.0 * rows.folds) == pytest.approx(expected)
@@ -169,7 +170,7 @@ def test_few_blocks_are_enough(n_blocks):
 
 def test_a_compact_stack_has_the_fewest_models_of_most_weight():
     rows = ranked([0.7, 0.8, 1.0, 2.0, 4.0, None])
-    compact = replace(rows, share=0.8)
+    compact = replace(rows, min_weight=0.8)
     whole, few = stacked(rows), stacked(compact)
     kept = few > 0.0
     assert 0 < kept.sum() < (whole > 0.0).sum()

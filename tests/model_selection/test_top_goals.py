@@ -44,7 +44,7 @@ class Column(ClassifierMixin, BaseEstimator):
 def test_every_metric_of_the_top_can_decide(metric):
     X, y = rare(0)
     columns = [("first", Column(0)), ("second", Column(1))]
-    model = AutoRanker(metric=metric, models=columns, folds=3, time_limit=None)
+    model = AutoRanker(metric=metric, models=columns, cv=3, time_limit=None)
     model.fit(X, y)
     assert model.metric_ == metric
     low, high = model.estimate_[f"{metric}_low"], model.estimate_[f"{metric}_high"]
@@ -81,7 +81,7 @@ def test_the_estimate_is_that_of_new_rows_and_survives_a_file(tmp_path):
 )
 def test_the_threshold_of_the_goal_is_stored(metric, rule, tmp_path):
     X, y = rare(6, 900)
-    model = AutoRanker(metric=metric, models=["logistic"], folds=3).fit(X, y)
+    model = AutoRanker(metric=metric, models=["logistic"], cv=3).fit(X, y)
     assert model.alert_point_["rule"] == operating_point(y, X[:, 0], **rule).rule
     new, truth = rare(7, 20_000)
     flagged = model.decision_function(new) > model.alert_threshold_
@@ -101,7 +101,7 @@ def test_a_goal_that_no_threshold_reaches_is_a_notice():
     X = np.random.default_rng(0).normal(size=X.shape)
     X[y == 0, 0] += 1.0
     model = AutoRanker(
-        metric="recall@precision=0.99", models=[("first", Column(0))], folds=2
+        metric="recall@precision=0.99", models=[("first", Column(0))], cv=2
     ).fit(X, y)
     assert model.alert_threshold_ is None
     assert any("no threshold for alerts is stored" in one for one in model.notices_)
@@ -112,12 +112,12 @@ def test_the_metric_chooses_the_model():
     X, y = rare(3, 2000)
     columns = [("first", Column(0)), ("second", Column(1))]
     best = {
-        metric: compare_models(X, y, columns, n_folds=3, metric=metric).best
+        metric: compare_models(X, y, columns, cv=3, metric=metric).best
         for metric in ("auc", "average_precision", "recall@fpr=0.01", "precision@100")
     }
     assert best.pop("auc") == "first"
     assert set(best.values()) == {"second"}
-    shown = compare_models(X, y, columns, n_folds=3, metric="precision@100")
+    shown = compare_models(X, y, columns, cv=3, metric="precision@100")
     assert shown.unit == "rows"
     assert "precision@100" in str(shown)
     assert "all test rows in one list" in " ".join(str(shown).split())
@@ -126,7 +126,7 @@ def test_the_metric_chooses_the_model():
 def test_a_fold_measures_the_same_share_of_top_rows():
     X, y = rare(4, 900)
     columns = [("second", Column(1))]
-    comparison = compare_models(X, y, columns, n_folds=3, metric="precision@90")
+    comparison = compare_models(X, y, columns, cv=3, metric="precision@90")
     # folds are drawn in another way, so the values agree roughly; unscaled they do not
     expected, unscaled = (precision_at_k(y[:300], X[:300, 1], k=k) for k in (30, 90))
     assert comparison.results[0].main == pytest.approx(expected, abs=0.1)
@@ -137,10 +137,10 @@ def test_a_fold_measures_the_same_share_of_top_rows():
 def test_the_linear_model_is_trained_for_the_goal():
     X, y = rare(5, 900)
     for metric, expected in (("recall@fpr=0.05", "recall@fpr=0.05"), ("auc", None)):
-        comparison = compare_models(X, y, ["linear"], n_folds=2, metric=metric)
+        comparison = compare_models(X, y, ["linear"], cv=2, metric=metric)
         assert comparison.last_fold.models["linear"][-1].metric == expected
-    model = AutoRanker(metric="average_precision", models=["linear"], folds=2)
+    model = AutoRanker(metric="average_precision", models=["linear"], cv=2)
     model.fit(X, y)
     assert model.members_[0]["models"][0].metric == "average_precision"
-    default = AutoRanker(metric="average_precision", max_fits=4, folds=2).fit(X, y)
+    default = AutoRanker(metric="average_precision", max_fits=4, cv=2).fit(X, y)
     assert set(default.board_["model"]) == {"combination", "logistic", "linear"}

@@ -18,8 +18,9 @@ from aucmax import (
     SoftRankBoost,
 )
 from aucmax.decisions.calibrated import along_knots
-from aucmax.model_selection import Forest, LightGBMBaseline, auto_search, stacking
+from aucmax.model_selection import LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
+from aucmax.model_selection.forest import Forest
 from aucmax.tables import TableEncoder
 
 pytest.importorskip("onnx", reason="onnx is not installed")
@@ -202,7 +203,7 @@ def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
     if rows_of == "folds":
         monkeypatch.setattr(auto_search, "_refit", no_refit)
     calibrate = "isotonic" if rows_of == "all" else "sigmoid"
-    model = AutoRanker(models=MEMBERS, folds=2, time_limit=None, calibrate=calibrate)
+    model = AutoRanker(models=MEMBERS, cv=2, time_limit=None, calibrate=calibrate)
     model.fit(frame, y)
     assert len(model.weights_) == len(MEMBERS)
     assert len(model.encoders_) == (1 if rows_of == "all" else 2)
@@ -219,11 +220,11 @@ def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
 
 def test_a_combination_of_an_array_takes_an_array():
     X, y = rows()
-    model = AutoRanker(models=["logistic", "additive"], folds=2).fit(with_gaps(X), y)
+    model = AutoRanker(models=["logistic", "additive"], cv=2).fit(with_gaps(X), y)
     new = with_gaps(rows(1, 500)[0])
     found = run(to_onnx(model), {"X": new})
     np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)
-    whole = AutoRanker(models=["logistic"], folds=2).fit(pl.DataFrame(X), y)
+    whole = AutoRanker(models=["logistic"], cv=2).fit(pl.DataFrame(X), y)
     exported = to_onnx(whole)
     assert [output.name for output in exported.graph.output] == ["score", "probability"]
     inputs = {f"column_{k}": X[:, [k]] for k in range(X.shape[1])}
@@ -256,7 +257,7 @@ def test_a_file_is_written_whole_and_not_over_another(tmp_path):
 
 def test_what_cannot_be_exported_says_why():
     X, y = rows(n_rows=80)
-    auto = AutoRanker(models=[("own", GaussianNB())], folds=2).fit(X, y)
+    auto = AutoRanker(models=[("own", GaussianNB())], cv=2).fit(X, y)
     with pytest.raises(TypeError, match="its member 'own' is a GaussianNB"):
         to_onnx(auto)
     own = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)

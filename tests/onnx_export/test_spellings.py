@@ -96,7 +96,7 @@ def test_random_tables_of_odd_spellings_score_the_same():
         is_linear = rng.random() < 0.5
         estimator = LogisticRegression() if is_linear else LambdaMART(n_estimators=5)
         if seed % 20 == 0:
-            estimator = AutoRanker(models=["logistic", "lightgbm-small"], folds=2)
+            estimator = AutoRanker(models=["logistic", "lightgbm-small"], cv=2)
         view = "linear" if is_linear else "trees"
         model = estimator
         if not isinstance(estimator, AutoRanker):
@@ -122,7 +122,7 @@ def test_white_space_that_a_graph_cannot_strip_has_no_score():
     words = ["red", "green", "light blue"]
     frame = pl.DataFrame({"word": rng.choice(words, 90), "size": rng.normal(size=90)})
     y = (frame["word"] == "red").to_numpy() ^ (rng.random(90) < 0.2)
-    model = AutoRanker(models=["logistic"], folds=2, calibrate="sigmoid").fit(frame, y)
+    model = AutoRanker(models=["logistic"], cv=2, calibrate="sigmoid").fit(frame, y)
     session = ort.InferenceSession(to_onnx(model).SerializeToString())
     padded = [word for s in SPACES for word in (f"{s}red", f"red{s}", f" {s} red ")]
     padded += ["red", "light\tblue", "light  blue", "", *SPACES]

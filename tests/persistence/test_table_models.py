@@ -34,7 +34,7 @@ def fitted(name):
     """A model of few trees, whose text is checked in no time."""
     few = {"n_estimators": 20} if "n_estimators" in defaults(name) else {}
     models = ["logistic", "lightgbm-small"] if name == "auto" else [(name, few)]
-    model = AutoRanker(models=models, folds=2, time_limit=None)
+    model = AutoRanker(models=models, cv=2, time_limit=None)
     if MODELS[name].learns_survival:
         is_event = TARGET == "yes"
         return model.fit(TABLE, survival_target(is_event, np.where(is_event, 1.0, 2.0)))

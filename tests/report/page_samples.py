@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax.inspection import Importances
-from aucmax.model_selection import ModelResult, VersusBaseline
+from aucmax.model_selection.comparison import ModelResult, VersusBaseline
 from aucmax.report.contents import Importance, ReportContents
 
 EVIL = '</script><script>alert("x")</script>'

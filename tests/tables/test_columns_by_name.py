@@ -36,7 +36,7 @@ def table(n_rows=120, seed=0):
 
 
 def fitted_to(frame, y, model="logistic"):
-    return AutoRanker(models=[model], folds=2).fit(frame, y)
+    return AutoRanker(models=[model], cv=2).fit(frame, y)
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
@@ -113,9 +113,9 @@ def test_a_pipeline_gets_the_raw_frame(library, columns):
     pipeline = by_name(columns=columns)
     alone = pipeline.fit(frame, y).decision_function(frame)
     models = ["logistic", ("own", pipeline)]
-    compared = compare_models(frame, y, models, n_folds=2)
+    compared = compare_models(frame, y, models, cv=2)
     assert min(result.measures["auc"] for result in compared.results) > 0.7
-    auto = AutoRanker(models=[("own", pipeline)], folds=2).fit(frame, y)
+    auto = AutoRanker(models=[("own", pipeline)], cv=2).fit(frame, y)
     assert auto.notices_[-1:] != ["own is left out"]
     ranks = [np.argsort(np.argsort(s)) for s in (auto.decision_function(frame), alone)]
     np.testing.assert_array_equal(*ranks)

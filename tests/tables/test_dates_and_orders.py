@@ -178,7 +178,7 @@ def test_every_column_that_is_left_out_is_in_the_notices_and_warned_of():
     assert "Period" in encoder.dropped_["period"]
     assert "write them as strings" in encoder.dropped_["large"]
     y = np.arange(n) % 2
-    model = AutoRanker(models=["logistic"], folds=2, time_limit=None)
+    model = AutoRanker(models=["logistic"], cv=2, time_limit=None)
     with pytest.warns(ColumnsWarning, match="'period'.* left out"):
         model.fit(frame, y)
     assert any("'period' is left out" in notice for notice in model.notices_)

@@ -36,7 +36,7 @@ def rows(event, other, share, n_rows=400):
 
 
 def quick_auto(**options):
-    return AutoRanker(models=["logistic"], folds=2, time_limit=None, **options)
+    return AutoRanker(models=["logistic"], cv=2, time_limit=None, **options)
 
 
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)
@@ -58,7 +58,7 @@ def test_the_second_label_is_positive_in_every_model(event, other, share):
         plt.close("all")
     target = encode_target(y)
     assert target.labels.tolist() == (y == other).astype(int).tolist()
-    comparison = compare_models(X, y, ["logistic"], n_folds=2)
+    comparison = compare_models(X, y, ["logistic"], cv=2)
     assert comparison.target.grading.positive == other
     assert comparison.results[0].auc > 0.9
 
@@ -92,7 +92,7 @@ def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
         page = report_model(model, X, y)
         assert page.contents.models[0].measures["auc"] == pytest.approx(area)
         assert not any("positive class" in n for n in getattr(model, "notices_", []))
-    comparison = compare_models(X, y, ["logistic"], n_folds=2, pos_label=event)
+    comparison = compare_models(X, y, ["logistic"], cv=2, pos_label=event)
     assert comparison.target.grading.positive == event
     assert not any(one.kind == "positive class" for one in comparison.notices)
     assert encode_target(y, pos_label=event).grading.positive == event
@@ -104,7 +104,7 @@ def test_an_auto_ranker_and_a_comparison_state_the_choice():
     note = f"positive class: 'right' ({share:.3g}%); pass pos_label to change it"
     assert quick_auto().fit(X, y).notices_[0] == note
     assert f"Note: {note}." in quick_auto().fit(X, y).summary()
-    comparison = compare_models(X, y, ["logistic"], n_folds=2)
+    comparison = compare_models(X, y, ["logistic"], cv=2)
     assert str(comparison.notices[0]) == note
     for labels in (y == "right", (y == "right") + 1):
         assert not any("positive" in n for n in quick_auto().fit(X, labels).notices_)

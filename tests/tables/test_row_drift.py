@@ -46,7 +46,7 @@ def notes_of(model, table):
 @pytest.fixture(scope="module")
 def fitted():
     table, y = sample(5000)
-    model = AutoRanker(models=["logistic"], folds=2).fit(table, y)
+    model = AutoRanker(models=["logistic"], cv=2).fit(table, y)
     fresh, labels = sample(5000, 1)
     scores = model.decision_function(fresh)
     return model.store_threshold(operating_point(labels, scores, fpr=0.02))
@@ -65,7 +65,7 @@ def test_rows_of_the_same_distribution_have_no_note(n_rows):
         train, test = order[:n_rows], order[n_rows:]
         if not 0 < y[train].sum() < n_rows:
             continue
-        model = AutoRanker(models=[("logistic", {"max_iter": 1})], folds=2)
+        model = AutoRanker(models=[("logistic", {"max_iter": 1})], cv=2)
         model.fit(everything[train], y[train])
         if 0 < y[test].sum() < n_rows:
             half = test[: n_rows // 2]

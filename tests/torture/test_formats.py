@@ -133,7 +133,7 @@ def fitted(path, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = Source(path, decimal=decimal_of(path)).read()
-        model = AutoRanker(models=[("logistic", {"max_iter": 30})], folds=2)
+        model = AutoRanker(models=[("logistic", {"max_iter": 30})], cv=2)
         model.fit(data.rows, labels)
     model.file_roles_ = {"decimal": data.decimal}
     return model

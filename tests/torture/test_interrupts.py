@@ -18,7 +18,8 @@ import aucmax
 from aucmax.graphs import grid_edges
 from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
-from aucmax.model_selection import Forest, LambdaRankBaseline, LightGBMBaseline
+from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
+from aucmax.model_selection.forest import Forest
 from torture.amount import times
 
 pytestmark = [

@@ -33,7 +33,7 @@ def new():
             ("auc", aucmax.LambdaMART("auc", n_estimators=5)),
         ],
         time_limit=None,
-        folds=2,
+        cv=2,
     )
 
 aucmax.LambdaMART(n_estimators=2).fit(X, y)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.model_selection import XGBoostRanker
+from aucmax.model_selection.baselines import XGBoostRanker
 from aucmax.persistence.booster_text import check_booster_text
 from aucmax.trees.from_xgboost import lightgbm_text
 

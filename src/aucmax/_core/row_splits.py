@@ -25,10 +25,11 @@ def class_folds(
     splitter = RepeatedStratifiedKFold(
         n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
     )
-    return _split(splitter, labels)
+    return folds_of_splitter(splitter, labels)
 
 
-def _split(splitter: Any, labels: NDArray[Any], units: Any = None) -> Folds:
+def folds_of_splitter(splitter: Any, labels: NDArray[Any], units: Any = None) -> Folds:
+    """Return the folds of a splitter of scikit-learn, without its warnings."""
     with warnings.catch_warnings():
         # a class with fewer rows than folds is in some of them only
         warnings.simplefilter("ignore", UserWarning)
@@ -53,7 +54,7 @@ def unit_folds(
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    return _split(splitter, labels, codes)
+    return folds_of_splitter(splitter, labels, codes)
 
 
 def folds_by_number(fold_of_row: IntArray, n_folds: int) -> Folds:

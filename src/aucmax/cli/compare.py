@@ -212,8 +212,6 @@ def run_comparison(
 
     names = task.models_for(data)
     target = data.encode(names, task.positive)
-    candidates = {"models": task.candidates}
-    models = [("auto", candidates) if name == "auto" else name for name in names]
     if task.test is None:
         test, n_folds = None, len(split_rows(target, task.n_folds, 0))
         where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
@@ -221,6 +219,9 @@ def run_comparison(
         test, n_folds = (task.test.rows, task.test.match(target.grading)), 1
         where = f"tested on {task.test.n_rows} other rows"
         title = f"Testing on {task.test.n_rows} rows"
+    limit = None if task.time_limit is None else task.time_limit / n_folds
+    search = "auto", {"models": task.candidates, "time_limit": limit}
+    models = [search if name == "auto" else name for name in names]
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
         comparison = compare_models(
@@ -228,9 +229,8 @@ def run_comparison(
             target,
             models,
             test=test,
-            n_folds=task.n_folds,
+            cv=task.n_folds,
             metric=task.metric,
-            time_limit=task.time_limit,
             progress=step,
             **task.ranges,
         )

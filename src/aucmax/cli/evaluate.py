@@ -93,8 +93,8 @@ def evaluate(
     """
     import aucmax
     from aucmax.decisions import reliability
-    from aucmax.model_selection.fold_estimates import summarise_scores
     from aucmax.model_selection.goals import choose_goal
+    from aucmax.model_selection.held_out import summarise_scores
     from aucmax.model_selection.models import trained_ranges
     from aucmax.tables.row_drift import count_unlike, describe_unlike
 

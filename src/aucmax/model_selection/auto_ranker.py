@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -37,14 +38,17 @@ from aucmax.model_selection.auto_search import (
     AutoSearch,
     SearchClock,
     fit_members,
-    is_notebook,
-    with_bar,
 )
-from aucmax.model_selection.fold_estimates import ignore_few_rows
-from aucmax.model_selection.goals import Goal, by_query, choose_goal, measures_of
+from aucmax.model_selection.goals import (
+    WHOLE_CURVE,
+    Goal,
+    by_query,
+    choose_goal,
+    measures_of,
+)
+from aucmax.model_selection.held_out import HeldOutRows, ignore_few_rows
 from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import (
-    WHOLE_CURVE,
     board,
     estimate_combination,
     summarise,
@@ -59,7 +63,7 @@ from aucmax.tables.cross_fit import (
     score_rows,
     view_rows,
 )
-from aucmax.tables.folds import FoldPlan, is_usable, plan_folds
+from aucmax.tables.folds import FoldPlan, is_usable, plan_folds, splitter_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
@@ -158,8 +162,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     stores_rows : bool, default=True
         Whether members may store training rows, as kernels store landmarks. With False
         the default models are those that do not.
-    folds : int, default=5
-        Number of folds; fewer if a class is small, or with more than 20,000 rows.
+    cv : int or splitter, default=5
+        Number of folds, fewer if a class is small; or a splitter of scikit-learn whose
+        test folds are disjoint. With more than 20,000 rows the last two are used.
     random_state : int, default=0
         Seed of the folds and of the models.
     n_jobs : int, default=1
@@ -181,12 +186,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         As in :class:`~aucmax.tables.TableEncoder`: by default dates are numbers if
         there are `times`.
     callback : callable, default=None
-        Called with an :class:`~aucmax.model_selection.AutoProgress` before each
-        candidate and at the end; a true answer ends the search, an exception the fit.
-        Not stored by :func:`aucmax.save`.
-    verbose : int or None, default=None
-        Whether to write one line per candidate to standard output. None writes nothing
-        in scripts, and a progress bar in notebooks.
+        Called with a record of the progress (`candidate`, `n_done`, `n_candidates`,
+        `best`, `score`, `seconds`, `time_limit`) before each candidate and at the end;
+        a true answer ends the search, an exception the fit. Not stored by
+        :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per candidate to standard output.
 
     Attributes
     ----------
@@ -302,7 +307,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         max_fits: int | None = None,
         models: Any = "default",
         stores_rows: bool = True,
-        folds: int = 5,
+        cv: Any = 5,
         random_state: int = 0,
         n_jobs: int = 1,
         calibrate: str | None = "auto",
@@ -310,7 +315,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         pos_label: Any = None,
         absolute_dates: bool | None = None,
         callback: Callable[[AutoProgress], object] | None = None,
-        verbose: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
@@ -319,7 +324,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         self.max_fits = max_fits
         self.models = models
         self.stores_rows = stores_rows
-        self.folds = folds
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.calibrate = calibrate
@@ -410,32 +415,25 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 done = SearchCheckpoint(checkpoint, folded, setting, candidates)
                 clock.start -= done.seconds
             report = reporter(self)
-            if self.verbose is None and is_notebook():
-                report = with_bar(report)
-            held_out = LogitRows(
-                np.empty((plan.rows.size, 0)),
-                target.take(plan.rows),
-                plan.fold_of_row,
-                setting.part,
-                setting.metric,
-                share=_COMPACT_SHARE if self.compact else 1.0,
-                n_rows=target.labels.size,
+            is_listed = target.queries is None
+            share = plan.rows.size / target.labels.size if is_listed else 1.0
+            held_out = HeldOutRows(
+                target.take(plan.rows), plan.fold_of_row, goal, share
             )
             search = AutoSearch(folded, held_out, setting, clock, report, done)
             search.run(candidates)
             fitted, notices = search.fitted, search.notices
             logits = np.column_stack([one.logits for one in fitted])
-            held_out = replace(held_out, logits=logits)
-            ensemble = combine(
-                held_out, plan.blocks, is_forward=target.times is not None
-            )
+            min_weight = _COMPACT_SHARE if self.compact else 1.0
+            ranked = LogitRows(**vars(held_out), logits=logits, min_weight=min_weight)
+            ensemble = combine(ranked, plan.blocks, is_forward=target.times is not None)
             setting = setting._replace(refits=plan.refits and not search.is_stopped)
             encoders, members = fit_members(
                 fitted, ensemble.weights, folded, plan, setting, clock, notices
             )
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
-            cut = self._learn_cut(held_out, ensemble, notices)
+            cut = self._learn_cut(ranked, ensemble, notices)
             kind = {"levels_" if target.is_graded else "classes_": classes}
             is_positive = target.relevant > 0
             positive_notes = []
@@ -457,8 +455,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "encoders_": encoders,
                     "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
-                    "estimate_": self._estimate(held_out, ensemble),
-                    "board_": board(fitted, held_out, ensemble),
+                    "estimate_": self._estimate(ranked, ensemble),
+                    "board_": board(fitted, ranked, ensemble),
                     "notices_": [
                         *positive_notes,
                         *plan.notices,
@@ -653,14 +651,16 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
 
     def _plan_folds(self, target: Target) -> FoldPlan:
         units = None if target.is_survival else target.queries
+        folds = splitter_folds(target, self.cv)
         return plan_folds(
             target.strata,
-            self.folds,
+            self.cv if folds is None else len(folds),
             self.random_state,
             queries=units,
             groups=target.groups,
             times=target.times,
             usable=None if units is None else is_usable(target),
+            folds=folds,
         )
 
     def _has_constant_scores(self, table: Any, target: Target) -> bool:
@@ -676,43 +676,43 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     def _time_limit(self) -> float | None:
         return None if self.max_fits is not None else self.time_limit
 
-    def _estimate(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, float]:
+    def _estimate(self, rows: HeldOutRows, ensemble: StackedModels) -> dict[str, float]:
         """Estimate the metric that decided, and the usual ones."""
-        part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
-        areas = {"auc": WHOLE_CURVE, "partial_auc": part}
-        is_graded = ranked.target.is_graded
-        names = list(areas)
-        if is_graded or ranked.metric not in areas:
-            names = [*dict.fromkeys([ranked.metric, *measures_of(ranked.target)])]
+        part = rows.goal.ranges or _FIRST_TENTH
+        names = measures_of(rows.target)
+        if not rows.target.is_graded:
+            names = names[:2] if rows.goal.is_area else names
+        names = [rows.goal.metric, *names]
         record: dict[str, float] = {}
-        for name in names:
-            goal = replace(ranked, metric=name)
-            if name in areas and not is_graded:
-                goal = replace(ranked, metric="partial_auc", part=areas[name])
-            is_goal = (goal.metric, goal.part) == (ranked.metric, ranked.part)
+        for name in dict.fromkeys(names):
+            goal = Goal(name, **part)
+            is_goal = name == rows.goal.metric
             with nullcontext() if is_goal else ignore_few_rows():  # a side figure
-                found = estimate_combination(goal, ensemble)
-            ends = {"": found.value, "_low": found.low, "_high": found.high}
+                result = estimate_combination(replace(rows, goal=goal), ensemble)
+            ends = {"": result.value, "_low": result.low, "_high": result.high}
             record |= {name + end: float(value) for end, value in ends.items()}
         return record
 
     def _learn_cut(
-        self, ranked: LogitRows, ensemble: StackedModels, notices: list[str]
+        self, rows: HeldOutRows, ensemble: StackedModels, notices: list[str]
     ) -> dict[str, Any]:
         """Learn thresholds and, of one ranking of all rows, the calibration."""
-        labels, weight = ranked.labels, ranked.target.weights
-        if ranked.target.is_graded:
+        target = rows.target
+        labels, weight = target.relevant > 0, target.weights
+        if target.is_graded:
             return {"threshold_": 0.0}
-        if (durations := ranked.target.durations) is not None:
-            known = labels, durations, ensemble.honest_scores, weight
-            has_strata = ranked.target.queries is not None
-            return {"threshold_": 0.0} | ({} if has_strata else learn_baseline(*known))
+        if target.durations is not None:
+            outcome = labels, target.durations, ensemble.honest_scores, weight
+            has_strata = target.queries is not None
+            return {"threshold_": 0.0} | (
+                {} if has_strata else learn_baseline(*outcome)
+            )
         threshold = balanced_threshold(ensemble.scores, labels, weight)
         learned: dict[str, Any] = {"threshold_": threshold}
-        if ranked.target.queries is not None:
+        if target.queries is not None:
             return learned
         scores = ensemble.honest_scores - threshold
-        if rule := _alert_rule(ranked):
+        if rule := _alert_rule(rows.goal.metric, labels.size / rows.share):
             try:
                 point = operating_point(labels, scores, sample_weight=weight, **rule)
                 learned["alert_point_"] = point.to_dict()
@@ -741,7 +741,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             )
         if self.max_fits is not None:
             check_integer("max_fits", self.max_fits)
-        check_integer("folds", self.folds, 2)
+        if isinstance(self.cv, Real):
+            check_integer("cv", self.cv, 2)
 
     def _combined(self, tables: Sequence[Any]) -> FloatArray:
         """Return the mean score over the encoders, each with its own table."""
@@ -787,13 +788,13 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         return tags
 
 
-def _alert_rule(ranked: LogitRows) -> dict[str, float]:
-    """Return the rule of the threshold that belongs to the metric, if there is one."""
-    named = parse_metric(ranked.metric)
+def _alert_rule(metric: str, n_rows: float) -> dict[str, float]:
+    """Return the rule of the threshold that belongs to a metric, if there is one."""
+    named = parse_metric(metric)
     if named.base in _RULES:
         return {_RULES[named.base]: float(next(iter(named.options.values())))}
     if named.kind.is_top and "k" in named.options:
-        return {"alert_rate": min(named.options["k"] / ranked.n_rows, 1.0)}
+        return {"alert_rate": min(named.options["k"] / n_rows, 1.0)}
     return {}
 
 

@@ -3,7 +3,6 @@
 A candidate is an unfitted estimator with the view of the table that it learns from.
 """
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +14,9 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import SearchSetting
-from aucmax.model_selection.stacking import LogitRows, learn_scale, scaled
+from aucmax.model_selection.stacking import learn_scale, scaled
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable, TableCandidate, score_rows
 from aucmax.tables.folds import FoldPlan
@@ -34,7 +34,6 @@ _LONGER_WITH_MORE_ROWS = 1.1
 _MANY_ROWS = 2_000
 # Errors that explain why a candidate does not apply; others are warned about.
 _NOT_APPLICABLE = (NotEnoughClassesError, IncompatibleError)
-_BAR_WIDTH, _LINE_WIDTH = 20, 100  # characters
 
 
 class TimeUpError(Exception):
@@ -99,28 +98,6 @@ CheckTime = Callable[..., None]  # receives the seconds needed; raises TimeUpErr
 _LAST = "combination"  # the name of the last step
 
 
-def is_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def with_bar(report: Reporter | None) -> Reporter:
-    """Return a reporter that also draws a bar, over the one before."""
-
-    def draw(progress: AutoProgress) -> object:
-        is_last = progress.candidate == _LAST
-        share = 1.0 if is_last else progress.n_done / progress.n_candidates
-        bar = "#" * int(share * _BAR_WIDTH)
-        line = f"\r[{bar:.<{_BAR_WIDTH}}] {progress}".ljust(_LINE_WIDTH)
-        sys.stdout.write(line + "\n" * is_last)
-        sys.stdout.flush()
-        return report is not None and report(progress)
-
-    return draw
-
-
 @dataclass(frozen=True)
 class FittedCandidate:
     """A model per fold, the scale of its scores, and the scores of its test rows."""
@@ -147,7 +124,7 @@ class AutoSearch:
     """Candidates that are `fitted` while there is time, and `notices` about others."""
 
     folded: FoldedTable
-    held_out: LogitRows  # without logits
+    held_out: HeldOutRows
     setting: SearchSetting
     clock: SearchClock
     report: Reporter | None = None

@@ -189,8 +189,6 @@ class Comparison:
         warnings of the models.
     last_fold : FittedFold or None
         The ``models`` of the last fold, with its ``table`` and ``target``.
-    random_state : int
-        Seed of the folds.
     fingerprint : str
         First 16 hexadecimal digits of the SHA-256 of names, types and cells.
     """
@@ -208,7 +206,6 @@ class Comparison:
     goal: Goal
     notices: tuple[TableNotice, ...]
     last_fold: FittedFold | None = None
-    random_state: int = 0
     fingerprint: str = ""
 
     @property

@@ -38,9 +38,8 @@ References
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
 from aucmax._core.row_splits import Folds
-from aucmax._core.validation import positive_class_notes
+from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
     Comparison,
@@ -57,21 +56,17 @@ from aucmax.model_selection.comparison import (
     VersusBaseline,
     adjusted_tests,
 )
-from aucmax.model_selection.fold_estimates import (
-    FoldScores,
-    compare_folds,
-    summarise_folds,
-)
-from aucmax.model_selection.goals import choose_goal
+from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.held_out import HeldOutRows, measure_fold, summarise
 from aucmax.model_selection.models import (
     BASELINES,
     SURVIVAL_CANDIDATES,
-    aim_auto,
     compared_models,
     learns_levels,
     name_candidates,
     named_candidate,
     require_survival,
+    set_auto_metric,
 )
 from aucmax.tables import (
     TableNotice,
@@ -92,7 +87,8 @@ from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.target_encoding import match_target
 
-Models = Mapping[str, TableCandidate]
+# of all searches of AutoRanker in a comparison, unless the user sets a limit
+_AUTO_SECONDS = 60.0
 
 
 def compare_models(
@@ -105,14 +101,11 @@ def compare_models(
     groups: Any = None,
     times: Any = None,
     test: tuple[Any, Any] | None = None,
-    baselines: Sequence[str] | None = None,
-    n_folds: int | None = None,
+    cv: Any = None,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
     pos_label: Any = None,
-    random_state: int = 0,
-    time_limit: float | None = 60.0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Cross-validate models on the same folds.
@@ -143,11 +136,14 @@ def compare_models(
         ``categorical_features``; a pipeline with a ColumnTransformer or a
         :class:`~aucmax.tables.TableEncoder` gets the table itself. A pair
         ``("lambdamart", {"n_estimators": 500})`` sets parameters of a named model. The
-        default name is that of the class. By default linear, logistic, lightgbm and
+        default name is that of the class. Models are tested against logistic,
+        lightgbm, lambdarank and cox, those that take part, or else against the first.
+        By default linear, logistic, lightgbm and
         lambdamart are compared; with a range also lambdamart-pauc, with queries also
         lambdarank; with censored times the models that learn them, and estimators of
         other packages that score risks by ``predict``. "auto" is
-        :class:`~aucmax.AutoRanker`.
+        :class:`~aucmax.AutoRanker`; unless its pair sets ``time_limit``, its searches
+        take 60 seconds over all folds.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
@@ -160,13 +156,10 @@ def compare_models(
         Test rows: models are fitted to all of `X` and tested on these, without folds.
         The target is a :class:`~aucmax.tables.Target`, or values that also occur in
         `y`.
-    baselines : sequence of str, optional
-        Names of the models that the others are tested against; by default those of
-        logistic, lightgbm, lambdarank and cox that take part.
-    n_folds : int, optional
-        Number of folds; each needs two rows of either class, or a query with both. By
-        default 5, or fewer if a class is small, queries or groups are few, or times
-        allow no more.
+    cv : int or splitter, optional
+        Number of folds, or a splitter of scikit-learn whose test folds are disjoint;
+        each fold needs two rows of either class, or a query with both. By default 5,
+        or fewer if a class is small, queries or groups are few, or times allow no more.
     metric : str, optional
         The metric that decides, by a name that :class:`AutoRanker` takes: "auc",
         "average_precision", "recall@fpr=0.01", "ndcg@10", ... By default the partial
@@ -178,10 +171,6 @@ def compare_models(
         false positive rates up to 0.1 is shown beside the AUC.
     pos_label : optional
         The positive value, as in :func:`aucmax.tables.encode_target`.
-    random_state : int, default=0
-        Seed of the folds.
-    time_limit : float or None, default=60.0
-        Total seconds for "auto" over all folds; None sets no limit.
     progress : callable, optional
         Called with a line of text after each fit.
 
@@ -199,7 +188,7 @@ def compare_models(
     ...     machines.drop("failed"),
     ...     machines["failed"],
     ...     ["linear", "logistic", ("naive Bayes", GaussianNB())],
-    ...     n_folds=3,
+    ...     cv=3,
     ... )
     >>> comparison
     Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
@@ -225,122 +214,117 @@ def compare_models(
     else:
         scheme = "groups" if target.groups is not None else "folds"
         scheme = "times" if target.times is not None else scheme
-        folds = split_rows(target, n_folds, random_state)
+        folds = split_rows(target, cv, random_state=0)
 
-    def make(name: str, parameters: Mapping[str, Any] | None = None) -> TableCandidate:
-        other = None if target.is_graded else goal.other_metric
-        candidate = named_candidate(
-            name, ranges=goal.ranges, metric=other, parameters=parameters
-        )
-        if name != "auto":
-            return candidate
-        limit = None if time_limit is None else time_limit / len(folds)
-        candidate.estimator.set_params(time_limit=limit)
-        return aim_auto(candidate, goal.metric, target)
-
-    candidates = {
-        name: for_frame(candidate, X)
-        for name, candidate in name_candidates(models, make).items()
-    }
-    baselines = _choose_baselines(baselines, candidates)
+    candidates = _make_candidates(models, goal, target, len(folds), X)
+    baselines = [name for name in candidates if name in BASELINES]
+    baselines = baselines or [*candidates][:1] * (len(candidates) > 1)
     notices = dict.fromkeys(check_table(table, target, folds))
     if not isinstance(y, Target):
         share = target.n_positive / target.labels.size
         notes = positive_class_notes(target.grading.positive, share, pos_label)
         notices = {TableNotice("positive class", n): None for n in notes} | notices
     folded = FoldedTable(table, target, folds)
-    scored = []
+    fold_of_row = np.full(target.labels.size, -1)
     for k, (_, tested) in enumerate(folds):
-        # by default a fold has a share of the rows that are one list
-        is_part = scheme != "test" and target.queries is None
-        share = tested.size / target.labels.size if is_part else 1.0
-        fold = FoldScores(tested, target.take(tested), replace(goal, share=share))
-        scored.append(fold)
-        last = FittedFold({}, folded.encoder(k), table[tested], fold.target)
+        fold_of_row[tested] = k
+    rows = np.flatnonzero(fold_of_row >= 0)
+    # by default a fold has a share of the rows that are one list
+    is_part = scheme != "test" and target.queries is None
+    share = rows.size / target.labels.size if is_part else 1.0
+    held_out = HeldOutRows(target.take(rows), fold_of_row[rows], goal, share)
+    scores = {name: np.empty(rows.size) for name in candidates}
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for k, (held, part) in enumerate(held_out.take_folds()):
+        last = FittedFold({}, folded.encoder(k), table[rows[held]], part.target)
         for name, candidate in candidates.items():
-            with _warnings_to(notices, name):
-                estimator, scores, seconds = folded.fit_and_score(candidate, k)
-                fold.add(name, scores, seconds)
-                last.models[name] = fitted_model(
-                    last.encoder, candidate.view, estimator
-                )
+            with _collect_warnings(notices, name):
+                fitted = folded.fit_and_score(candidate, k)
+            scores[name][held] = fitted.scores
+            seconds[name].append(fitted.seconds)
+            last.models[name] = fitted_model(
+                last.encoder, candidate.view, fitted.estimator
+            )
             if progress is not None:
-                where = "" if scheme == "test" else f"fold {k + 1}/{len(folds)} "
-                progress(f"{where}{name} {_outcome(fold, name)}")
+                fold = "" if scheme == "test" else f"fold {k + 1}/{len(folds)} "
+                outcome = _outcome(part, fitted.scores)
+                progress(f"{fold}{name} {outcome} {fitted.seconds:.2f} s")
         folded.forget(k)
-    return _summarise(
-        scored,
-        baselines,
-        target,
+    results = [
+        summarise(held_out, name, scores[name], seconds[name], name in baselines)
+        for name in candidates
+    ]
+    ranked = [result for result in results if result.problem is None]
+    return Comparison(
+        results=tuple(results),
+        tests=_test_models(held_out, [one.name for one in ranked], baselines, scores),
+        best=max(ranked, key=lambda one: one.main).name if ranked else None,
+        target=held_out.target,
+        unit=held_out.unit,
+        positions={one.name: _positions(held_out, scores[one.name]) for one in ranked},
+        scores={one.name: scores[one.name] for one in ranked},
+        fold_numbers=held_out.folds,
+        n_folds=len(folds),
         scheme=scheme,
         goal=goal,
         notices=tuple(notices),
         last_fold=last,
-        random_state=random_state,
         fingerprint=digest_table(table, target),
     )
 
 
-def _summarise(
-    folds: Sequence[FoldScores],
+def _make_candidates(
+    models: Sequence[Any], goal: Goal, target: Target, n_folds: int, X: Any
+) -> dict[str, TableCandidate]:
+    """Return a candidate for each model, trained for the goal if it can be."""
+
+    def make(name: str, parameters: Mapping[str, Any] | None = None) -> TableCandidate:
+        metric = None if target.is_graded else goal.other_metric
+        candidate = named_candidate(
+            name, ranges=goal.ranges, metric=metric, parameters=parameters
+        )
+        if name != "auto":
+            return candidate
+        if "time_limit" not in (parameters or {}):
+            candidate.estimator.set_params(time_limit=_AUTO_SECONDS / n_folds)
+        return set_auto_metric(candidate, goal.metric, target)
+
+    candidates = name_candidates(models, make)
+    return {name: for_frame(one, X) for name, one in candidates.items()}
+
+
+def _test_models(
+    rows: HeldOutRows,
+    names: Sequence[str],
     baselines: Sequence[str],
-    target: Target,
-    **facts: Any,
-) -> Comparison:
-    """Measure and test the models on the rows of all folds, in their order."""
-    results = [
-        summarise_folds(folds, name, name in baselines) for name in folds[0].scores
-    ]
-    sound = [result for result in results if result.problem is None]
-    ranked = [result.name for result in sound]
-    tests = adjusted_tests(
-        VersusBaseline(name, baseline, *compare_folds(folds, name, baseline))
-        for name in ranked
-        for baseline in baselines
-        if baseline in ranked and baseline != name
-    )
-    rows = np.concatenate([fold.rows for fold in folds])
-    order = np.argsort(rows)
-
-    def in_order(parts: Iterable[Any]) -> Any:
-        return np.concatenate([*parts])[order]
-
-    return Comparison(
-        results=tuple(results),
-        tests=tests,
-        best=max(sound, key=lambda result: result.main).name if sound else None,
-        target=target.take(rows[order]),
-        unit=folds[0].unit,
-        positions={
-            name: in_order(f.target.positions(f.scores[name]) for f in folds)
-            for name in ranked
-        },
-        scores={name: in_order(f.scores[name] for f in folds) for name in ranked},
-        fold_numbers=in_order(np.full(f.rows.size, k) for k, f in enumerate(folds)),
-        n_folds=len(folds),
-        **facts,
-    )
+    scores: Mapping[str, FloatArray],
+) -> tuple[VersusBaseline, ...]:
+    """Test every model against every other baseline."""
+    tests = []
+    for name in names:
+        for baseline in baselines:
+            if baseline in names and baseline != name:
+                test = rows.compare(scores[name], scores[baseline])
+                ends = test.difference, test.low, test.high, test.p_value
+                tests.append(VersusBaseline(name, baseline, *ends))
+    return adjusted_tests(tests)
 
 
-def _outcome(fold: FoldScores, name: str) -> str:
-    value = fold.main(name)
-    shown = "constant scores" if np.isnan(value) else f"{fold.goal.title} {value:.4f}"
-    return f"{shown} {fold.seconds[name]:.2f} s"
+def _outcome(rows: HeldOutRows, scores: FloatArray) -> str:
+    value = measure_fold(rows, scores)
+    return "constant scores" if np.isnan(value) else f"{rows.goal.title} {value:.4f}"
 
 
-def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
-    if wanted is None:
-        return [name for name in named if name in BASELINES]
-    for name in wanted:
-        if name not in named:
-            raise ValueError(
-                f"the baseline {name!r} is not among the models: {', '.join(named)}."
-            )
-    return [name for name in named if name in wanted]
+def _positions(rows: HeldOutRows, scores: FloatArray) -> FloatArray:
+    """Return the share of the negatives of its fold that each row outranks."""
+    positions = np.empty(scores.size)
+    for held, part in rows.take_folds():
+        positions[held] = part.target.positions(scores[held])
+    return positions
 
 
 @contextmanager
-def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
+def _collect_warnings(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
     """Turn each warning of a model into one notice."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -17,6 +17,8 @@ Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
 
 WHOLE: Range = (0.0, 1.0)
+#: The ranges of the whole curve.
+WHOLE_CURVE: dict[str, Any] = {"fpr_range": WHOLE, "tpr_range": WHOLE}
 # shown beside the AUC without a range
 _DEFAULT_FPR: Range = (0.0, 0.1)
 
@@ -28,7 +30,6 @@ class Goal:
     metric: str  # a name for `parse_metric`
     fpr_range: Range = _DEFAULT_FPR
     tpr_range: Range = WHOLE
-    share: float = 1.0  # of all rows that are measured together: a fold has fewer
 
     @property
     def ranges(self) -> dict[str, Any]:
@@ -138,25 +139,13 @@ def _explain_metric(metric: str, target: Target) -> str:
     return f"the metric {metric!r} does not apply to {labels}: choose from {listed}."
 
 
-def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
-    """Measure each query that has rows of two levels, the metric of the goal first.
+def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
+    """Measure each query that has rows of two levels; NaN without two classes.
 
     Without queries all rows form one. With more than two levels ``auc`` and ``map`` are
     of the rows above the lowest, and NaN for a query that has no row of the lowest.
     """
-    measured = dict.fromkeys([goal.metric, *measures_of(target)])
-    return {name: by_query(name, target, scores, goal) for name in measured}
-
-
-def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
-    """Measure each query that has rows of two levels; NaN without two classes."""
-    named, rows = parse_metric(metric).of_share(goal.share), np.arange(scores.size)
-    if target.is_survival:
-        known_rows = {"sample_weight": target.weights, "qid": target.queries}
-        try:
-            return np.array([named.function(target.survival, scores, **known_rows)])
-        except NotEnoughClassesError:
-            return np.full(1, np.nan)
+    named, rows = parse_metric(metric), np.arange(scores.size)
     if target.queries is not None:
         rows = np.flatnonzero(is_usable(target))
     if rows.size == 0:

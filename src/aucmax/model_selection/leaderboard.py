@@ -10,20 +10,12 @@ from aucmax._core.validation import FloatArray
 from aucmax.inference import MetricInterval
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_search import FittedCandidate
-from aucmax.model_selection.fold_estimates import compare_scores, estimate_scores
 from aucmax.model_selection.goals import Goal, title_of
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 
-#: The ranges of the whole curve.
-WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
-
-def estimate(ranked: LogitRows, scores: FloatArray) -> MetricInterval:
-    """Return the metric of held-out rows, with its 95% interval if any."""
-    return estimate_scores(ranked.target, ranked.folds, scores, ranked.goal)
-
-
-def estimate_combination(ranked: LogitRows, ensemble: StackedModels) -> MetricInterval:
+def estimate_combination(rows: HeldOutRows, ensemble: StackedModels) -> MetricInterval:
     """Return the metric of the combination on new rows, with its 95% interval.
 
     Weights that score a block are learned on the others, but the models of those have
@@ -31,18 +23,17 @@ def estimate_combination(ranked: LogitRows, ensemble: StackedModels) -> MetricIn
     weights that were learned on the block, too, raise it further: subtract that. The
     correction is uncertain, so the interval reaches up to its end without it.
     """
-    estimated = estimate(ranked, ensemble.honest_scores)
-    gain = max(estimate(ranked, ensemble.scores).value - estimated.value, 0.0)
-    least = parse_metric(ranked.metric).kind.bounds[0]
+    estimated = rows.estimate(ensemble.honest_scores)
+    gain = max(rows.estimate(ensemble.scores).value - estimated.value, 0.0)
+    least = parse_metric(rows.goal.metric).kind.bounds[0]
     value, low = (max(x - gain, least) for x in (estimated.value, estimated.low))
     return replace(estimated, value=value, low=low)
 
 
-def p_value(ranked: LogitRows, scores: FloatArray, baseline: FloatArray) -> float:
+def _p_value(rows: HeldOutRows, scores: FloatArray, baseline: FloatArray) -> float:
     """Return the p-value of a paired test of equal metrics; NaN if there is none."""
-    rows = ranked.target, ranked.folds
     try:
-        return float(compare_scores(*rows, scores, baseline, ranked.goal).p_value)
+        return float(rows.compare(scores, baseline).p_value)
     except ValueError:  # a class has fewer than two rows in a fold
         return np.nan
 
@@ -59,13 +50,13 @@ def board(
     names = [COMBINATION, *(one.name for one in fitted)]
     shares = [1.0, *ensemble.weights.tolist()]
     seconds = [float(sum(one.seconds for one in fitted)), *(o.seconds for o in fitted)]
-    estimates = [estimate(ranked, scores) for scores in columns[1:]]
+    estimates = [ranked.estimate(scores) for scores in columns[1:]]
     estimates = [estimate_combination(ranked, ensemble), *estimates]
     values = np.array([one.value for one in estimates])
     best = 1 + int(np.argmax(values[1:]))
     order = [0, *(1 + np.argsort(-values[1:], kind="stable")).tolist()]
     p_values = [
-        None if k == best else p_value(ranked, columns[k], columns[best])
+        None if k == best else _p_value(ranked, columns[k], columns[best])
         for k in range(len(columns))
     ]
     return {

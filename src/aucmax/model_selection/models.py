@@ -420,7 +420,9 @@ def require_survival(models: Sequence[Any]) -> None:
         )
 
 
-def aim_auto(candidate: "TableCandidate", metric: str, target: Any) -> "TableCandidate":
+def set_auto_metric(
+    candidate: "TableCandidate", metric: str, target: Any
+) -> "TableCandidate":
     """Have an unfitted AutoRanker maximise the metric that decides."""
     if target.is_graded and target.queries is None and metric == "auc":
         return candidate._replace(learns_levels=False)

@@ -6,8 +6,7 @@ by its rank and by its score. A combination is a weighted sum of the logits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.model_selection.fold_estimates import concordance, strata_of, unit_values
-from aucmax.model_selection.goals import Goal
-from aucmax.tables import Target
+from aucmax.model_selection.held_out import HeldOutRows
 
 # Points of the scale; between them it is linear.
 _MAX_KNOTS = 400
@@ -64,63 +61,35 @@ def learn_scale(scores: FloatArray, all_scores: FloatArray) -> FloatArray:
     return np.stack([knots, logits])
 
 
-@dataclass(frozen=True)
-class LogitRows:
+@dataclass(frozen=True, kw_only=True)
+class LogitRows(HeldOutRows):
     """Held-out rows with their logits, one column per model, to be combined."""
 
     logits: FloatArray
-    target: Target
-    folds: IntArray  # only rows of one fold, and of one query, are compared
-    part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
-    metric: str = "partial_auc"  # by its name
-    share: float = 1.0  # of the weight, which the models that stay must have
-    n_rows: int = 0  # of the table, before some were taken; 0 if none were
+    min_weight: float = 1.0  # share of the weight that the models kept must have
 
-    @cached_property
+    @property
     def labels(self) -> BoolArray:
         """Which rows are positive."""
         return np.asarray(self.target.relevant > 0)
 
     @property
-    def has_units(self) -> bool:
-        """Whether the metric is a mean over queries, or over folds if not an area."""
-        is_area = self.metric == "partial_auc" and not self.target.is_graded
-        return self.target.queries is not None or not is_area
-
-    @property
     def combiners(self) -> "dict[str, Combiner]":
         """The combinations to choose from, the preferred one first."""
-        if self.target.is_survival:
+        target = self.target
+        if target.is_survival:
             return _SURVIVAL_COMBINERS
-        if self.metric == "partial_auc" and not self.target.is_graded:
+        if target.is_graded:
+            return _RANKING_COMBINERS
+        if self.goal.is_area:
             return COMBINERS
-        is_ranking = self.target.is_graded or self.target.queries is not None
-        return _RANKING_COMBINERS if is_ranking else _TOP_COMBINERS
+        return _TOP_COMBINERS if target.queries is None else _RANKING_COMBINERS
 
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
-        target, folds = self.target.take(rows), self.folds[rows]
-        return replace(self, logits=self.logits[rows], target=target, folds=folds)
-
-    @property
-    def goal(self) -> Goal:
-        """The metric with its part of the curve, and the share of all rows held."""
-        share = self.folds.size / (self.n_rows or self.folds.size)
-        return Goal(self.metric, **self.part, share=share)
-
-    def measure(self, scores: FloatArray) -> float:
-        """Return the mean over queries, or over folds by positives, or 1/2."""
-        if self.target.is_survival:
-            return concordance(self.target, self.folds, scores)
-        values = unit_values(self.target, self.folds, scores, self.goal)
-        if values.size == 0:
-            return 0.5
-        if self.has_units:
-            return float(values.mean())
-        positives = np.bincount(self.folds, self.labels)
-        negatives = np.bincount(self.folds, ~self.labels)
-        is_usable = (positives > 0) & (negatives > 0)
-        return float(np.average(values, weights=positives[is_usable]))
+        taken: dict[str, Any] = vars(super().take(rows))
+        kept = {"logits": self.logits[rows], "min_weight": self.min_weight}
+        return LogitRows(**taken, **kept)
 
 
 Combiner: TypeAlias = Callable[[LogitRows], FloatArray]
@@ -147,7 +116,7 @@ def stacked(ranked: LogitRows) -> FloatArray:
     kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
     if kept.size < n_models:
         weights = _non_negative_logistic(ranked, kept)
-    return _compacted(weights, ranked.share)
+    return _compacted(weights, ranked.min_weight)
 
 
 def _compacted(weights: FloatArray, share: float) -> FloatArray:
@@ -214,7 +183,7 @@ def searched(ranked: LogitRows) -> FloatArray:
                 value = ranked.measure(ranked.logits @ changed)
                 if value > best + _MIN_GAIN:
                     best, weights = value, changed
-    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.share)
+    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.min_weight)
 
 
 def by_likelihood(ranked: LogitRows) -> FloatArray:
@@ -225,7 +194,7 @@ def by_likelihood(ranked: LogitRows) -> FloatArray:
     from aucmax.risks import CoxLikelihood  # which loads scikit-learn
 
     logits, target = ranked.logits, ranked.target
-    strata = strata_of(target, ranked.folds)
+    strata = ranked.strata
     risk = CoxLikelihood().bind(target.survival, target.weights, strata)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
@@ -238,7 +207,7 @@ def by_likelihood(ranked: LogitRows) -> FloatArray:
     bounds = [(0.0, None)] * start.size
     weights = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     weights = weights / weights.sum() if weights.sum() > 0.0 else start
-    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.share)
+    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.min_weight)
 
 
 #: The combinations that are compared, the preferred one first.

@@ -15,7 +15,7 @@ REGISTRY: dict[str, str] = {
     "AdditiveLogistic": "aucmax.linear.additive_logistic",
     "AutoRanker": "aucmax.model_selection",
     "Certificate": "aucmax.margin",
-    "Forest": "aucmax.model_selection",
+    "Forest": "aucmax.model_selection.forest",
     "GraphRanker": "aucmax.graphs",
     "KernelLogistic": "aucmax.linear.kernel_logistic",
     "LambdaMART": "aucmax.trees",
@@ -29,7 +29,7 @@ REGISTRY: dict[str, str] = {
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
-    "XGBoostRanker": "aucmax.model_selection",
+    "XGBoostRanker": "aucmax.model_selection.baselines",
 }
 
 #: defaults of some version of scikit-learn, together: they all mean the same, so that

@@ -10,7 +10,7 @@ from typing import Any
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.decisions import GroupComparison
 from aucmax.inspection import Importances
-from aucmax.model_selection import ModelResult, VersusBaseline
+from aucmax.model_selection.comparison import ModelResult, VersusBaseline
 from aucmax.tables import Target
 
 

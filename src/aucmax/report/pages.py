@@ -15,8 +15,8 @@ from aucmax._version import __version__
 from aucmax.decisions import GroupComparison, compare_groups
 from aucmax.inference.results import p_value_text
 from aucmax.model_selection.comparison import Comparison, ModelResult
-from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.held_out import summarise_scores
 from aucmax.model_selection.models import trained_ranges
 from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
@@ -82,7 +82,7 @@ def report_comparison(
     >>> from aucmax.report import report_comparison
     >>> machines = load_demo().head(1000)
     >>> found = compare_models(
-    ...     machines.drop("failed"), machines["failed"], ["logistic"], n_folds=2
+    ...     machines.drop("failed"), machines["failed"], ["logistic"], cv=2
     ... )
     >>> report = report_comparison(found, title="Which machines will fail?")
     >>> report.contents.title
@@ -118,7 +118,6 @@ def report_comparison(
         reproduction={
             **(reproduction or {}),
             "fingerprint of the data": comparison.fingerprint,
-            "seed": str(comparison.random_state),
             "versions": _versions(),
         },
         no_rankings=_IN_QUERIES if target.queries is not None else verdict,

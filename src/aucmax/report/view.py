@@ -18,7 +18,7 @@ from aucmax.inference import MetricDifference
 from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import p_value_text
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.model_selection import ModelResult
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.plots import (
     CalibrationDisplay,
     DecisionCurveDisplay,

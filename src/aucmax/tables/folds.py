@@ -16,6 +16,7 @@ from aucmax._core.row_splits import (
     RowNumbers,
     class_folds,
     folds_by_number,
+    folds_of_splitter,
     unit_folds,
 )
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
@@ -94,8 +95,43 @@ def divide_rows(
     return [fold for fold in folds if has_both_classes(labels[fold[0]] > 0)]
 
 
-def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
+def splitter_folds(rows: RowsToDivide, cv: Any) -> Folds | None:
+    """Return the folds of a splitter of scikit-learn; None for a number of folds."""
+    if cv is None or isinstance(cv, int):
+        return None
+    if not hasattr(cv, "get_n_splits"):
+        raise ValueError(
+            f"cv must be a number of folds or a splitter of scikit-learn, got {cv!r}."
+        )
+    if rows.times is not None:
+        raise ValueError("times make their own folds: use a number as cv, or no times.")
+    unit = rows.unit
+    folds = folds_of_splitter(cv, rows.strata, unit)
+    tested = np.concatenate([test for _, test in folds])
+    if np.unique(tested).size < tested.size:
+        raise ValueError(
+            f"cv={cv!r} tests some rows in several folds; use a splitter whose test "
+            "folds are disjoint, such as StratifiedKFold."
+        )
+    for train, test in folds:
+        if unit is not None and np.intersect1d(unit[train], unit[test]).size:
+            raise ValueError(
+                f"cv={cv!r} divides a group or query between training and test rows; "
+                "use a number of folds, or a splitter of groups such as GroupKFold."
+            )
+        if not _is_usable_fold(rows, train, test):
+            raise ValueError(
+                f"cv={cv!r} gives a fold without two rows of either class, or a query "
+                "with both, to test on, or without both classes to learn from."
+            )
+    return folds
+
+
+def split_rows(rows: RowsToDivide, cv: Any, random_state: int) -> Folds:
     """Return N folds with enough rows to test on, or raise; by default up to 5."""
+    if (folds := splitter_folds(rows, cv)) is not None:
+        return folds
+    n_folds: int | None = cv
     unit = rows.unit
     if rows.times is not None or rows.groups is not None:
         return _first_usable(rows, n_folds, random_state)
@@ -226,12 +262,16 @@ def plan_folds(
     groups: IntArray | None = None,
     times: FloatArray | None = None,
     usable: BoolArray | None = None,
+    folds: Folds | None = None,
 ) -> FoldPlan:
     """Return at most N folds with both classes on either side, and their blocks."""
     # large tables have two folds or one, whose test rows suffice to compare models
     notices: list[str] = []
     unit = unit_of_rows(queries, groups, times)
-    if times is not None:
+    problem = ""
+    if folds is not None:
+        pass  # of a splitter, which are checked
+    elif times is not None:
         folds = time_folds(times, n_folds)
         problem = (
             "there is no time before and after which both classes occur, so a model of "
