@@ -12,12 +12,9 @@ import aucmax
 from aucmax.linear.additive_logistic import AdditiveCox, AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.metrics import survival_target
-from aucmax.model_selection import (
-    Forest,
-    LambdaRankBaseline,
-    LightGBMBaseline,
-    XGBoostRanker,
-)
+from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
+from aucmax.model_selection.baselines import XGBoostRanker
+from aucmax.model_selection.forest import Forest
 from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of

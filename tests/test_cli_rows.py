@@ -229,7 +229,7 @@ def test_lambdarank_is_the_baseline_of_queries():
     assert "MAP" in text
 
 
-AUTO = ["--time-limit", "2", "--set", "folds=2"]
+AUTO = ["--time-limit", "2", "--set", "cv=2"]
 
 
 def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():

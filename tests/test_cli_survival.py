@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
     model = aucmax.load(folder / "cox.aucmax")
     roles = model.file_roles_
     assert (roles["target"], roles["duration"]) == ("died", "days")
-    settings = ["--model", "auto", "--set", "max_fits=4", "--set", "folds=2"]
+    settings = ["--model", "auto", "--set", "max_fits=4", "--set", "cv=2"]
     run(*fit, *settings, "-o", folder / "auto.aucmax")
     return folder
 

@@ -42,7 +42,7 @@ def rows_of_the_table():
 TABLE = list(rows_of_the_table())
 NAMES = [row.id for row in TABLE]
 QUICK = {
-    "AutoRanker": {"models": ["logistic", "kernel"], "folds": 2},
+    "AutoRanker": {"models": ["logistic", "kernel"], "cv": 2},
     "LinearRankerCV": {"C_values": (1.0,), "cv": 2},
     "MarginRanker": {"formulation": "adaptive"},  # the one with a history
     "RankBoost": {"n_estimators": 5},

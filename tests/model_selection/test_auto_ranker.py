@@ -27,7 +27,7 @@ def rows(n_rows=300, n_columns=4, seed=0):
 
 
 def auto(**options):
-    return AutoRanker(**{"models": FEW, "folds": 3, **options})
+    return AutoRanker(**{"models": FEW, "cv": 3, **options})
 
 
 def raw_table(n_rows=300, seed=0):
@@ -196,7 +196,7 @@ def test_few_rows_and_few_positives():
         ({"metric": "auc", "fpr_range": (0, 0.1)}, "contradicts fpr_range="),
         ({"max_fits": 0}, "max_fits must be"),
         ({"time_limit": -1}, "time_limit must be None or a number of seconds, got -1"),
-        ({"folds": 1}, "folds must be an integer of at least 2"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"models": ["stars"]}, "there is no model 'stars'"),
     ],
 )

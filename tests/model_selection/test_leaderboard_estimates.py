@@ -17,7 +17,7 @@ def test_one_fold_has_the_interval_of_its_rows(part, weighted):
     scores = rows.logits[:, 0]
     expected = auc_interval(rows.labels, scores, sample_weight=weight, **part)
     found = rows.estimate(scores)
-    assert found.value == pytest.approx(expected.auc)
+    assert found.value == pytest.approx(expected.value)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 

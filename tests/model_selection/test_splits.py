@@ -172,7 +172,7 @@ def test_other_rows_are_tested_by_models_of_all():
     known = auc_interval(truth, new[:, 0])
     first = comparison.results[1]
     assert (first.auc, first.low, first.high) == pytest.approx(
-        (known.auc, known.low, known.high), abs=1e-3
+        (known.value, known.low, known.high), abs=1e-3
     )
     (test,) = comparison.tests
     difference = compare_auc(truth, new[:, 0], new[:, 1]).difference

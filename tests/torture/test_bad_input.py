@@ -214,7 +214,7 @@ def estimators():
 
 def small(kind):
     model = kind()
-    few = {"n_estimators": 2, "C_values": (1.0,), "cv": 2, "folds": 2}
+    few = {"n_estimators": 2, "C_values": (1.0,), "cv": 2}
     few["models"] = ["logistic"]
     return model.set_params(**{k: v for k, v in few.items() if k in vars(model)})
 

@@ -88,7 +88,10 @@ class LogitRows(HeldOutRows):
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
         taken: dict[str, Any] = vars(super().take(rows))
-        kept = {"logits": self.logits[rows], "min_weight": self.min_weight}
+        kept: dict[str, Any] = {
+            "logits": self.logits[rows],
+            "min_weight": self.min_weight,
+        }
         return LogitRows(**taken, **kept)
 
 
