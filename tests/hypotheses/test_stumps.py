@@ -73,8 +73,15 @@ def test_products_are_those_of_the_dense_matrix(storage, dtype):
     weights[::3] = 0.0
     np.testing.assert_allclose(stumps.scores(weights), H @ weights, atol=1e-12)
     np.testing.assert_allclose(stumps.edges(row_weight), H.T @ row_weight, atol=1e-12)
-    chosen = np.array([3, n - 1, 0, 3])
-    np.testing.assert_array_equal(stumps.columns(chosen), H[:, chosen])
+    chosen = np.flatnonzero(generator.random(n) < 0.3)
+    bins, weights = stumps.as_bins(chosen), weights[chosen]
+    constant = H[:, chosen] @ weights - bins @ weights
+    np.testing.assert_allclose(constant, constant[0], atol=1e-12)
+    # a form of rows that constants do not change, such as a covariance
+    wide = np.column_stack([bins.table.toarray(), row_weight])
+    hessian = bins.hessian_over_stumps(np.cov(wide.T))
+    expected = np.cov(np.column_stack([H[:, chosen], row_weight]).T)
+    np.testing.assert_allclose(hessian, expected, atol=1e-12)
     assert stumps.scores(np.zeros(n)).tolist() == [0.0] * 60
 
 
@@ -93,7 +100,8 @@ def test_neighbouring_floats_are_split_between_them(dtype, lower):
     stumps = Stumps.fit(X)
     assert lower <= stumps.threshold[0] < upper
     assert stumps.best(np.array([-1.0, 1.0, -1.0])) == (0, 3.0)
-    assert stumps.columns([0])[:, 0].tolist() == [-1.0, 1.0, -1.0]
+    assert stumps.scores(np.ones(1)).tolist() == [-1.0, 1.0, -1.0]
+    assert (stumps.as_bins(np.array([0])) @ np.ones(1)).tolist() == [0.0, 2.0, 0.0]
 
 
 def test_negative_zero_is_zero():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import column_access
 from aucmax.hypotheses._stump_kernels import stump_edges
-from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, ColumnReader, dense_columns
+from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, ColumnReader
 
 _MAX_TIE = 1e-9  # edges closer than this, relative to the largest, are equal
 
@@ -111,15 +111,55 @@ class Stumps:
         is_peak: BoolArray = np.append(True, rises) & np.append(~rises, True)
         return is_peak
 
-    def columns(self, indices: Any) -> FloatArray:
-        """Return ``H[:, indices]``, dense."""
-        columns, thresholds = self.column(indices), self.threshold[indices]
-        return np.where(dense_columns(self.X, columns) > thresholds, 1.0, -1.0)
+    def as_bins(self, indices: IntArray) -> "StumpBins":
+        """Return ascending stumps as sums of bins; reads each of their columns once."""
+        columns, starts = np.unique(self.column(indices), return_index=True)
+        ends = np.append(starts[1:], indices.size)
+        reader = ColumnReader(self.X)
+        bins = np.empty((self.X.shape[0], columns.size), dtype=np.int32)
+        for k, (column, start, end) in enumerate(
+            zip(columns, starts, ends, strict=True)
+        ):
+            values = reader.read(int(column))
+            bins[:, k] = np.searchsorted(self.threshold[indices[start:end]], values)
+        is_above = bins > 0
+        row_ends = np.concatenate([[0], np.cumsum(is_above.sum(axis=1))])
+        numbers = (bins + (starts - 1).astype(np.int32))[is_above]
+        shape = bins.shape[0], indices.size
+        table = sparse.csr_array(
+            (np.ones(numbers.size), numbers, row_ends), shape=shape
+        )
+        return StumpBins(
+            table, np.repeat(starts, ends - starts), np.repeat(ends, ends - starts)
+        )
 
-    def up_to_constants(self, indices: Any) -> tuple[FloatArray, float]:
-        """Return ``H[:, indices]``, and the share of a pass that it costs."""
-        share = np.unique(self.column(indices)).size / self.X.shape[1]
-        return self.columns(indices), share
+
+class StumpBins(NamedTuple):
+    """Stumps as sums of bins; a bin is 1 up to the next threshold of the column.
+
+    Up to a constant, a stump is twice the sum of its column's bins from its threshold
+    on. A row is in at most one bin per column: memory is O(n_rows n_columns).
+    """
+
+    table: sparse.csr_array  # one row per row, one column per stump
+    starts: IntArray  # of each stump, the first one of its column
+    ends: IntArray  # and the first one of the next column
+
+    def __matmul__(self, weights: FloatArray) -> FloatArray:
+        """Return the weighted sum of the stumps, up to a constant."""
+        sums = np.concatenate([[0.0], np.cumsum(weights)])
+        return np.asarray(self.table @ (2.0 * (sums[1:] - sums[self.starts])))
+
+    def hessian_over_stumps(self, hessian: FloatArray) -> FloatArray:
+        """Turn the Hessian over the bins and a last column into that over stumps."""
+        ends = np.append(self.ends, hessian.shape[0])
+        for _ in range(2):
+            sums = np.zeros((hessian.shape[0] + 1, hessian.shape[0]))
+            np.cumsum(hessian[::-1], axis=0, out=sums[-2::-1])
+            hessian = (sums[:-1] - sums[ends]).T
+        hessian[:-1] *= 2.0
+        hessian[:, :-1] *= 2.0
+        return hessian
 
 
 def stump(values: FloatArray, threshold: float) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses.scaled_columns import ScaledColumns
-from aucmax.hypotheses.stumps import Stumps
+from aucmax.hypotheses.stumps import StumpBins, Stumps
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_request import ClassSizes
 from aucmax.regularizers.l1 import L1Ball, Simplex
@@ -167,6 +167,20 @@ class StumpObjective(MarginObjective):
     forms_columns = True
     min_damping = 1e-4
     min_entering = 20
+
+    def columns(self, which: IntArray) -> StumpBins:
+        """Return some stumps on all rows, as bins: their columns' share of a pass."""
+        bins = self.hypotheses.as_bins(which)
+        self.n_passes += np.unique(bins.starts).size / self.X.shape[1]
+        return bins
+
+    def hessian(
+        self, columns: StumpBins, last: FloatArray, point: Point, width: float
+    ) -> FloatArray:
+        """Return the smoothed risk's Hessian over stumps and a last column."""
+        return columns.hessian_over_stumps(
+            super().hessian(columns.table, last, point, width)
+        )
 
     def is_useful(self, gradient: FloatArray) -> BoolArray:
         """Return which stumps may be of use: those steeper than their neighbours."""

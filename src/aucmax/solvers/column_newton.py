@@ -12,7 +12,6 @@ from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import SparseRegularizer, WeightPenalty
-from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import Support
 from aucmax.solvers import risk_objective
 from aucmax.solvers.cuts import Cuts
@@ -214,9 +213,10 @@ class _Model:
         if radius is None:
             return MAX_WIDTH
         slope = objective.pull_back(objective.support(point))
-        steepest = objective.columns(np.array([np.argmax(np.abs(slope))]))
-        range_of_column = float(steepest.max() - steepest.min())
-        return _FIRST_WIDTH_PER_RANGE * radius * range_of_column or MAX_WIDTH
+        steepest = np.zeros(slope.size)
+        steepest[np.argmax(np.abs(slope))] = radius
+        scores = objective.at(steepest).scores
+        return _FIRST_WIDTH_PER_RANGE * float(np.ptp(scores)) or MAX_WIDTH
 
     def step(
         self,
@@ -236,8 +236,8 @@ class _Model:
         if which.size == 0:
             return _Step(which, weights, np.zeros_like(point.scores), 0.0)
         columns = objective.columns(which)
-        form = objective.risk.curvature(point.scores, width)
-        curved = objective.C * form(append_column(columns, point.scores + self._lift))
+        last = point.scores + self._lift
+        curved = objective.hessian(columns, last, point, width)
         hessian = curved[:-1, :-1] / narrowing
         here = slope[which] + (1.0 / narrowing - 1.0) * curved[:-1, -1]
         n = which.size

@@ -14,6 +14,7 @@ from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
+from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
@@ -99,6 +100,13 @@ class RiskObjective(ABC):
         else:
             offset = margin * float(subgradient[~self.risk.labels].sum())
         return _lowered(Support(value, subgradient, offset))
+
+    def hessian(
+        self, columns: Any, last: FloatArray, point: Point, width: float
+    ) -> FloatArray:
+        """Return the smoothed risk's Hessian over `columns` and a last column."""
+        form = self.risk.curvature(point.scores, width)
+        return self.C * form(append_column(columns, last))
 
     def is_useful(self, gradient: FloatArray) -> BoolArray | bool:
         """Return which parameters are worth a weight, if the L1 penalty allows it."""
