@@ -61,13 +61,6 @@ def test_what_has_a_record_is_not_run_again(tmp_path, tasks):
     assert names == ["task-1.5--50--.json", "task-nan--50--.json"]
 
 
-@pytest.mark.usefixtures("threads")
-def test_timed_tasks_are_run_too(tmp_path, tasks):
-    _, (task, _) = tasks
-    timed = Task(task.part, "timed", task.call, Record, is_timed=True)
-    assert len(run([timed, task], tmp_path / "records", 1)) == 2
-
-
 def test_tasks_without_their_data_are_left_out_and_named_once(tmp_path, capsys):
     there, absent = tmp_path / "there", tmp_path / "absent"
     there.touch()
@@ -105,13 +98,6 @@ def test_docs_are_drawn_by_a_whole_run_alone(
     assert "| n |" in capsys.readouterr().out
     folder = Path("here") if "--pictures" in options else command.IMAGES
     assert drawn == ([folder / "suehiro2011-end.png"] if is_drawn else [])
-
-
-def test_an_unknown_part_is_rejected(monkeypatch, drawn, capsys):
-    monkeypatch.setattr(sys, "argv", ["", "suehiro2011", "--only", "nothing"])
-    with pytest.raises(SystemExit):
-        command.main()
-    assert "no part 'nothing'; choose from ['a part']" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", command.NAMES)
@@ -169,10 +155,3 @@ def test_the_first_of_equal_candidates_is_chosen():
     assert choices[0].chosen == 1
     assert results.folds("d", "m") == choices
     assert results.folds("d", "other") == []
-
-
-def test_a_choice_says_what_was_chosen_if_anything_was():
-    choice = Choice("d", "m", 0, ["a", "b"], [0.1, 0.3], [1.0, 0.5])
-    assert str(choice) == "b, 0.3000, 1.5 s"
-    choice.valid = []
-    assert str(choice) == "1.5 s"

@@ -15,11 +15,11 @@ from aucmax import (
     RankBoost,
     SoftRankBoost,
 )
+from builders import linear_rows
 
-RNG = np.random.default_rng(0)
 N = 120
-X = RNG.normal(size=(N, 3))
-Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+X, Y = linear_rows(N, 3)
+Y = Y.astype(int)
 ESTIMATORS = [
     AUCSVC(),
     AUCSVC(fpr_range=(0.0, 0.5)),

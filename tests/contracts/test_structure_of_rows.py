@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from aucmax import AutoRanker
-from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.stacking import LogitRows, combine
@@ -168,19 +167,3 @@ def test_weights_of_a_combination_come_from_earlier_blocks():
     np.testing.assert_allclose(
         honest(LABELS)[blocks[0]], logits[blocks[0]].mean(axis=1)
     )
-
-
-def test_the_candidates_of_auto_choose_by_folds_that_go_forward(monkeypatch):
-    seen = []
-    fit = LinearRankerCV.fit
-
-    def spied(self, X, y, **known):
-        seen.append(self.cv)
-        return fit(self, X, y, **known)
-
-    monkeypatch.setattr(LinearRankerCV, "fit", spied)
-    model = AutoRanker(models=["linear"], time_limit=None, cv=2)
-    model.fit(TABLE, LABELS, times=TIMES)
-    assert seen
-    assert all(isinstance(cv, list) for cv in seen)
-    assert isinstance(model.members_[0]["models"][0].cv, int)
