@@ -32,7 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks")
     parser.add_argument("name", nargs="*", help="a module or a gate; default all gates")
     parser.add_argument("--page", type=Path, help="write the outcomes as a page, here")
-    parser.add_argument("--json", type=Path, help="write the outcomes as JSON, here")
     parser.add_argument("--compare", action="store_true", help="with the baseline")
     parser.add_argument("--baseline", type=int, metavar="N", help="store N runs")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -62,9 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(line for _, line in rows))
     if options.page:
         write_page(options.page, outcomes)
-    if options.json:
-        text = json.dumps(measured(outcomes), indent=1)
-        options.json.write_text(text + "\n", encoding="utf-8")
     missed = [outcome for outcome in outcomes if outcome.is_met is False]
     n_measured = len(measured(outcomes))
     print(f"\n{n_measured - len(missed)} of {n_measured} gates met")

@@ -6,11 +6,10 @@ published iterations run. If ``AUCMAX_RESULTS`` names a folder, each iteration b
 file there, and what is there already is not run again.
 """
 
-import json
 import os
 import time
 import warnings
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,7 +18,7 @@ from scipy import stats
 from aucmax import AutoRanker
 from aucmax.metrics import concordance_index, survival_target
 from benchmarks.papers.data import FOLDER
-from benchmarks.report import Report
+from benchmarks.report import Report, stored
 
 TITLE = "AutoRanker on censored times, by Harrell's C on published folds"
 FILES = FOLDER / "survival"
@@ -36,7 +35,10 @@ def run(report: Report) -> None:
         print(f"no tables in {FILES}; name the folder of data sets in AUCMAX_DATA")
         return
     results = {
-        name: [of_iteration(name, k) for k in range(1, n_iterations(name) + 1)]
+        name: [
+            stored(f"survival-{name}-{k}", partial(measure_iteration, name, k))
+            for k in range(1, n_iterations(name) + 1)
+        ]
         for name in names
     }
     auto, cox = (
@@ -85,13 +87,8 @@ def n_iterations(name: str) -> int:
     return min(N_ITERATIONS, folds["iteration"].n_unique())
 
 
-def of_iteration(name: str, number: int) -> dict[str, float]:
-    """Return the C of both models on the test rows of one iteration, stored or new."""
-    folder = os.environ.get("AUCMAX_RESULTS")
-    path = Path(folder) / f"survival-{name}-{number}.json" if folder else None
-    if path is not None and path.is_file():
-        found: dict[str, float] = json.loads(path.read_text())
-        return found
+def measure_iteration(name: str, number: int) -> dict[str, float]:
+    """Return the C of both models on the test rows of one iteration."""
     table = pl.read_csv(FILES / f"{name}.csv.gz")
     folds = pl.read_csv(FILES / f"{name}.folds.csv.gz")
     test = folds.filter(pl.col("iteration") == number)["row_id"].to_numpy() - 1
@@ -99,7 +96,7 @@ def of_iteration(name: str, number: int) -> dict[str, float]:
     X = table.drop("time", "status")
     y = survival_target(table["status"], table["time"])
     models = {"auto": AutoRanker(time_limit=SECONDS), "cox": AutoRanker(models=["cox"])}
-    found = {"train": train.size, "test": test.size}
+    found: dict[str, float] = {"train": train.size, "test": test.size}
     for side, model in models.items():
         start = time.perf_counter()
         with warnings.catch_warnings(action="ignore"):
@@ -108,9 +105,6 @@ def of_iteration(name: str, number: int) -> dict[str, float]:
             found["seconds"] = time.perf_counter() - start
         scores = model.decision_function(X[test])
         found[side] = concordance_index(y["event"][test], y["time"][test], scores)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
