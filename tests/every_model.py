@@ -15,6 +15,7 @@ from aucmax.metrics import survival_target
 from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
 from aucmax.model_selection.baselines import XGBoostRanker
 from aucmax.model_selection.forest import Forest
+from aucmax.model_selection.network import Network
 from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 from graphs.ranker_samples import graphs_of
@@ -58,6 +59,7 @@ MODELS = {
     ),
     "kernel_logistic": (KernelLogistic(n_landmarks=5), X, Y),
     "forest": (Forest(n_estimators=3), X, Y),
+    "network": (Network(n_networks=2, n_units=3, n_epochs=2), X, Y),
     "lambdarank_baseline": (LambdaRankBaseline(n_estimators=3), X, LEVELS),
     "auc_svc": (aucmax.AUCSVC(), X, Y),
     "auc_svc_sigmoid": (aucmax.AUCSVC(loss="sigmoid"), X, Y),

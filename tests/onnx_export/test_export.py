@@ -21,6 +21,7 @@ from aucmax.decisions.calibrated import along_knots
 from aucmax.model_selection import LightGBMBaseline, auto_search, stacking
 from aucmax.model_selection.auto_search import TimeUpError
 from aucmax.model_selection.forest import Forest
+from aucmax.model_selection.network import Network
 from aucmax.tables import TableEncoder
 
 pytest.importorskip("onnx", reason="onnx is not installed")
@@ -180,6 +181,7 @@ MEMBERS = [
     ("linear", LinearRankerCV(C_values=(1.0,), losses=["logistic regression"], cv=2)),
     ("trees", LightGBMBaseline(20)),
     ("forest", Forest(10)),
+    ("network", Network(2, 8, 5)),
     ("pairs", LambdaMART("auc", n_estimators=20, categorical_features=[])),
 ]
 

@@ -20,6 +20,7 @@ from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
 from aucmax.model_selection.forest import Forest
+from aucmax.model_selection.network import Network
 from torture.amount import times
 
 pytestmark = [
@@ -63,6 +64,7 @@ MODELS = {
         LEVELS[:8000],
     ),
     "Forest": (Forest(n_estimators=2000), X, Y),
+    "Network": (Network(n_epochs=2000), X, Y),
     "AdditiveLogistic": (AdditiveLogistic(), X, Y),
     "KernelLogistic": (KernelLogistic(), X, Y),
     "AutoRanker": (aucmax.AutoRanker(time_limit=None), TABLE, Y),

@@ -15,12 +15,16 @@ Ranges = Mapping[str, tuple[float, float]]
 _ALL_ROWS = 10**9
 # with more columns trees are slow: AutoRanker tries one model of them, of fewer trees
 _MAX_COLUMNS_OF_TREES = 20_000
+# with more columns than these, curves and networks of dense rows are slow, and others
+# rank as well
+_MAX_COLUMNS_OF_CURVES = 300
 _WHOLE = (0.0, 1.0)
-# the homes of models that AutoRanker gives its threads
-_TREES = (
+# the modules of models that AutoRanker gives its threads
+_WITH_THREADS = (
     "aucmax.trees:",
     "aucmax.model_selection.baselines:",
     "aucmax.model_selection.forest:",
+    "aucmax.model_selection.network:",
 )
 
 
@@ -186,7 +190,7 @@ def _kernel(C: float, width: float) -> NamedModel:
 #: The models that have a name. The first tries many and combines them, the linear one
 #: chooses its settings; both use inner folds. All others have fixed settings: their own
 #: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables, and for the
-#: trees, forests, kernels and curves at the end, chosen to differ from each other.
+#: trees, forests, kernels, curves and the network at the end, chosen to differ.
 MODELS: dict[str, NamedModel] = {
     "auto": NamedModel(
         "aucmax.model_selection.auto_ranker:AutoRanker",
@@ -276,17 +280,26 @@ MODELS: dict[str, NamedModel] = {
     "kernel": _kernel(100.0, 0.7),
     "kernel-smooth": _kernel(10.0, 0.7),
     "kernel-narrow": _kernel(10.0, 2.0),
+    "network": NamedModel(
+        "aucmax.model_selection.network:Network",
+        search_rows=10_000,
+        suits=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_CURVES,
+    ),
     "additive": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveLogistic",
         search_rows=50_000,
-        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
+        suits=lambda setting: (
+            not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
+        ),
     ),
     "cox": _survival_line("cox", 0.02, is_baseline=True),
     "concordance": _survival_line("logistic", 0.1),
     "additive-cox": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveCox",
         learns_survival=True,
-        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
+        suits=lambda setting: (
+            not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
+        ),
     ),
     "lambdamart-cox": _survival_trees("cox"),
     "lambdamart-concordance": _survival_trees("concordance"),
@@ -325,6 +338,7 @@ CANDIDATES = (
     "additive",
     "lightgbm-shallow",
     "logistic-strong",
+    "network",
     "random-forest",
     "lightgbm-extra",
     "lightgbm-large",
@@ -539,7 +553,7 @@ def _search_candidate(
     candidate = named_candidate(name, ranges=ranges, metric=metric, parameters=settings)
     known = candidate.estimator.get_params(deep=False)
     shared = {"random_state": setting.random_state}
-    if choice.home.startswith(_TREES):
+    if choice.home.startswith(_WITH_THREADS):
         shared["n_jobs"] = setting.n_jobs
     taken = {key: v for key, v in shared.items() if key in known.keys() - settings}
     candidate.estimator.set_params(**taken)

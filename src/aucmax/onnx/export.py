@@ -15,6 +15,8 @@ from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import AutoRanker
 from aucmax.model_selection.forest import Forest
+from aucmax.model_selection.network import Network
+from aucmax.onnx.network_nodes import add_network
 from aucmax.onnx.onnx_graph import OnnxGraph
 from aucmax.onnx.onnx_trees import add_forest, add_trees
 from aucmax.onnx.smooth_nodes import (
@@ -166,6 +168,7 @@ _SCORES: tuple[tuple[Callable[[Any], bool], Callable[..., str]], ...] = (
     (lambda model: hasattr(model, "model_text_"), _add_tree_scores),
     (lambda model: isinstance(model, LevelSumRanker), _add_level_scores),
     (lambda model: isinstance(model, Forest), add_forest),
+    (lambda model: isinstance(model, Network), add_network),
     (lambda model: isinstance(model, KernelLogistic), add_kernel),
     (lambda model: isinstance(model, AdditiveLogistic), add_curves),
     (lambda model: hasattr(model, "coef_"), _add_line),

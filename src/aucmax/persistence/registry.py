@@ -26,6 +26,7 @@ REGISTRY: dict[str, str] = {
     "LogisticRegression": "sklearn.linear_model",
     "MarginCurve": "aucmax.margin",
     "MarginRanker": "aucmax.margin",
+    "Network": "aucmax.model_selection.network",
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
     "TableEncoder": "aucmax.tables",
