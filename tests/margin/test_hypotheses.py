@@ -153,9 +153,9 @@ def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):
     ):
         stopping = StoppingRule(tol=1e-5)
         problem = MarginProblem(Stumps.fit(X), labels, weight, stopping, signed=True)
-        result = problem.solve(risk, keep_row_weights=True)
+        result = problem.solve(risk, keep_dual_weights=True)
         assert result.converged
-        d = result.row_weights
+        d = problem.dual_weights(result)
         assert d[labels].sum() == pytest.approx(0.5)
         assert d[~labels].sum() == pytest.approx(-0.5)
         assert np.abs(H.T @ d).max() <= result.margin + result.gap + 1e-12

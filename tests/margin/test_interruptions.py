@@ -5,7 +5,6 @@ from _thread import interrupt_main
 from functools import partial
 from itertools import count
 from threading import Event, Thread
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax.margin import MarginRanker
-from aucmax.margin.formulations import convergence_warning
 from persistence.equality import same
 
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
@@ -114,16 +112,6 @@ def test_the_warning_says_what_ended_the_fit(options, why):
     X, y = data()
     with pytest.warns(ConvergenceWarning, match=f"1e-300 was not reached. {why}"):
         MarginRanker("signed", "pairs", 0.5, tol=1e-300, **options).fit(X, y)
-
-
-def test_rounding_is_named_where_nothing_else_ended_the_fit():
-    limits = SimpleNamespace(seconds_left=5.0, is_over=False)
-    problem = SimpleNamespace(relative_gap=lambda result: 1e-9, limits=limits)
-    estimator = SimpleNamespace(tol=1e-12, max_iter=10)
-    text, _ = convergence_warning(
-        estimator, SimpleNamespace(converged=False), problem, 0.5, 7
-    )
-    assert "Rounding keeps the gap from falling further" in text
 
 
 def test_a_missed_tolerance_is_a_warning_with_the_gap():

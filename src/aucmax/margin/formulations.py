@@ -3,21 +3,21 @@
 Also the checks of their parameters and rows, and the warnings after a fit.
 """
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core import parameters
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import MarginWarning
 from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
-from aucmax.margin.margin_problem import MarginProblem, MarginResult
-from aucmax.margin.margin_request import MarginRequest
+from aucmax.margin.margin_certificate import ROUNDING_OF_SUMS, ClassSizes
+from aucmax.margin.margin_problem import MarginProblem, MarginSolution
 from aucmax.margin.nu_search import descend, minimize_curve
-from aucmax.risks.contract import Risk
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 
@@ -30,59 +30,98 @@ _MIN_MARGIN = 0.1  # of the largest mean margin over all pairs
 _LOOSENESS = 10.0  # of the margins that are compared with it
 
 
-_Search: TypeAlias = Callable[
-    [MarginProblem, "PairMargin | InstanceMargin", MarginRequest, MarginResult | None],
-    MarginResult,
-]
+MarginRisk: TypeAlias = PairMargin | InstanceMargin
+
+
+def _pair_margin(sizes: ClassSizes, epsilon: float, *_: float | None) -> PairMargin:
+    """Return the soft margin over pairs: problems (2) and (3)."""
+    return PairMargin(epsilon * sizes.n_pairs)
+
+
+def _hard_margin(sizes: ClassSizes, *_: float | None) -> PairMargin:
+    """Return the smallest margin of any pair: problems (4) and (5)."""
+    return PairMargin(sizes.lightest_pair)
+
+
+def _instance_margin(
+    sizes: ClassSizes, epsilon: float, nu_pos: float | None, nu_neg: float | None
+) -> InstanceMargin:
+    """Return the margin of the reduction to instances: problems (7) and (8)."""
+    totals = {"nu_pos": sizes.positive, "nu_neg": sizes.negative}
+    params = {"nu_pos": nu_pos, "nu_neg": nu_neg}
+    for name, nu in params.items():
+        limit = totals[name] * (1.0 + ROUNDING_OF_SUMS)
+        if nu is not None and not 0.0 < nu <= limit:
+            raise ValueError(
+                f"{name} must be above 0 and at most {totals[name]:g}, the weight of "
+                f"its class, got {nu!r}."
+            )
+    # by Corollary 4 both have equal shares, unless one is set
+    product, share = epsilon * sizes.n_pairs, float(np.sqrt(epsilon))
+    if nu_pos is None:
+        nu_pos = share * sizes.positive if nu_neg is None else product / nu_neg
+    if nu_neg is None:
+        is_set = params["nu_pos"] is not None
+        nu_neg = product / nu_pos if is_set else share * sizes.negative
+    for (name, total), nu in zip(totals.items(), (nu_pos, nu_neg), strict=True):
+        if nu > total * (1.0 + ROUNDING_OF_SUMS):
+            raise ValueError(
+                f"{name} = {nu:g} follows from epsilon and the other nu, but its "
+                f"class weighs {total:g}. Give both nu_pos and nu_neg, or a smaller "
+                "epsilon."
+            )
+    return InstanceMargin(float(nu_pos), float(nu_neg))
 
 
 class Formulation(NamedTuple):
     """Which margin to maximise, and how."""
 
-    # minus the margin of a request, or an error if that does not fit the classes
-    risk: Callable[[MarginRequest], PairMargin | InstanceMargin]
-    search: _Search | None = None  # for a better nu+; None for a single solve
+    # minus the margin, from the sizes of the classes, epsilon, nu+ and nu-; an error if
+    # these do not fit the classes
+    risk: Callable[[ClassSizes, float, float | None, float | None], MarginRisk]
+    # for a better nu+, from a problem, a risk, a start and the points of its curve;
+    # None for a single solve
+    search: Callable[[MarginProblem, Any, Any, int], MarginSolution] | None = None
     is_hard: bool = False  # every pair counts, so that `epsilon` is not used
-    is_over_rows: bool = False  # nu+ and nu- may be given; both replace `epsilon`
-
-    def uses_epsilon(self, request: MarginRequest) -> bool:
-        """Return whether the epsilon of a request makes a difference."""
-        is_given = request.nu_pos is not None and request.nu_neg is not None
-        return not (self.is_hard or (self.is_over_rows and is_given))
+    is_over_rows: bool = False  # nu+ and nu- may be set; both replace `epsilon`
 
 
 FORMULATIONS = {
-    "pairs": Formulation(MarginRequest.pair_risk),
-    "hard": Formulation(MarginRequest.hard_risk, is_hard=True),
-    "instances": Formulation(MarginRequest.row_risk, is_over_rows=True),
-    "adaptive": Formulation(MarginRequest.row_risk, descend, is_over_rows=True),
-    "global": Formulation(MarginRequest.row_risk, minimize_curve, is_over_rows=True),
+    "pairs": Formulation(_pair_margin),
+    "hard": Formulation(_hard_margin, is_hard=True),
+    "instances": Formulation(_instance_margin, is_over_rows=True),
+    "adaptive": Formulation(_instance_margin, descend, is_over_rows=True),
+    "global": Formulation(_instance_margin, minimize_curve, is_over_rows=True),
 }
 
 
+def uses_epsilon(estimator: Any) -> bool:
+    """Return whether the epsilon of an estimator makes a difference."""
+    formulation = FORMULATIONS[estimator.formulation]
+    has_both = estimator.nu_pos is not None and estimator.nu_neg is not None
+    return not (formulation.is_hard or (formulation.is_over_rows and has_both))
+
+
 def choose_epsilon(
-    problem: MarginProblem,
-    risk: Callable[[MarginRequest], Risk],
-    request: MarginRequest,
-) -> MarginRequest:
-    """Return the request with the smallest epsilon that leaves a clear margin."""
+    problem: MarginProblem, risk_at: Callable[[float], MarginRisk]
+) -> float:
+    """Return the smallest epsilon that leaves a clear margin."""
     # A tenth of the margin at epsilon = 1: near 0, noise decides, far above, easy pairs
     # do. Margins grow with epsilon, so 4 of 15 candidates are solved.
-    candidates = [request._replace(epsilon=epsilon) for epsilon in _EPSILONS]
-    start = problem.solve(risk(request._replace(epsilon=1.0)), looseness=_LOOSENESS)
+    start = problem.solve(risk_at(1.0), looseness=_LOOSENESS)
     goal = _MIN_MARGIN * start.margin
-    chosen, too_small = 0, len(candidates)
-    while too_small - chosen > 1 and not problem.limits.is_over:
+    chosen, too_small = 0, len(_EPSILONS)
+    while too_small - chosen > 1 and not problem.is_over:
         middle = (chosen + too_small) // 2
         # without cuts, which would be those of smaller epsilons as well
-        result = problem.solve(
-            risk(candidates[middle]), start, looseness=_LOOSENESS, enough=goal
+        solution = problem.solve(
+            risk_at(_EPSILONS[middle]), start, looseness=_LOOSENESS, enough=goal
         )
-        if result.margin >= goal > 0.0:
-            chosen, start = middle, result
+        if solution.margin >= goal > 0.0:
+            chosen, start = middle, solution
         else:
             too_small = middle
-    return candidates[chosen]
+    return _EPSILONS[chosen]
 
 
 def check_parameters(estimator: Any) -> None:
@@ -127,51 +166,34 @@ def check_class_rows(
             )
 
 
-def convergence_warning(
+def warn_of_margin(
     estimator: Any,
-    result: MarginResult,
+    solution: MarginSolution,
     problem: MarginProblem,
     epsilon: float,
-    n_iter: int,
-) -> tuple[str, type[Warning]] | None:
-    """Return the text and the category of a warning, or None."""
-    if not result.converged:
-        relative = problem.relative_gap(result)
-        missed = (
-            f"tol={estimator.tol:g} was not reached"
-            if relative > estimator.tol
-            else "the search for nu_pos was cut short"
-        )
-        return (
-            f"stopped at a relative gap of {relative:.2g} after {n_iter} iterations; "
-            f"{missed}. {_what_ended_it(estimator, problem, n_iter)}"
-        ), ConvergenceWarning
-    if result.margin > problem.tolerance(0.0):
-        return None
+) -> None:
+    """Warn if the solution is not certified, or if its margin is not above 0."""
+    if not solution.converged:
+        stopping = replace(problem.stopping, floor=problem.floor)
+        solution.warn_if_unfinished(stopping, stacklevel=5)
+        return
+    if solution.margin > problem.tolerance(0.0):
+        return
     if FORMULATIONS[estimator.formulation].is_hard:
-        return (
-            f"the largest margin is {result.margin:.3g}, not above 0: no combination "
+        message = (
+            f"the largest margin is {solution.margin:.3g}, not above 0: no combination "
             "of these hypotheses ranks every pair right. Use formulation='pairs' to "
             "let some pairs miss the margin."
-        ), MarginWarning
-    text = (
-        f"the largest margin at epsilon={epsilon:g} is {result.margin:.3g}, not above "
-        "0: no combination of these hypotheses ranks that share of the pairs, the "
-        "worst ones, right on average."
-    )
-    if not result.weights.any():
-        text += " No hypothesis has any weight, so all scores are equal."
-    text += " Raise epsilon to let more pairs miss the margin, or use 'auto'."
-    if estimator.hypotheses == "features":
-        text += " Or try hypotheses='signed' or 'stumps'."
-    return text, MarginWarning
-
-
-def _what_ended_it(estimator: Any, problem: MarginProblem, n_iter: int) -> str:
-    if problem.limits.seconds_left == 0.0:
-        return "Raise max_time, or accept the gap."
-    if problem.limits.is_over:
-        return "The callback stopped the fit."
-    if n_iter >= estimator.max_iter:
-        return "Raise max_iter, or accept the gap."
-    return "Rounding keeps the gap from falling further: accept the gap."
+        )
+    else:
+        message = (
+            f"the largest margin at epsilon={epsilon:g} is {solution.margin:.3g}, not "
+            "above 0: no combination of these hypotheses ranks that share of the "
+            "pairs, the worst ones, right on average."
+        )
+        if not solution.point.parameters.any():
+            message += " No hypothesis has any weight, so all scores are equal."
+        message += " Raise epsilon to let more pairs miss the margin, or use 'auto'."
+        if estimator.hypotheses == "features":
+            message += " Or try hypotheses='signed' or 'stumps'."
+    warnings.warn(message, MarginWarning, stacklevel=4)

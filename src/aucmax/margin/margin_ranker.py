@@ -1,6 +1,5 @@
 """Sparse, certified ranking functions: the 1-norm margin family."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -21,16 +20,21 @@ from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.stumps import Stumps
 from aucmax.margin.formulations import (
     FORMULATIONS,
-    Formulation,
+    MarginRisk,
     check_class_rows,
     check_parameters,
     choose_epsilon,
-    convergence_warning,
     is_automatic,
+    uses_epsilon,
+    warn_of_margin,
 )
-from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
-from aucmax.margin.margin_problem import MarginProblem, MarginResult
-from aucmax.margin.margin_request import ClassSizes, MarginRequest
+from aucmax.margin.margin_certificate import (
+    Certificate,
+    ClassSizes,
+    MarginCurve,
+    certify,
+)
+from aucmax.margin.margin_problem import MarginProblem, MarginSolution
 from aucmax.margin.scorecard import Scorecard
 from aucmax.solvers.solver import Progress, StoppingRule
 
@@ -221,16 +225,17 @@ class MarginRanker(HypothesisRanker):
         with unchanged_on_failure(self):
             check_parameters(self)
             classes, rows = self._training_rows(X, y, sample_weight)
-            request, formulation = self._request(classes, rows), self._formulation
+            risk_at = self._risk_at(classes, rows)
             problem = self._problem(rows)
-            if is_automatic(self.epsilon) and formulation.uses_epsilon(request):
-                request = choose_epsilon(problem, formulation.risk, request)
-            risk = formulation.risk(request)
-            if formulation.search is None:
-                result = problem.solve(risk)
+            epsilon = self._epsilon_or_all
+            if is_automatic(self.epsilon) and uses_epsilon(self):
+                epsilon = choose_epsilon(problem, risk_at)
+            risk, search = risk_at(epsilon), FORMULATIONS[self.formulation].search
+            if search is None:
+                solution = problem.solve(risk)
             else:
-                result = formulation.search(problem, risk, request, None)
-            self._keep(classes, problem, request, result)
+                solution = search(problem, risk, None, self.curve_points)
+            self._keep(classes, problem, epsilon, solution)
         return self
 
     def fit_path(
@@ -270,20 +275,21 @@ class MarginRanker(HypothesisRanker):
         reader = clone(self).set_params(epsilon=1.0)
         check_parameters(reader)
         classes, rows = reader._training_rows(X, y, sample_weight)
-        requests = [model._request(classes, rows) for model in models]
-        problem, start, formulation = reader._problem(rows), None, self._formulation
+        search = FORMULATIONS[self.formulation].search
+        risk_at = reader._risk_at(classes, rows)
+        risks = [risk_at(epsilon) for epsilon in epsilons]
+        problem, start = reader._problem(rows), None
         for k in sorted(range(len(models)), key=lambda k: -models[k].epsilon):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
                     setattr(models[k], name, getattr(reader, name))
-            before = problem.n_passes, problem.limits.n_iter
-            risk = formulation.risk(requests[k])
-            if formulation.search is None:
+            counts = problem.n_passes, len(problem.history)
+            if search is None:
                 # row weights allowed for a larger nu are allowed for a smaller one
-                start = problem.solve(risk, start, reuse_cuts=True)
+                start = problem.solve(risks[k], start, reuse_cuts=True)
             else:
-                start = formulation.search(problem, risk, requests[k], start)
-            models[k]._keep(classes, problem, requests[k], start, before)
+                start = search(problem, risks[k], start, self.curve_points)
+            models[k]._keep(classes, problem, epsilons[k], start, counts)
         return models
 
     def scorecard(
@@ -333,24 +339,27 @@ class MarginRanker(HypothesisRanker):
     def _fits_dask(self) -> bool:
         return self._kind in ("features", "signed")
 
-    @property
-    def _formulation(self) -> Formulation:
-        return FORMULATIONS[self.formulation]
-
-    def _request(self, classes: NDArray[Any], rows: TrainingRows) -> MarginRequest:
-        """Return the parameters of the margin in terms of these classes."""
+    def _risk_at(
+        self, classes: NDArray[Any], rows: TrainingRows
+    ) -> Callable[[float], MarginRisk]:
+        """Return minus the margin as a function of epsilon; check it for these rows."""
         check_class_rows(classes, rows.labels, rows.weight)
-        request = MarginRequest(
-            ClassSizes.of(rows.labels, rows.weight),
-            1.0 if is_automatic(self.epsilon) else float(self.epsilon),
-            self.nu_pos,
-            self.nu_neg,
-            self.curve_points,
-        )
-        if self._formulation.uses_epsilon(request) and not is_automatic(self.epsilon):
-            request.sizes.check_epsilon(request.epsilon)
-        self._formulation.risk(request)  # or an error
-        return request
+        sizes = ClassSizes.from_labels(rows.labels, rows.weight)
+        has_effect = uses_epsilon(self)
+
+        def risk_at(epsilon: float) -> MarginRisk:
+            if has_effect and not is_automatic(self.epsilon):
+                sizes.check_epsilon(epsilon)
+            formulation = FORMULATIONS[self.formulation]
+            return formulation.risk(sizes, epsilon, self.nu_pos, self.nu_neg)
+
+        risk_at(self._epsilon_or_all)
+        return risk_at
+
+    @property
+    def _epsilon_or_all(self) -> float:
+        """The parameter, or 1 if it is to be chosen."""
+        return 1.0 if is_automatic(self.epsilon) else float(self.epsilon)
 
     def _problem(self, rows: TrainingRows) -> MarginProblem:
         """Return the problem of the hypotheses on checked data."""
@@ -362,13 +371,13 @@ class MarginRanker(HypothesisRanker):
             hypotheses = Stumps.fit(X, self._names)
             n_varying = hypotheses.n_hypotheses
         else:
-            is_own = self._kind == "precomputed"
-            kind = PrecomputedColumns if is_own else ScaledColumns
-            hypotheses = kind.fit(X, self._names)
+            is_precomputed = self._kind == "precomputed"
+            columns_type = PrecomputedColumns if is_precomputed else ScaledColumns
+            hypotheses = columns_type.fit(X, self._names)
             varying = np.flatnonzero(~hypotheses.constant)
             n_varying = varying.size
-            # a constant hypothesis of the user's own is one all the same, of margin 0
-            if not is_own and n_varying < hypotheses.n_hypotheses:
+            # a constant precomputed hypothesis counts, with margin 0
+            if not is_precomputed and n_varying < hypotheses.n_hypotheses:
                 usable = varying
         if n_varying == 0:
             raise ValueError(
@@ -384,45 +393,42 @@ class MarginRanker(HypothesisRanker):
         self,
         classes: NDArray[Any],
         problem: MarginProblem,
-        request: MarginRequest,
-        result: MarginResult,
-        before: tuple[float, int] = (0.0, 0),
+        epsilon: float,
+        solution: MarginSolution,
+        counts: tuple[float, int] = (0.0, 0),
     ) -> None:
-        """Set the fitted state; `before` are the passes and iterations of others."""
-        if not result.path:  # a search has pruned its points
-            result = problem.pruned(result)
-        scores, labels, weight = result.scores, problem.labels, problem.sample_weight
-        if self._formulation.is_hard:
+        """Set the fitted state; `counts` are earlier models' passes and iterations."""
+        if not solution.path:  # a search has pruned its points
+            solution = problem.pruned(solution)
+        scores, labels = solution.point.scores, problem.labels
+        weight = problem.sample_weight
+        if FORMULATIONS[self.formulation].is_hard:
             threshold = float(scores[labels].min() + scores[~labels].max()) / 2.0
         else:
             threshold = balanced_threshold(scores, labels, weight)
-        ensemble = weighted_ensemble(problem.hypotheses, result.weights)
-        gap = problem.relative_gap(result)
+        ensemble = weighted_ensemble(problem.hypotheses, problem.weights(solution))
+        gap = problem.relative_gap(solution)
         state = {
             "classes_": classes,
             **ensemble.state(),
             **ensemble.linear_form(threshold),
             "threshold_": threshold,
-            "certificate_": certify(result.risk, scores, labels, weight, gap),
-            "objective_": result.margin,
-            "dual_gap_": result.gap,
-            "n_iter_": problem.limits.n_iter - before[1],
-            "n_passes_": problem.n_passes - before[0],
+            "certificate_": certify(solution.risk, scores, labels, weight, gap),
+            "objective_": solution.margin,
+            "dual_gap_": solution.gap,
+            "n_iter_": len(problem.history) - counts[1],
+            "n_passes_": problem.n_passes - counts[0],
         }
-        if self._formulation.uses_epsilon(request):
-            state["epsilon_"] = request.epsilon
-        if result.path:
+        if uses_epsilon(self):
+            state["epsilon_"] = float(epsilon)
+        if solution.path:
             state["history_"] = {
-                "nu_pos": np.array([step.nu_pos for step in result.path]),
-                "margin": np.array([step.margin for step in result.path]),
+                "nu_pos": np.array([step.nu_pos for step in solution.path]),
+                "margin": np.array([step.margin for step in solution.path]),
             }
-        if result.curve is not None:
-            state["curve_"] = result.curve
-        warning = convergence_warning(
-            self, result, problem, request.epsilon, state["n_iter_"]
-        )
-        if warning is not None:
-            warnings.warn(*warning, stacklevel=3)
+        if solution.curve is not None:
+            state["curve_"] = solution.curve
+        warn_of_margin(self, solution, problem, epsilon)
         replace_state(self, state)
 
     def _hypothesis_names(self) -> list[str]:

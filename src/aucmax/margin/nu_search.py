@@ -10,7 +10,7 @@ weights :math:`\alpha` once found, with scores s and t,
 for *every* :math:`\nu^+`, since :math:`\hat\gamma` is the maximum over all weights. One
 sort gives the whole function. Both means are monotone, so on an interval [a, b] the
 curve is nowhere below the first mean at a less the second at b. Intervals whose bound,
-over all weights found, reaches the best value are settled; others are halved; and where
+over all solutions, reaches the best value are settled; others are halved; and where
 the bound at a midpoint is itself too low, the problem is solved there, which gives new
 weights, and perhaps a better point.
 """
@@ -22,8 +22,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.margin.margin_certificate import MarginCurve
-from aucmax.margin.margin_problem import MarginProblem, MarginResult
-from aucmax.margin.margin_request import ClassSizes, MarginRequest
+from aucmax.margin.margin_problem import MarginProblem, MarginSolution
 from aucmax.risks._pairs.margin_rows import Lowest
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 
@@ -38,130 +37,124 @@ _N_GRID_POINTS = 200  # of the lower bound that is kept with the curve
 def descend(
     problem: MarginProblem,
     risk: InstanceMargin,
-    request: MarginRequest,
-    start: MarginResult | None,
-) -> MarginResult:
+    start: MarginSolution | None,
+    curve_points: int = 0,
+) -> MarginSolution:
     """Alternate problems (9) and (7), to a local minimum of problem (6).
 
     Unlike the paper, neighbours of nu+ at 5% are tried where (9) finds no descent.
     """
     nu = risk.nu_pos * risk.nu_neg
-    here = problem.solve(risk, start)
-    path: list[MarginResult] = []
+    current = problem.solve(risk, start)
+    path: list[MarginSolution] = []
     for _ in range(_MAX_STEPS):
-        lower = _lower_neighbour(problem, request.sizes, nu, here)
+        lower = _lower_neighbour(problem, nu, current)
         if lower is None:
             break
-        path.append(replace(here, cuts=None))
-        here = lower
-    if problem.limits.is_over:
-        last = replace(here, converged=False)
+        path.append(replace(current, cuts=None))
+        current = lower
+    if problem.is_over:
+        last = replace(current, converged=False)
     else:
-        last = _solve_closely(problem, here.risk, here, reuse_cuts=True)
+        last = _solve_closely(problem, current.risk, current, reuse_cuts=True)
     return replace(last, path=[*path, last])
 
 
 def _lower_neighbour(
-    problem: MarginProblem, sizes: ClassSizes, nu: float, here: MarginResult
-) -> MarginResult | None:
+    problem: MarginProblem, nu: float, current: MarginSolution
+) -> MarginSolution | None:
     """Find a point of the curve that is lower by the tolerance, if one is near."""
-    goal = here.margin - problem.tolerance(here.margin)
-    for nu_pos, start in _candidates(problem, sizes, nu, here, goal):
-        if problem.limits.is_over:
+    goal = current.margin - problem.tolerance(current.margin)
+    for nu_pos, start in _candidates(problem, nu, current, goal):
+        if problem.is_over:
             break
-        result = problem.solve(InstanceMargin(nu_pos, nu / nu_pos), start, enough=goal)
-        if result.margin < goal and result.margin + result.gap < here.margin:
-            return result
+        solution = problem.solve(
+            InstanceMargin(nu_pos, nu / nu_pos), start, enough=goal
+        )
+        is_lower = solution.margin + solution.gap < current.margin
+        if solution.margin < goal and is_lower:
+            return solution
     return None
 
 
 def _candidates(
-    problem: MarginProblem,
-    sizes: ClassSizes,
-    nu: float,
-    here: MarginResult,
-    goal: float,
-) -> Iterator[tuple[float, MarginResult]]:
+    problem: MarginProblem, nu: float, current: MarginSolution, goal: float
+) -> Iterator[tuple[float, MarginSolution]]:
     """Yield nu+ that may have a margin below the goal, and where to start from."""
     # problem (9) finds no descent at a maximum of the curve, so both sides are tried
-    tangent: MarginResult | None = None
+    tangent: MarginSolution | None = None
     for looseness in _LOOSENESS:
-        if problem.limits.is_over:
+        if problem.is_over:
             return
         tangent = problem.solve(
-            TangentMargin(nu, here.nu_pos),
-            tangent or here,
-            keep_row_weights=True,
+            TangentMargin(nu, current.nu_pos),
+            tangent or current,
+            keep_dual_weights=True,
             reuse_cuts=tangent is not None,  # those of the same problem
             looseness=looseness,
             enough=goal,
         )
         if tangent.margin >= goal:
             break
-        yield _nu_pos_allowed(problem, sizes, tangent, nu, here.nu_pos), tangent
+        yield _nu_pos_allowed(problem, tangent, nu, current.nu_pos), tangent
     for factor in _NEIGHBOURS:
-        nu_pos = float(np.clip(factor * here.nu_pos, *sizes.nu_pos_range(nu)))
-        if nu_pos != here.nu_pos:
-            yield nu_pos, here
+        nu_pos = float(
+            np.clip(factor * current.nu_pos, *problem.sizes.nu_pos_range(nu))
+        )
+        if nu_pos != current.nu_pos:
+            yield nu_pos, current
 
 
 def _nu_pos_allowed(
-    problem: MarginProblem,
-    sizes: ClassSizes,
-    tangent: MarginResult,
-    nu: float,
-    center: float,
+    problem: MarginProblem, tangent: MarginSolution, nu: float, center: float
 ) -> float:
     """Return problem (9)'s nu+, from its dual solution."""
-    # the row weights d allow every nu+ from nu max(d- / w) to where the tangent falls
+    # the dual weights d allow every nu+ from nu max(d- / w) to where the tangent falls
     # to max(d+ / w), and all are optimal: the middle is taken
-    if tangent.row_weights is None:
-        raise AssertionError("problem (9) is solved with its row weights")
-    shares = np.abs(2.0 * tangent.row_weights)
+    dual_weights = np.abs(2.0 * problem.dual_weights(tangent))
     if problem.sample_weight is not None:
-        shares /= problem.sample_weight
-    least = nu * float(shares[~problem.labels].max())
-    most = center * (2.0 - center * float(shares[problem.labels].max()))
-    return float(np.clip((least + most) / 2.0, *sizes.nu_pos_range(nu)))
+        dual_weights /= problem.sample_weight
+    least = nu * float(dual_weights[~problem.labels].max())
+    most = center * (2.0 - center * float(dual_weights[problem.labels].max()))
+    return float(np.clip((least + most) / 2.0, *problem.sizes.nu_pos_range(nu)))
 
 
 def _solve_closely(
     problem: MarginProblem,
     risk: InstanceMargin,
-    start: MarginResult,
+    start: MarginSolution,
     *,
     reuse_cuts: bool = False,
     enough: float = np.inf,
-) -> MarginResult:
+) -> MarginSolution:
     """Solve at one nu+ to half the tolerance, so that two such points compare."""
-    result = problem.solve(
+    solution = problem.solve(
         risk, start, reuse_cuts=reuse_cuts, looseness=_CLOSENESS, enough=enough
     )
-    if result.margin < enough:
-        result = problem.pruned(result, 2.0 * _CLOSENESS)
-    return replace(result, cuts=None)
+    if solution.margin < enough:
+        solution = problem.pruned(solution, 2.0 * _CLOSENESS)
+    return replace(solution, cuts=None)
 
 
 def minimize_curve(
     problem: MarginProblem,
     risk: InstanceMargin,
-    request: MarginRequest,
-    start: MarginResult | None,
-) -> MarginResult:
+    start: MarginSolution | None,
+    curve_points: int,
+) -> MarginSolution:
     """Find the smallest gamma_hat over all nu+, the optimum of (6), up to `gap`."""
-    path = descend(problem, risk, request, start).path
+    path = descend(problem, risk, start).path
     nu = risk.nu_pos * risk.nu_neg
-    bounds = request.sizes.nu_pos_range(nu)
-    search = _CurveSearch(problem, nu, bounds, path)
-    for nu_pos in _spread(bounds, request.curve_points):
-        if not problem.limits.is_over:
+    search = _CurveSearch(problem, nu, path)
+    for nu_pos in _log_grid(search.bounds, curve_points):
+        if not problem.is_over:
             search.solve_at(float(nu_pos))
     while search.low.size:
         best = search.best
         allowed = problem.tolerance(best.margin)
         # no closer than the solves themselves are
         target = best.margin - max(allowed - best.gap, best.gap)
-        search.settle(-np.inf if problem.limits.is_over else target)
+        search.settle(-np.inf if problem.is_over else target)
         if search.low.size:
             middle = np.clip(np.sqrt(search.low * search.high), search.low, search.high)
             at_middle = search.bound(middle, middle)
@@ -185,21 +178,20 @@ class _CurveSearch:
         self,
         problem: MarginProblem,
         nu: float,
-        bounds: tuple[float, float],
-        solved: Sequence[MarginResult],
+        solved: Sequence[MarginSolution],
     ) -> None:
         self.problem = problem
         self.nu = nu
-        self.bounds = bounds
+        self.bounds = problem.sizes.nu_pos_range(nu)
         self.solved = list(solved)
         self.margins = [self._margins_of(point) for point in solved]
-        edges = _spread(bounds, _N_INTERVALS + 1)
+        edges = _log_grid(self.bounds, _N_INTERVALS + 1)
         self.low, self.high = edges[:-1], edges[1:]
         self.floor = self.bound(self.low, self.high)
         self.settled = np.inf
 
     @property
-    def best(self) -> MarginResult:
+    def best(self) -> MarginSolution:
         """The lowest point so far."""
         return min(self.solved, key=lambda point: point.margin)
 
@@ -209,12 +201,12 @@ class _CurveSearch:
         risk = InstanceMargin(nu_pos, self.nu / nu_pos)
         point = _solve_closely(self.problem, risk, start, enough=enough)
         # a solve that was cut short is low for that reason alone
-        is_whole = point.converged or not self.problem.limits.is_over
+        is_whole = point.converged or not self.problem.is_over
         if point.margin < enough and is_whole:
             self.solved.append(point)
         self.margins.append(self._margins_of(point))
-        own = self._bound_of(self.margins[-1], self.low, self.high)
-        self.floor = np.maximum(self.floor, own)
+        bound = self._bound_of(self.margins[-1], self.low, self.high)
+        self.floor = np.maximum(self.floor, bound)
 
     def settle(self, target: float) -> None:
         """Remove the intervals on which the curve is nowhere below the target."""
@@ -231,7 +223,7 @@ class _CurveSearch:
         self.floor = self.bound(self.low, self.high)
 
     def bound(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Bound the curve on intervals [low, high] by all weights found."""
+        """Bound the curve on intervals [low, high] by all solutions."""
         bounds = [self._bound_of(margins, low, high) for margins in self.margins]
         return np.asarray(np.max(bounds, axis=0))
 
@@ -239,16 +231,18 @@ class _CurveSearch:
         """Return the points solved, and the bound on a grid."""
         points = sorted((point.nu_pos, point.margin) for point in self.solved)
         nu_pos, gamma_hat = np.array(points).T
-        grid = _spread(self.bounds, _N_GRID_POINTS)
-        place = int(np.searchsorted(nu_pos, self.best.nu_pos))
+        grid = _log_grid(self.bounds, _N_GRID_POINTS)
+        best = int(np.searchsorted(nu_pos, self.best.nu_pos))
         return MarginCurve(
-            nu_pos, gamma_hat, grid, self.bound(grid, grid), place, self.nu
+            nu_pos, gamma_hat, grid, self.bound(grid, grid), best, self.nu
         )
 
-    def _margins_of(self, point: MarginResult) -> tuple[Lowest, Lowest]:
+    def _margins_of(self, point: MarginSolution) -> tuple[Lowest, Lowest]:
         """Return the margins of a point's scores at any nu+."""
         problem = self.problem
-        return Lowest.of_classes(point.scores, problem.labels, problem.sample_weight)
+        return Lowest.of_classes(
+            point.point.scores, problem.labels, problem.sample_weight
+        )
 
     def _bound_of(
         self, margins: tuple[Lowest, Lowest], low: FloatArray, high: FloatArray
@@ -259,6 +253,6 @@ class _CurveSearch:
         return bound
 
 
-def _spread(bounds: tuple[float, float], n_points: int) -> FloatArray:
-    """Return points evenly over the logarithm, none by rounding out of bounds."""
+def _log_grid(bounds: tuple[float, float], n_points: int) -> FloatArray:
+    """Return points at equal ratios, none out of bounds by rounding."""
     return np.clip(np.geomspace(*bounds, n_points), *bounds)

@@ -111,18 +111,22 @@ class Solution:
     history: list[Progress] = field(default_factory=list, repr=False)
     stopped_by_callback: bool = False
 
-    def warn_if_unfinished(self, rule: "StoppingRule") -> None:
+    def warn_if_unfinished(self, rule: "StoppingRule", stacklevel: int = 4) -> None:
         """Warn with the gap reached and the reason to stop, unless converged."""
         if self.converged:
             return
-        relative = self.gap / abs(self.value) if self.value else np.inf
+        scale = max(abs(self.value), rule.floor)
+        relative = self.gap / scale if scale else np.inf
+        missed = f"tol={rule.tol:g} was not reached"
+        if rule.is_reached(self.value, self.gap):
+            missed = "the search was cut short"
         seconds = self.history[-1].seconds
-        if self.n_iter >= rule.max_iter:
-            why = "Raise max_iter, scale the columns, or accept the gap."
-        elif rule.max_time is not None and seconds >= rule.max_time:
+        if rule.max_time is not None and seconds >= rule.max_time:
             why = "Raise max_time, scale the columns, or accept the gap."
         elif self.stopped_by_callback:
             why = "The callback stopped the fit."
+        elif self.n_iter >= rule.max_iter:
+            why = "Raise max_iter, scale the columns, or accept the gap."
         else:
             why = (
                 "Rounding keeps the gap from falling further: scale the columns, or "
@@ -130,9 +134,9 @@ class Solution:
             )
         warnings.warn(
             f"stopped at a relative gap of {relative:.2g} after {self.n_iter} "
-            f"iterations and {seconds:.1f} s; tol={rule.tol:g} was not reached. {why}",
+            f"iterations and {seconds:.1f} s; {missed}. {why}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 
