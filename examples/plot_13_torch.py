@@ -84,7 +84,7 @@ for name, found in scores.items():
 
 figure, axes = plt.subplots(figsize=(6, 5))
 curves = {name: found.numpy() for name, found in scores.items()}
-plots.roc_curve(
+plots.ROCCurveDisplay.from_predictions(
     y[test].numpy(), curves, fpr_range=(0, 0.1), confidence_level=None, ax=axes
 )
 axes.set(xlim=(0, 0.3), ylim=(0.5, 1))

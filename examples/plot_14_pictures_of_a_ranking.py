@@ -20,8 +20,8 @@ from aucmax.plots import (
     GainsDisplay,
     ImportanceDisplay,
     PrecisionRecallDisplay,
+    ROCCurveDisplay,
     ScoreDensityDisplay,
-    roc_curve,
 )
 
 X, y = make_classification(
@@ -55,7 +55,7 @@ PrecisionRecallDisplay.from_predictions(y_test, chances)
 # %%
 # **At most one false alarm in twenty negatives.** The legend has the partial AUC
 # over this range.
-roc_curve(y_test, chances, fpr_range=(0, 0.05))
+ROCCurveDisplay.from_predictions(y_test, chances, fpr_range=(0, 0.05))
 
 # %%
 # **How likely is a case?** On the dashed line, predicted and observed probabilities

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from aucmax.inference import auc_interval, compare_auc
 from aucmax.metrics import partial_auc_score
-from aucmax.plots import roc_curve
+from aucmax.plots import ROCCurveDisplay
 
 X, y = make_classification(
     n_samples=4000,
@@ -38,7 +38,7 @@ scores = {
 # %%
 # A mapping from names to scores draws one curve each. ``fpr_range`` shades a range of
 # false positive rates, and the legend adds the partial AUC over it (1 is perfect).
-display = roc_curve(y_test, scores, fpr_range=(0, 0.1))
+display = ROCCurveDisplay.from_predictions(y_test, scores, fpr_range=(0, 0.1))
 display.ax_.set_title("Same test rows, two models")
 
 # %%

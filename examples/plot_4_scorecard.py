@@ -43,4 +43,4 @@ print(model.certificate_)
 
 # %%
 # The same card as a figure.
-display = aucmax.plots.scorecard(model.scorecard())
+display = aucmax.plots.ScorecardDisplay(model.scorecard()).plot()

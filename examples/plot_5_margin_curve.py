@@ -25,4 +25,4 @@ for nu_pos, margin in zip(*model.history_.values(), strict=True):
 # %%
 # No point of the curve can lie in the shaded part: every weighting found bounds the
 # whole curve from below.
-display = aucmax.plots.margin_curve(model.curve_)
+display = aucmax.plots.MarginCurveDisplay(model.curve_).plot()

@@ -19,7 +19,7 @@ import numpy as np
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.plots import roc_curve
+from aucmax.plots import ROCCurveDisplay
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 EARLY = (0, 0.05)
@@ -58,8 +58,8 @@ for name, model in models.items():
 # %%
 # Left, the curves; right, an enlarged view of low false positive rates.
 _, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-roc_curve(y_test, scores, fpr_range=EARLY, ax=axes[0])
-roc_curve(y_test, scores, ax=axes[1])
+ROCCurveDisplay.from_predictions(y_test, scores, fpr_range=EARLY, ax=axes[0])
+ROCCurveDisplay.from_predictions(y_test, scores, ax=axes[1])
 axes[1].set(xlim=EARLY, ylim=(0, 0.9), aspect="auto")
 axes[1].get_legend().remove()
 

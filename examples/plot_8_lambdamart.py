@@ -18,7 +18,7 @@ import numpy as np
 from aucmax import LambdaMART, objectives
 from aucmax.inference import bootstrap_interval
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.plots import roc_curve
+from aucmax.plots import ROCCurveDisplay
 
 EARLY = (0, 0.05)
 
@@ -104,8 +104,8 @@ for name, ranking in scores.items():
 # classifier that approximates the odds of failure ranks best at every false positive
 # rate, and trees can do that. Pairs are needed within queries and for relevance levels.
 _, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-roc_curve(y_test, scores, fpr_range=EARLY, ax=axes[0])
-roc_curve(y_test, scores, ax=axes[1])
+ROCCurveDisplay.from_predictions(y_test, scores, fpr_range=EARLY, ax=axes[0])
+ROCCurveDisplay.from_predictions(y_test, scores, ax=axes[1])
 axes[1].set(xlim=EARLY, ylim=(0, 0.5), aspect="auto")
 axes[1].get_legend().remove()
 

@@ -18,7 +18,7 @@ from aucmax import AUCSVC, GraphRanker
 from aucmax.datasets import make_letter_images
 from aucmax.graphs import Graph, grid_edges
 from aucmax.metrics import binned_auc_score, roc_auc_score
-from aucmax.plots import roc_curve
+from aucmax.plots import ROCCurveDisplay
 
 images, masks = make_letter_images("A", 10, random_state=0)
 new_images, new_masks = make_letter_images("AUC", 10, random_state=1)
@@ -105,4 +105,4 @@ for ax, (name, values) in zip(axes.flat, panels.items(), strict=True):
 # nine columns; it has two weights instead of nine. On top of the nine columns it adds
 # no clear gain.
 _, ax = plt.subplots(figsize=(4.8, 4.8), layout="constrained")
-_ = roc_curve(y, scores, ax=ax)
+_ = ROCCurveDisplay.from_predictions(y, scores, ax=ax)

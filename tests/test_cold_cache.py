@@ -68,7 +68,6 @@ def call_metrics(n):
             options["sample_weight"] = r.weight
             found[name].append(metric(truth, r.score, **options))
     band = inference.roc_band(r.y, r.score, n_resamples=20)
-    points = metrics.roc_points(r.y, r.score)
     return found | {
         "auc_interval": inference.auc_interval(r.y, r.score, sample_weight=r.weight),
         "bootstrap_interval": inference.bootstrap_interval(
@@ -81,7 +80,7 @@ def call_metrics(n):
         ],
         "precision_at_k": metrics.precision_at_k(r.y, r.score, k=5, qid=r.qid),
         "roc_band": [band.low, band.high],
-        "roc_points": [points.fpr, points.tpr, points.thresholds],
+        "roc_curve": [*metrics.roc_curve(r.y, r.score)],
         "unnested_auc_score": metrics.unnested_auc_score(
             r.y[:200], np.tri(min(n, 200))
         ),
@@ -197,7 +196,7 @@ def inspect_models(n):
         "AutoRanker": auto.decision_function(table),
         "contributions": inspection.contributions(svm, r.X[:40], r.X[:40]).values,
         "permutation_importance": [importance.drop, importance.low],
-        "rank_dependence": inspection.rank_dependence(auto, table, "a").rank,
+        "rank_dependence": inspection.dependence.rank_dependence(auto, table, "a").rank,
     }
 
 

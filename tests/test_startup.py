@@ -142,7 +142,7 @@ for use in (
     lambda: aucmax.datasets.load_table("rows.csv"),
     lambda: aucmax.datasets.load_demo(),
     lambda: aucmax.LambdaMART().fit(X, [0, 0, 1, 1]),
-    lambda: aucmax.plots.roc_curve([0, 0, 1, 1], X[:, 0]),
+    lambda: aucmax.plots.ROCCurveDisplay.from_predictions([0, 0, 1, 1], X[:, 0]),
     lambda: __import__("aucmax.cli"),
 ):
     try:

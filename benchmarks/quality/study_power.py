@@ -82,7 +82,7 @@ def count_detected(plan: Any, cell: Any, rng: Any, n_samples: int) -> float:
         elif paired:
             detected += compare_auc(y, *scores, **ranges).p_value < LEVEL
         else:
-            test = compare_auc([y, y], *scores, paired=False, **ranges)
+            test = compare_auc([y, y], *scores, **ranges)
             detected += test.p_value < LEVEL
     return detected / n_samples
 

@@ -51,7 +51,9 @@ def ten_models() -> float:
     models = {f"model {k}": scores + one for k, one in enumerate(noise)}
     first = models["model 0"]
     return ratio(
-        lambda: inference.compare_auc(y, models), lambda: merge_sort(first), repeats=3
+        lambda: inference.compare_metric(y, models),
+        lambda: merge_sort(first),
+        repeats=3,
     )
 
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucmax import AUCSVC
-from aucmax.metrics import partial_auc_score, roc_points
+from aucmax.metrics import partial_auc_score, roc_curve
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
 END = 0.1
@@ -50,9 +50,9 @@ left.set_ylim(0, 4)
 for name, (model, color) in models.items():
     scores = model.fit(X, y).decision_function(X_test)
     part = partial_auc_score(y_test, scores, fpr_range=(0, END))
-    points = roc_points(y_test, scores)
+    fpr, tpr, _ = roc_curve(y_test, scores)
     label = f"{name}\npartial AUC {part:.3f}"
-    right.plot(points.fpr, points.tpr, color=color, label=label, linewidth=1.8)
+    right.plot(fpr, tpr, color=color, label=label, linewidth=1.8)
 right.axvspan(0, END, color="0.93", zorder=0)
 right.set(xlim=(0, 0.4), ylim=(0, 0.8), title="The start of the ROC curve")
 right.set(xlabel="false positive rate", ylabel="true positive rate")

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucmax import AUCSVC
-from aucmax.metrics import partial_auc_score, roc_auc_score, roc_points
+from aucmax.metrics import partial_auc_score, roc_auc_score, roc_curve
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 END = 0.05
@@ -51,14 +51,14 @@ left.set(xlabel="score", ylabel="rows", title="Which rows count", xlim=(-4, 4))
 
 for name, (model, color) in models.items():
     scores = model.decision_function(X_test)
-    points = roc_points(y_test, scores)
+    fpr, tpr, _ = roc_curve(y_test, scores)
     part = partial_auc_score(y_test, scores, fpr_range=(0, END))
     label = f"{name}\nAUC {roc_auc_score(y_test, scores):.3f}, pAUC {part:.3f}"
-    right.plot(points.fpr, points.tpr, color=color, label=label, linewidth=1.8)
-    is_early = points.fpr <= END
+    right.plot(fpr, tpr, color=color, label=label, linewidth=1.8)
+    is_early = fpr <= END
     right.fill_between(
-        points.fpr[is_early],
-        points.tpr[is_early],
+        fpr[is_early],
+        tpr[is_early],
         color=color,
         alpha=0.25,
         linewidth=0,

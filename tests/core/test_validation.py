@@ -24,7 +24,7 @@ from aucmax.metrics import (
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
-    roc_points,
+    roc_curve,
 )
 
 METRICS = [
@@ -35,7 +35,7 @@ METRICS = [
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
-    roc_points,
+    roc_curve,
 ]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from aucmax.decisions.event_probability import (
     event_probability,
@@ -80,7 +81,7 @@ def test_kaplan_meier_is_the_product_over_times_with_greenwood_intervals():
     for at, n_risk in ((1.0, 7), (2.0, 6), (3.0, 4), (5.0, 2)):
         share *= 1.0 - 1.0 / n_risk
         terms += 1.0 / (n_risk * (n_risk - 1.0))
-        width = 1.96 * np.sqrt(terms) / abs(np.log(share))
+        width = ndtri(0.975) * np.sqrt(terms) / abs(np.log(share))
         expected = (share, share ** np.exp(width), share ** np.exp(-width))
         np.testing.assert_allclose(curve.at(at + 0.5), expected)
     assert curve.at(0.5) == (1.0, 1.0, 1.0)

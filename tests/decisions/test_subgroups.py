@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucmax.decisions import compare_groups, operating_point
-from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_metric
 from aucmax.inference.intervals import wilson_ends
 from aucmax.metrics import roc_auc_score
 
@@ -58,7 +58,7 @@ def test_differences_of_areas_are_those_of_unpaired_samples():
     names = dict(zip("bac", (SCORES[one] for one in rows), strict=True))
     labels = [Y[one] for one in rows]
     for options, asked in (({}, {"reference": "b"}), ({"all_pairs": True}, {})):
-        expected = compare_auc(labels, names, paired=False, **asked).differences
+        expected = compare_metric(labels, names, **asked).differences
         found = [one for one in compare(**options).differences if one.metric == "auc"]
         assert len(found) == len(expected)
         for one, two in zip(found, expected, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from aucmax import decisions, inference, metrics
 from aucmax.decisions import operating_point
-from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_auc, compare_metric
 from aucmax.metrics import partial_auc_score, roc_auc_score
 
 
@@ -34,14 +34,14 @@ def test_areas_and_delongs_intervals_are_those_of_proc():
         found = auc_interval(Y, A, method="delong", confidence_level=confidence_level)
         close([found.low, found.value, found.high], name)
     close([auc_interval(Y, A).standard_error ** 2], "var")
-    covariance = compare_auc(Y, {"a": A, "b": B}).covariance
+    covariance = compare_metric(Y, {"a": A, "b": B}).covariance
     close([covariance[0, 1]], "cov")
 
 
 def test_delongs_tests_are_those_of_proc():
     found = compare_auc(Y, A, B, method="delong")
     close([found.z, found.p_value, found.low, found.high], "roc.test paired")
-    found = compare_auc([Y, R["u"]], A, R["v"], paired=False, method="delong")
+    found = compare_auc([Y, R["u"]], A, R["v"], method="delong")
     close([found.z, found.p_value], "roc.test unpaired", slice(2))
 
 
@@ -62,7 +62,7 @@ def test_partial_areas_are_those_of_proc():
 
 
 def test_contrasts_of_several_models_are_those_of_score():
-    found = compare_auc(Y, {"A": A, "B": B, "C": C}, method="delong")
+    found = compare_metric(Y, {"A": A, "B": B, "C": C}, method="delong")
     errors = np.sqrt(found.covariance.diagonal())
     close([*found.values, *errors], "Score")
     differences = [

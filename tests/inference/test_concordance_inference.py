@@ -118,9 +118,9 @@ def test_two_times_have_the_interval_and_the_test_of_the_auc(groups, method):
         assert (one.low, one.high) == pytest.approx((area.low, area.high), abs=4e-3)
     assert dynamic.areas[0].low == pytest.approx(area.low, **same)
     assert found.p_value == pytest.approx(area.p_value, abs=0.02)
-    difference = compare_concordance(
-        EVENT, times, SCORES, OTHER, method=method, margin=0.1, **rows
-    )
+    models = {"one": SCORES, "two": OTHER}
+    options = {"method": method, "margin": 0.1, **rows}
+    (difference,) = compare_concordance(EVENT, times, models, **options).differences
     known = compare_auc(EVENT, SCORES, OTHER, margin=0.1, **rows)
     assert difference.difference == pytest.approx(known.difference)
     assert difference.p_value == pytest.approx(known.p_value, abs=0.02)
@@ -131,7 +131,7 @@ def test_perfect_scores_have_an_exact_bound():
     found = concordance_interval(EVENT, TIME, -TIME)
     assert found.value == found.high == 1.0
     assert 0.9 < found.low < 1.0
-    again = compare_concordance(EVENT, TIME, -TIME, -2.0 * TIME)
+    (again,) = compare_concordance(EVENT, TIME, [-TIME, -2.0 * TIME]).differences
     assert again.difference == 0.0
     assert again.low < 0.0 < again.high
 
@@ -141,11 +141,12 @@ def test_several_models_have_simultaneous_intervals():
     found = compare_concordance(EVENT, TIME, models, reference="one", method="uno")
     values = [concordance_index(EVENT, TIME, s, method="uno") for s in models.values()]
     assert found.values == pytest.approx(values)
-    pair = compare_concordance(EVENT, TIME, OTHER, SCORES, method="uno")
+    both = compare_concordance(EVENT, TIME, [OTHER, SCORES], method="uno")
+    (pair,) = both.differences
     assert found.differences[0].names == ("two", "one")
     assert found.differences[0].standard_error == pytest.approx(pair.standard_error)
     assert found.differences[0].low < pair.low
-    assert repr(pair).startswith("Uno's C 0.")
+    assert repr(pair).startswith("Uno's C model 0 0.")
     errors = np.sqrt(found.covariance.diagonal())
     alone = concordance_interval(EVENT, TIME, SCORES, method="uno").standard_error
     assert errors[0] == pytest.approx(alone)

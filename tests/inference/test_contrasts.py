@@ -6,7 +6,7 @@ from hypothesis import given
 from scipy import stats
 
 import reference
-from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_auc, compare_metric
 from aucmax.inference.differences import Estimates, holm, simultaneous_quantile
 from aucmax.inference.influence import area_influence, ordinal_influence
 from aucmax.metrics import (
@@ -18,6 +18,7 @@ from aucmax.metrics import (
 )
 from aucmax.metrics._steps import check_task
 from drawing import fewer_examples
+from inference.comparisons import difference
 from metrics.samples import samples
 
 RNG = np.random.default_rng(5)
@@ -49,7 +50,7 @@ def test_the_covariance_is_that_of_the_definition(sample, other):
 
 def test_pairs_of_many_models_have_the_covariance_of_two():
     scores = np.random.default_rng(0).normal(size=(240, 13)) + Y[:, None]
-    found = compare_auc(Y, scores)
+    found = compare_metric(Y, scores)
     pairs = {one.names: one for one in found.differences}
     assert len(pairs) == 78
     assert found.covariance[[0, 3], [12, 4]] == pytest.approx(
@@ -68,19 +69,19 @@ def test_pairs_of_many_models_have_the_covariance_of_two():
 
 
 def test_frames_mappings_and_matrices_give_the_same_numbers():
-    expected = compare_auc(Y, MODELS)
+    expected = compare_metric(Y, MODELS)
     matrix = np.column_stack(list(MODELS.values()))
     for given_ in (pl.DataFrame(MODELS), pd.DataFrame(MODELS), matrix):
-        found = compare_auc(Y, given_)
+        found = compare_metric(Y, given_)
         assert found.p_value == expected.p_value
         assert [one.low for one in found.differences] == [
             one.low for one in expected.differences
         ]
-    assert compare_auc(Y, pd.DataFrame(matrix)).names == ("0", "1", "2", "3")
+    assert compare_metric(Y, pd.DataFrame(matrix)).names == ("0", "1", "2", "3")
 
 
 def test_the_global_test_is_hotellings_and_ignores_copies():
-    found = compare_auc(Y, MODELS)
+    found = compare_metric(Y, MODELS)
     contrasts = np.eye(4)[1:] - np.eye(4)[0]
     gaps = contrasts @ found.values
     covariance = contrasts @ found.covariance @ contrasts.T
@@ -88,15 +89,17 @@ def test_the_global_test_is_hotellings_and_ignores_copies():
     assert found.statistic == pytest.approx(statistic)
     assert found.rank == 3
     assert found.p_value > stats.chi2(3).sf(statistic)
-    normal = compare_auc(Y, MODELS, method="delong")
+    normal = compare_metric(Y, MODELS, method="delong")
     assert normal.p_value == pytest.approx(stats.chi2(3).sf(statistic))
     # whichever model is first, and however many are copies
-    shuffled = compare_auc(Y, {name: MODELS[name] for name in "cadb"})
+    shuffled = compare_metric(Y, {name: MODELS[name] for name in "cadb"})
     assert shuffled.p_value == pytest.approx(found.p_value)
-    copies = compare_auc(Y, MODELS | {"e": MODELS["b"] * 3, "f": MODELS["a"] + 1})
+    copies = compare_metric(Y, MODELS | {"e": MODELS["b"] * 3, "f": MODELS["a"] + 1})
     assert copies.rank == 3
     assert copies.p_value == pytest.approx(found.p_value)
-    alike = compare_auc(Y, {name: MODELS["a"] * k for k, name in enumerate("abc", 1)})
+    alike = compare_metric(
+        Y, {name: MODELS["a"] * k for k, name in enumerate("abc", 1)}
+    )
     assert (alike.rank, alike.p_value) == (0, 1.0)
     assert {one.p_value for one in alike.differences} == {1.0}
 
@@ -125,15 +128,15 @@ def test_p_values_are_adjusted_by_holms_method():
 
 
 def test_a_reference_is_subtracted_from_all_others():
-    found = compare_auc(Y, MODELS, reference="b")
+    found = compare_metric(Y, MODELS, reference="b")
     assert [one.names for one in found.differences] == [
         ("a", "b"),
         ("c", "b"),
         ("d", "b"),
     ]
-    assert found.p_value == pytest.approx(compare_auc(Y, MODELS).p_value)
+    assert found.p_value == pytest.approx(compare_metric(Y, MODELS).p_value)
     widths = [one.high - one.low for one in found.differences]
-    pairs = {one.names: one for one in compare_auc(Y, MODELS).differences}
+    pairs = {one.names: one for one in compare_metric(Y, MODELS).differences}
     assert widths[0] < pairs["a", "b"].high - pairs["a", "b"].low
 
 
@@ -152,25 +155,26 @@ def test_null_and_margin_shift_the_difference():
     assert "worse by 0.02 or more" in str(compare_auc(Y, a, b, margin=0.02))
     for option in ({"null": 0.1}, {"margin": 0.1}):
         with pytest.raises(ValueError, match="name the reference"):
-            compare_auc(Y, MODELS, **option)
-        assert len(compare_auc(Y, MODELS, reference="a", **option).differences) == 3
+            compare_metric(Y, MODELS, **option)
+        assert len(compare_metric(Y, MODELS, reference="a", **option).differences) == 3
 
 
 def test_samples_of_different_rows_add_their_variances():
     y, scores = [Y, ~Y[:100]], [MODELS["a"], MODELS["b"][:100]]
     one, other = (auc_interval(*sample) for sample in zip(y, scores, strict=True))
-    found = compare_auc(y, *scores, paired=False)
+    found = compare_auc(y, *scores)
     assert found.difference == pytest.approx(one.value - other.value)
     assert found.standard_error == pytest.approx(
         np.hypot(one.standard_error, other.standard_error)
     )
-    several = compare_auc(
-        [*y, Y], {"x": scores[0], "y": scores[1], "z": MODELS["c"]}, paired=False
+    several = compare_metric(
+        [*y, Y],
+        {"x": scores[0], "y": scores[1], "z": MODELS["c"]},
     )
     assert np.count_nonzero(several.covariance) == 3
     assert several.differences[0].unadjusted_p_value == pytest.approx(found.p_value)
-    with pytest.raises(ValueError, match="y_true as a list of 2 arrays"):
-        compare_auc(Y, *scores, paired=False)
+    with pytest.raises(ValueError, match="needs y_true as a list of 3 arrays"):
+        compare_metric(y, {"x": scores[0], "y": scores[1], "z": MODELS["c"]})
 
 
 @pytest.mark.parametrize("box", [{"fpr_range": (0, 0.3)}, {"tpr_range": (0.4, 1)}])
@@ -222,7 +226,7 @@ def test_means_over_queries_are_compared_by_students_paired_test(metric):
         np.array([score(Y[qid == q], MODELS[name][qid == q]) for q in range(20)])
         for name in "ab"
     ]
-    found = compare_auc(Y, MODELS["a"], MODELS["b"], metric=metric, qid=qid)
+    found = difference(Y, MODELS["a"], MODELS["b"], metric=metric, qid=qid)
     expected = stats.ttest_rel(*values)
     assert found.difference == pytest.approx((values[0] - values[1]).mean())
     assert found.p_value == pytest.approx(expected.pvalue)
@@ -231,7 +235,7 @@ def test_means_over_queries_are_compared_by_students_paired_test(metric):
 
 
 def test_results_convert_to_frames():
-    frame = compare_auc(Y, MODELS).to_frame()
+    frame = compare_metric(Y, MODELS).to_frame()
     assert frame.shape[0] == 6
     columns = {"model_1", "model_2", "difference", "low", "high", "p_value"}
     assert columns <= set(frame.columns)
@@ -244,7 +248,7 @@ def test_results_convert_to_frames():
     ("scores", "options", "message"),
     [
         ({"a": MODELS["a"]}, {}, "two or more models"),
-        (MODELS["a"], {}, "use auc_interval or concordance_interval for one model"),
+        (MODELS["a"], {}, "use metric_interval or concordance_interval for one"),
         ({1: MODELS["a"], "1": MODELS["b"]}, {}, "different names"),
         (MODELS, {"reference": 3}, "reference must be one of"),
         ({"a": MODELS["a"], "b": MODELS["b"][1:]}, {}, "b has 239 rows"),
@@ -273,11 +277,11 @@ def test_results_convert_to_frames():
 )  # fmt: skip
 def test_bad_input_is_named(scores, options, message):
     with pytest.raises(ValueError, match=message):
-        compare_auc(Y, scores, **options)
+        compare_metric(Y, scores, **options)
 
 
 def test_perfect_models_are_equal():
-    found = compare_auc(Y, {"a": Y * 1.0, "b": Y * 2.0, "c": Y * 3.0})
+    found = compare_metric(Y, {"a": Y * 1.0, "b": Y * 2.0, "c": Y * 3.0})
     assert found.values == (1.0, 1.0, 1.0)
     assert found.p_value == 1.0
     assert {one.p_value for one in found.differences} == {1.0}
@@ -287,9 +291,15 @@ def test_samples_of_different_rows_are_matched_by_name():
     rows = {"x": (Y, MODELS["a"]), "z": (~Y, MODELS["c"])}
     y = {name: rows[name][0] for name in ("x", "z")}
     scores = {name: rows[name][1] for name in ("z", "x")}
-    found = compare_auc(y, scores, paired=False)
+    found = compare_metric(
+        y,
+        scores,
+    )
     assert found.names == ("z", "x")
     expected = [roc_auc_score(*rows[name]) for name in found.names]
     assert found.values == pytest.approx(expected)
     with pytest.raises(ValueError, match="must have the models as its keys"):
-        compare_auc({"x": Y, "w": Y}, scores, paired=False)
+        compare_metric(
+            {"x": Y, "w": Y},
+            scores,
+        )

@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference import auc_interval, compare_auc, cv_auc_interval, metric_interval
+from aucmax.inference import (
+    auc_interval,
+    compare_auc,
+    compare_metric,
+    metric_interval,
+)
+from inference.comparisons import difference
 
 
 def scores_of_folds(n_folds, seed=0):
@@ -27,10 +33,10 @@ def by_fold(labels, a, b, folds):
 def test_one_fold_has_delongs_interval_and_test():
     labels, a, b, folds = scores_of_folds(1)
     for estimand in ("models", "procedure"):
-        found = cv_auc_interval(labels, a, folds, estimand=estimand)
+        found = auc_interval(labels, a, folds=folds, estimand=estimand)
         plain = auc_interval(labels, a)
         assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
-        test = compare_auc(labels, a, b, folds=folds, estimand=estimand)
+        test = difference(labels, a, b, folds=folds, estimand=estimand)
         known = compare_auc(labels, a, b)
         for name in ("difference", "low", "high", "z", "p_value"):
             assert getattr(test, name) == pytest.approx(getattr(known, name))
@@ -43,14 +49,14 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
     for found, parts in (
         (
             [
-                cv_auc_interval(labels, a, folds, estimand=t)
+                auc_interval(labels, a, folds=folds, estimand=t)
                 for t in ("models", "procedure")
             ],
             areas,
         ),
         (
             [
-                compare_auc(labels, a, b, folds=folds, estimand=t)
+                difference(labels, a, b, folds=folds, estimand=t)
                 for t in ("models", "procedure")
             ],
             tests,
@@ -61,18 +67,18 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
         # five folds with the correlation 1/5 of Nadeau and Bengio
         assert found[1].standard_error == pytest.approx((1.8 * variance) ** 0.5)
         assert found[1].low < found[0].low < found[0].high < found[1].high
-    moved = cv_auc_interval(labels, a + 9.0 * folds, folds)
-    assert moved.low == pytest.approx(cv_auc_interval(labels, a, folds).low)
+    moved = auc_interval(labels, a + 9.0 * folds, folds=folds)
+    assert moved.low == pytest.approx(auc_interval(labels, a, folds=folds).low)
 
 
 def test_repetitions_share_their_rows():
     labels, a, b, folds = scores_of_folds(4)
-    one = cv_auc_interval(labels, a, folds)
-    same = cv_auc_interval(labels, a, np.c_[folds, folds])
+    one = auc_interval(labels, a, folds=folds)
+    same = auc_interval(labels, a, folds=np.c_[folds, folds])
     assert same.standard_error == pytest.approx(one.standard_error)
     other = np.random.default_rng(0).permutation(folds)
-    both = cv_auc_interval(labels, np.c_[a, b], np.c_[folds, other])
-    parts = [cv_auc_interval(labels, s, f) for s, f in ((a, folds), (b, other))]
+    both = auc_interval(labels, np.c_[a, b], folds=np.c_[folds, other])
+    parts = [auc_interval(labels, s, folds=f) for s, f in ((a, folds), (b, other))]
     weights = [
         sum(labels[f == k].sum() * (~labels[f == k]).sum() for k in range(4))
         for f in (folds, other)
@@ -86,13 +92,13 @@ def test_repetitions_share_their_rows():
 
 def test_several_models_are_compared_within_folds():
     labels, a, b, folds = scores_of_folds(3)
-    found = compare_auc(labels, {"a": a, "b": b, "c": a * 2}, folds=folds)
+    found = compare_metric(labels, {"a": a, "b": b, "c": a * 2}, folds=folds)
     assert found.rank == 1
     assert found.differences[1].p_value == 1.0
     assert found.p_value == pytest.approx(
-        compare_auc(labels, a, b, folds=folds).p_value, rel=0.1
+        difference(labels, a, b, folds=folds).p_value, rel=0.1
     )
-    equal = compare_auc(labels, a, a, folds=folds, estimand="procedure")
+    equal = difference(labels, a, a, folds=folds, estimand="procedure")
     assert (equal.difference, equal.z, equal.p_value) == (0.0, 0.0, 1.0)
     assert equal.high == -equal.low < 0.1
 
@@ -103,9 +109,9 @@ def test_intervals_cover_and_tests_are_rarely_fooled():
     covered = rejected = 0
     for _ in range(200):
         a, b = rng.normal(size=(2, 180))
-        found = cv_auc_interval(labels, a, folds)
+        found = auc_interval(labels, a, folds=folds)
         covered += found.low <= 0.5 <= found.high
-        rejected += compare_auc(labels, a, b, folds=folds).p_value < 0.05
+        rejected += difference(labels, a, b, folds=folds).p_value < 0.05
     assert 0.91 <= covered / 200 <= 0.99
     assert rejected / 200 <= 0.09
 
@@ -113,22 +119,22 @@ def test_intervals_cover_and_tests_are_rarely_fooled():
 def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
     labels, a, _, folds = scores_of_folds(3)
     more = np.append(folds, [7, 7, 7])
-    found = cv_auc_interval(
-        np.append(labels, [True] * 3), np.append(a, [1, 2, 3]), more
+    found = auc_interval(
+        np.append(labels, [True] * 3), np.append(a, [1, 2, 3]), folds=more
     )
-    assert found.value == pytest.approx(cv_auc_interval(labels, a, folds).value)
+    assert found.value == pytest.approx(auc_interval(labels, a, folds=folds).value)
     with pytest.raises(ValueError, match="folds must have one row per label, 120"):
-        cv_auc_interval(labels, a, folds[1:])
+        auc_interval(labels, a, folds=folds[1:])
     with pytest.raises(ValueError, match=r"folds is nan in row 0 \(1 such rows\)"):
-        cv_auc_interval(labels, a, np.where(np.arange(120) == 0, np.nan, folds))
+        auc_interval(labels, a, folds=np.where(np.arange(120) == 0, np.nan, folds))
     with pytest.raises(ValueError, match="a test fold has a single row of one class"):
-        cv_auc_interval(np.arange(120) < 4, a, np.arange(120) % 4)
+        auc_interval(np.arange(120) < 4, a, folds=np.arange(120) % 4)
     with pytest.raises(NotEnoughClassesError, match="None of the folds"):
-        cv_auc_interval(labels, a, np.arange(120))
+        auc_interval(labels, a, folds=np.arange(120))
     with pytest.raises(ValueError, match="2 columns and folds has 1"):
-        cv_auc_interval(labels, np.c_[a, a], folds)
+        auc_interval(labels, np.c_[a, a], folds=folds)
     with pytest.raises(ValueError, match="estimand must be"):
-        cv_auc_interval(labels, a, folds, estimand="both")
+        auc_interval(labels, a, folds=folds, estimand="both")
 
 
 def test_groups_within_folds_are_the_units():
@@ -137,27 +143,27 @@ def test_groups_within_folds_are_the_units():
     folds = group % 5
     labels = rng.random(40)[group] < 0.4
     scores = labels + rng.normal(size=40)[group] + 0.3 * rng.normal(size=320)
-    alone = cv_auc_interval(labels, scores, folds)
-    found = cv_auc_interval(labels, scores, folds, groups=group)
+    alone = auc_interval(labels, scores, folds=folds)
+    found = auc_interval(labels, scores, folds=folds, groups=group)
     assert found.value == pytest.approx(alone.value)
     assert found.standard_error > 1.5 * alone.standard_error
     # rows of their own are groups of one row
     plain = rng.normal(size=320) + labels
-    singles = cv_auc_interval(labels, plain, folds, groups=np.arange(320))
-    alone = cv_auc_interval(labels, plain, folds)
+    singles = auc_interval(labels, plain, folds=folds, groups=np.arange(320))
+    alone = auc_interval(labels, plain, folds=folds)
     assert singles.standard_error == pytest.approx(alone.standard_error, rel=0.1)
     # one fold is plain rows
-    one = cv_auc_interval(labels, scores, np.zeros(320), groups=group)
+    one = auc_interval(labels, scores, folds=np.zeros(320), groups=group)
     plain = auc_interval(labels, scores, groups=group)
     assert (one.low, one.high) == pytest.approx((plain.low, plain.high))
-    twice = cv_auc_interval(
-        labels, scores, np.c_[folds, folds], groups=group, fpr_range=(0, 0.5)
+    twice = auc_interval(
+        labels, scores, folds=np.c_[folds, folds], groups=group, fpr_range=(0, 0.5)
     )
-    once = cv_auc_interval(labels, scores, folds, groups=group, fpr_range=(0, 0.5))
+    once = auc_interval(labels, scores, folds=folds, groups=group, fpr_range=(0, 0.5))
     assert twice.standard_error == pytest.approx(once.standard_error)
     other = scores + rng.normal(size=40)[group]
     fixed, clustered = (
-        compare_auc(labels, scores, other, folds=folds, **known)
+        difference(labels, scores, other, folds=folds, **known)
         for known in ({}, {"groups": group})
     )
     assert fixed.difference == pytest.approx(clustered.difference)
@@ -171,7 +177,7 @@ def test_a_fold_with_one_group_of_a_class_has_a_variance():
         group = np.repeat(np.arange(30), 6)
         labels = group < 5  # one group of positives in each fold
         scores = rng.normal(size=30)[group] + 0.2 * rng.normal(size=180)
-        found = cv_auc_interval(labels, scores, group % 5, groups=group)
+        found = auc_interval(labels, scores, folds=group % 5, groups=group)
         covered += found.low <= 0.5 <= found.high
     assert 0.92 <= covered / 200 <= 1.0
 
@@ -207,6 +213,6 @@ def test_metrics_that_are_not_means_are_measured_over_all_folds(metric):
     assert wider.value - wider.low == pytest.approx(
         min(1.8**0.5 * (plain.value - plain.low), plain.value)
     )
-    test = compare_auc(labels, scores, -scores, metric=metric, folds=folds)
+    test = difference(labels, scores, -scores, metric=metric, folds=folds)
     assert test.value_1 == pytest.approx(found.value)
     assert test.p_value < 0.001

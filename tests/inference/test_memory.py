@@ -20,7 +20,7 @@ MAX_MULTIPLE = 4.0
         inference.auc_interval,
         metrics.ndcg_score,
         inference.compare_auc,
-        metrics.roc_points,
+        metrics.roc_curve,
         metrics.mean_average_precision,
         metrics.precision_at_k,
     ],

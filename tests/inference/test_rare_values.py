@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 from scipy.special import logit
 
-from aucmax.inference import auc_interval, compare_auc, concordance_interval
+from aucmax.inference import (
+    auc_interval,
+    compare_auc,
+    compare_metric,
+    concordance_interval,
+)
 from aucmax.metrics import concordance_index
 
 N_DRAWS = 300
@@ -91,12 +96,15 @@ def test_models_that_differ_in_one_row_are_not_more_certain_than_equal_ones():
     equal, near = compare_auc(y, a, a), compare_auc(y, a, b)
     assert near.high - near.low > 0.65 * (equal.high - equal.low)
     # nor in a comparison of several, on the same rows or on others
-    several = compare_auc(y, {"a": a, "b": b, "c": rng.normal(size=200) + y})
+    several = compare_metric(y, {"a": a, "b": b, "c": rng.normal(size=200) + y})
     assert (
         several.differences[0].high - several.differences[0].low > near.high - near.low
     )
     assert several.differences[0].unadjusted_p_value == pytest.approx(near.p_value)
-    apart = compare_auc([Y, Y], [FLAG, FLAG], paired=False).differences[0]
+    apart = compare_metric(
+        [Y, Y],
+        [FLAG, FLAG],
+    ).differences[0]
     alone = auc_interval(Y, FLAG)
     assert apart.high - apart.low > alone.high - alone.low
 

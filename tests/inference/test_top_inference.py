@@ -8,6 +8,7 @@ from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference.influence import precision_derivatives
 from aucmax.metrics._steps import RankingTask
+from inference.comparisons import difference
 from metrics.samples import samples
 from reference import precision_effects, tied_average_precision
 
@@ -51,7 +52,7 @@ def test_the_standard_error_is_that_of_brute_force_effects(is_weighted, is_tied)
     assert found.standard_error == pytest.approx(
         np.sqrt(effects[0] @ effects[0]), rel=1e-5
     )
-    test = inference.compare_auc(
+    test = difference(
         y, scores, other, metric="average_precision", sample_weight=weights
     )
     gap = effects[0] - effects[1]
@@ -68,28 +69,28 @@ def test_groups_of_one_row_change_nothing_and_copies_count_once():
     twice = [np.repeat(one, 2) for one in (y, scores, np.arange(200), other)]
     copied = inference.metric_interval(*twice[:2], groups=twice[2])
     assert copied.standard_error == pytest.approx(alone.standard_error)
-    difference = inference.compare_auc(
+    again = difference(
         twice[0], twice[1], twice[3], groups=twice[2], metric="average_precision"
     )
-    once = inference.compare_auc(
+    once = difference(
         y, scores, other, groups=np.arange(200), metric="average_precision"
     )
-    assert difference.standard_error == pytest.approx(once.standard_error)
+    assert again.standard_error == pytest.approx(once.standard_error)
 
 
 def test_models_that_rank_alike_do_not_differ():
     y, scores, other = made()
     for metric in ("average_precision", "recall@fpr=0.1"):
-        found = inference.compare_auc(y, scores, np.exp(scores), metric=metric, **(
+        found = difference(y, scores, np.exp(scores), metric=metric, **(
             {} if metric == "average_precision" else FEW
         ))  # fmt: skip
         assert (found.difference, found.p_value) == (0.0, 1.0)
-    several = inference.compare_auc(
+    several = inference.compare_metric(
         y, {"a": scores, "b": 2 * scores, "c": other}, metric="average_precision"
     )
     assert several.rank == 1
-    swapped = inference.compare_auc(y, other, scores, metric="average_precision")
-    straight = inference.compare_auc(y, scores, other, metric="average_precision")
+    swapped = difference(y, other, scores, metric="average_precision")
+    straight = difference(y, scores, other, metric="average_precision")
     assert swapped.difference == -straight.difference
     assert swapped.p_value == pytest.approx(straight.p_value)
 
@@ -103,7 +104,7 @@ def test_each_name_has_an_interval_and_a_paired_test(metric):
     assert found.value == pytest.approx(named.function(y, scores))
     assert found.low < found.value < found.high
     assert found.metric == metric
-    test = inference.compare_auc(y, scores, other, metric=metric, **drawn)
+    test = difference(y, scores, other, metric=metric, **drawn)
     assert (test.value_1, test.metric) == (pytest.approx(found.value), metric)
     assert test.low < test.difference < test.high
     assert 0.0 < test.p_value < 0.5
@@ -127,7 +128,7 @@ def test_queries_are_the_units_if_given(metric):
     assert found.standard_error == pytest.approx(error)
     others = named.function(y, other, qid=qid, average=None)
     gap = values - others[~np.isnan(others)]
-    test = inference.compare_auc(y, scores, other, metric=metric, qid=qid)
+    test = difference(y, scores, other, metric=metric, qid=qid)
     assert test.difference == pytest.approx(gap.mean())
     error = gap.std(ddof=1) / np.sqrt(gap.size)
     assert test.standard_error == pytest.approx(error)
@@ -158,7 +159,7 @@ def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
         found = inference.metric_interval(y, scores, metric, **FEW)
         assert 0.0 <= found.low <= found.value <= found.high
         assert found.low < found.high
-        test = inference.compare_auc(y, scores, -np.arange(60.0), metric=metric, **(
+        test = difference(y, scores, -np.arange(60.0), metric=metric, **(
             FEW if metric in RATES else {}
         ))  # fmt: skip
         assert test.difference <= 0.0
@@ -200,7 +201,7 @@ def test_options_that_a_metric_does_not_take_are_named():
         ({"metric": "recall@fpr"}, "got 'recall@fpr'"),
     ):
         with pytest.raises(ValueError, match=words):
-            inference.compare_auc(y, scores, other, **options)
+            difference(y, scores, other, **options)
     with pytest.raises(NotEnoughClassesError):
         inference.metric_interval(np.zeros(50), scores)
 
@@ -209,7 +210,7 @@ def test_the_concordance_has_functions_of_its_own():
     y, scores, other = made(60)
     for call in (
         lambda: inference.metric_interval(y, scores, "concordance"),
-        lambda: inference.compare_auc(y, scores, other, metric="concordance"),
+        lambda: difference(y, scores, other, metric="concordance"),
     ):
         with pytest.raises(ValueError, match="needs events and times; use concordance"):
             call()

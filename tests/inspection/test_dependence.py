@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from aucmax.inspection import rank_dependence
+from aucmax.inspection.dependence import rank_dependence
 from aucmax.tables import TableEncoder
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 import aucmax
 from aucmax.inference import compare_auc
-from aucmax.inspection import permutation_importance, rank_dependence
+from aucmax.inspection import permutation_importance
+from aucmax.inspection.dependence import rank_dependence
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
 from aucmax.tables import TableEncoder

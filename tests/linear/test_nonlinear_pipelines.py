@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from aucmax import AUCSVC
-from aucmax.metrics import partial_auc_score, partial_auc_scorer
+from aucmax.metrics import metric_scorer, partial_auc_score
 
 EARLY = (0.0, 0.1)
 MAPS = {
@@ -67,7 +67,7 @@ def test_a_search_tunes_map_and_machine_together(circles):
     search = GridSearchCV(
         machine(MAPS["Nystroem"]),
         {"nystroem__gamma": [0.01, 1.0], "aucsvc__C": [100.0]},
-        scoring=partial_auc_scorer(fpr_range=EARLY),
+        scoring=metric_scorer("partial_auc", fpr_range=EARLY),
         cv=2,
     ).fit(X, y)
     assert early_area(search, X_test, y_test) > 0.85

@@ -13,7 +13,7 @@ from aucmax.exceptions import (
     NotEnoughClassesError,
     OneClassQueryWarning,
 )
-from aucmax.metrics import make_query_scorer, roc_auc_score
+from aucmax.metrics import metric_scorer
 from aucmax.risks import PartialHinge
 
 
@@ -147,7 +147,7 @@ def test_a_grid_search_hands_on_the_queries(data):
         search = GridSearchCV(
             AUCSVC().set_fit_request(qid=True),
             {"C": [0.1, 10.0]},
-            scoring=make_query_scorer(roc_auc_score),
+            scoring=metric_scorer("auc", per_query=True),
             cv=GroupKFold(3),
         ).fit(X, y, qid=qid, groups=qid)
     best = search.best_estimator_

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.multiclass import prepare_metric
+from aucmax.metrics.metric_names import parse_metric
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(60) < 0.4
@@ -40,15 +40,12 @@ METRICS = {
         stratified=False,
         random_state=0,
     ),
-    "points": lambda y, **options: list(metrics.roc_points(y, SCORES, **options).tpr),
+    "points": lambda y, **options: metrics.roc_curve(y, SCORES, **options)[1].tolist(),
     "band": lambda y, **options: inference.roc_band(
         y, SCORES, n_resamples=5, **options
     ).low.tolist(),
-    "prepared auc": lambda y, **options: prepare_metric(
-        metrics.roc_auc_score, y, **options
-    )(SCORES),
-    "prepared part": lambda y, **options: prepare_metric(
-        metrics.partial_auc_score, y, fpr_range=(0, 0.3), **options
+    "prepared": lambda y, **options: parse_metric("partial_auc").prepare(
+        y, fpr_range=(0, 0.3), **options
     )(SCORES),
 }
 
@@ -106,8 +103,9 @@ def test_scorers_ask_the_model_for_scores_of_the_positive_class(per_query, pos_l
     scores = sign * model.decision_function(X)
     queries = {"qid": QID} if per_query else {}
     options = {"fpr_range": (0, 0.3), "pos_label": pos_label}
-    partial_scorer = metrics.partial_auc_scorer(per_query=per_query, **options)
-    whole_scorer = metrics.roc_auc_scorer(per_query=per_query, pos_label=pos_label)
+    flag = {"per_query": per_query}
+    partial_scorer = metrics.metric_scorer("partial_auc", **flag, **options)
+    whole_scorer = metrics.metric_scorer("auc", pos_label=pos_label, **flag)
     with sklearn.config_context(enable_metadata_routing=True):
         part = partial_scorer(model, X, NAMES, **queries)
         whole = whole_scorer(model, X, NAMES, **queries)

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
 from sklearn.metrics import roc_auc_score as sklearn_roc_auc_score
-from sklearn.metrics import roc_curve
 
 import reference
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import (
     roc_auc_score,
-    roc_points,
+    roc_curve,
 )
 from drawing import fewer_examples
 from metrics.samples import samples, tied
@@ -126,37 +126,34 @@ def test_constant_scores_give_one_half_and_zeros_of_both_signs_are_equal():
 
 @fewer_examples
 @given(samples(weights=True))
-def test_roc_points_are_those_of_scikit_learn_without_points_inside_a_line(sample):
+def test_the_curve_is_that_of_scikit_learn_without_points_inside_a_line(sample):
     y, scores, weights, _ = sample
-    curve = roc_points(y, scores, sample_weight=weights)
+    own_fpr, own_tpr, own_thresholds = roc_curve(y, scores, sample_weight=weights)
     # scikit-learn takes sums and differences of scores
     with np.errstate(over="ignore", invalid="ignore"):
-        fpr, tpr, thresholds = roc_curve(
+        fpr, tpr, thresholds = sklearn_metrics.roc_curve(
             y, scores, sample_weight=weights, drop_intermediate=False
         )
-    on_curve = np.isin(thresholds, curve.thresholds)
-    np.testing.assert_allclose(curve.fpr, fpr[on_curve], atol=1e-12)
-    np.testing.assert_allclose(curve.tpr, tpr[on_curve], atol=1e-12)
-    area = np.trapezoid(curve.tpr, curve.fpr)
-    assert area == pytest.approx(
+    on_curve = np.isin(thresholds, own_thresholds)
+    np.testing.assert_allclose(own_fpr, fpr[on_curve], atol=1e-12)
+    np.testing.assert_allclose(own_tpr, tpr[on_curve], atol=1e-12)
+    assert np.trapezoid(own_tpr, own_fpr) == pytest.approx(
         roc_auc_score(y, scores, sample_weight=weights), abs=1e-12
     )
 
 
-def test_roc_points_drop_points_inside_a_line():
-    curve = roc_points([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6])
-    assert curve.fpr.tolist() == [0, 0, 1]
-    assert curve.tpr.tolist() == [0, 1, 1]
-    assert curve.thresholds.tolist() == [np.inf, 4, 1]
+def test_the_curve_has_no_points_inside_a_line():
+    fpr, tpr, thresholds = roc_curve([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6])
+    assert (fpr.tolist(), tpr.tolist()) == ([0, 0, 1], [0, 1, 1])
+    assert thresholds.tolist() == [np.inf, 4, 1]
 
 
-def test_thinned_roc_points_keep_both_ends_and_the_area():
+def test_a_thinned_curve_keeps_both_ends_and_the_area():
     rng = np.random.default_rng(0)
     y = rng.random(5000) < 0.3
     scores = rng.normal(size=y.size) + y
-    curve = roc_points(y, scores, max_points=200)
-    assert curve.fpr.size <= 200
-    assert (curve.fpr[0], curve.tpr[0], curve.thresholds[0]) == (0, 0, np.inf)
-    assert (curve.fpr[-1], curve.tpr[-1]) == (1, 1)
-    area = np.trapezoid(curve.tpr, curve.fpr)
-    assert area == pytest.approx(roc_auc_score(y, scores), abs=1e-3)
+    fpr, tpr, thresholds = roc_curve(y, scores, max_points=200)
+    assert fpr.size <= 200
+    assert (fpr[0], tpr[0], thresholds[0]) == (0, 0, np.inf)
+    assert (fpr[-1], tpr[-1]) == (1, 1)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(roc_auc_score(y, scores), abs=1e-3)

@@ -17,16 +17,11 @@ from sklearn.preprocessing import StandardScaler
 from aucmax.exceptions import IncompatibleError
 from aucmax.inference import metric_interval
 from aucmax.metrics import (
-    MissingQueriesError,
-    concordance_scorer,
-    make_query_scorer,
+    concordance_index,
     metric_scorer,
     ndcg_score,
     partial_auc_score,
-    partial_auc_scorer,
-    precision_at_k,
     roc_auc_score,
-    roc_auc_scorer,
     survival_target,
 )
 
@@ -66,7 +61,10 @@ def fold_scores(metric, model):
 
 
 def test_plain_scorers_work_in_a_search(routing):
-    scorers = {"auc": roc_auc_scorer(), "pauc": partial_auc_scorer(fpr_range=(0, 0.2))}
+    scorers = {
+        "auc": metric_scorer("auc"),
+        "pauc": metric_scorer("partial_auc", fpr_range=(0, 0.2)),
+    }
     search = GridSearchCV(
         LogisticRegression(), GRID, scoring=scorers, refit="pauc", cv=KFold(4)
     ).fit(X, Y)
@@ -84,7 +82,7 @@ def test_queries_are_routed_to_the_scorer_through_a_pipeline():
     search = GridSearchCV(
         model,
         {"logisticregression__C": [0.01]},
-        scoring=roc_auc_scorer(per_query=True),
+        scoring=metric_scorer("auc", per_query=True),
         cv=KFold(4),
     ).fit(X, Y, qid=QID)
     model.set_params(logisticregression__C=0.01)
@@ -95,10 +93,10 @@ def test_queries_are_routed_to_the_scorer_through_a_pipeline():
 @pytest.mark.usefixtures("routing_on")
 def test_scorers_with_and_without_queries_work_side_by_side():
     scorers = {
-        "plain": roc_auc_scorer(),
-        "pauc": partial_auc_scorer(fpr_range=(0, 0.5), per_query=True),
-        "ndcg": make_query_scorer(ndcg_score, k=5),
-        "precision": make_query_scorer(precision_at_k, k=3, average="micro"),
+        "plain": metric_scorer("auc"),
+        "pauc": metric_scorer("partial_auc", fpr_range=(0, 0.5), per_query=True),
+        "ndcg": metric_scorer("ndcg@5"),
+        "precision": metric_scorer("precision@3", per_query=True, average="micro"),
     }
     found = cross_validate(
         LogisticRegression(),
@@ -114,32 +112,36 @@ def test_scorers_with_and_without_queries_work_side_by_side():
 
 
 def test_missing_queries_stop_a_search(routing):
-    per_query = roc_auc_scorer(per_query=True)
-    for scoring in (per_query, {"plain": roc_auc_scorer(), "query": per_query}):
-        search = GridSearchCV(LogisticRegression(), GRID, scoring=scoring, refit=False)
-        with pytest.raises(MissingQueriesError, match="got no query ids"):
+    per_query = metric_scorer("auc", per_query=True)
+    for scoring in (per_query, {"plain": metric_scorer("auc"), "query": per_query}):
+        options = {"scoring": scoring, "refit": False, "error_score": "raise"}
+        search = GridSearchCV(LogisticRegression(), GRID, **options)
+        with pytest.raises(IncompatibleError, match="got no query ids"):
             search.fit(X, Y)
 
 
 def test_missing_queries_stop_cross_validation_and_a_direct_call(routing):
-    scorer = make_query_scorer(ndcg_score)
+    scorer = metric_scorer("ndcg")
     model = LogisticRegression().fit(X, Y)
-    with pytest.raises(MissingQueriesError, match="ndcg_score per query"):
-        cross_val_score(model, X, Y, scoring=scorer, params=NO_PARAMS)
-    with pytest.raises(MissingQueriesError, match="enable_metadata_routing=True"):
+    options = {"scoring": scorer, "params": NO_PARAMS}
+    with pytest.raises(IncompatibleError, match="ndcg_score per query"):
+        cross_val_score(model, X, Y, error_score="raise", **options)
+    with pytest.warns(UserWarning, match="ndcg_score per query got no query ids"):
+        assert np.isnan(cross_val_score(model, X, Y, **options)).all()
+    with pytest.raises(IncompatibleError, match="enable_metadata_routing=True"):
         scorer(model, X, Y)
 
 
 @pytest.mark.usefixtures("routing_on")
 def test_weights_are_routed_only_on_request():
     weights = RNG.random(240)
-    scorer = roc_auc_scorer(per_query=True)
+    scorer = metric_scorer("auc", per_query=True)
     model = LogisticRegression().fit(X, Y)
     scores = model.decision_function(X)
     scorer.set_score_request(qid=True, sample_weight=True)
     found = scorer(model, X, Y, qid=QID, sample_weight=weights)
     assert found == roc_auc_score(Y, scores, qid=QID, sample_weight=weights)
-    undecided = roc_auc_scorer()
+    undecided = metric_scorer("auc")
     with pytest.raises(ValueError, match=r"sample_weight'?\] are passed .*are not"):
         cross_validate(
             model,
@@ -212,7 +214,9 @@ def test_concordance_is_a_scorer_by_name():
     model, weights = Early().fit(X[:40], times), rng.uniform(0.5, 2.0, 40)
     for options in ({}, {"method": "uno"}):
         scorer = metric_scorer("concordance", **options)
-        expected = concordance_scorer(**options)(model, X[:40], times, weights)
+        risks = model.predict(X[:40])
+        rows = times["event"], times["time"], risks
+        expected = concordance_index(*rows, sample_weight=weights, **options)
         assert scorer(model, X[:40], times, weights) == expected
     assert not np.isnan(cross_val_score(Early(), X[:40], times, scoring=scorer)).any()
     for options in ({"pos_label": 1}, {"per_query": True}):
@@ -232,5 +236,5 @@ def test_a_scorer_by_name_rejects_bad_names_at_once():
         metric_scorer("recall@fpr")
     with pytest.raises(ValueError, match="rate, 0 to 1"):
         metric_scorer("recall@fpr=1.5")
-    with pytest.raises(MissingQueriesError):
+    with pytest.raises(IncompatibleError):
         metric_scorer("ndcg@3")(LogisticRegression().fit(X, Y), X, Y)

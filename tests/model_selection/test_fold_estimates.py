@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from aucmax import AutoRanker
-from aucmax.inference import cv_auc_interval, metric_interval
+from aucmax.inference import auc_interval, metric_interval
 from aucmax.inference.differences import compare_two
 from aucmax.inference.influence import mean_influence
 from aucmax.inference.metric_intervals import mean_interval
@@ -80,9 +80,11 @@ def test_rows_of_a_group_are_not_independent():
     found = compare_models(X, y, [LogisticRegression()], groups=group)
     (result,) = found.results
     rows = y, found.scores[result.name], found.fold_numbers
-    expected = cv_auc_interval(*rows, groups=group, estimand="procedure")
+    expected = auc_interval(
+        *rows[:2], folds=rows[2], groups=group, estimand="procedure"
+    )
     assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
-    alone = cv_auc_interval(*rows, estimand="procedure")
+    alone = auc_interval(*rows[:2], folds=rows[2], estimand="procedure")
     assert expected.standard_error > 1.5 * alone.standard_error
 
 

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 from aucmax.margin.margin_certificate import MarginCurve
-from aucmax.plots import margin_curve
+from aucmax.plots import MarginCurveDisplay
 
 
 def curve(low=4.0, high=500.0):
@@ -21,7 +21,7 @@ def ax():
 
 
 def test_the_line_joins_the_solved_points(ax):
-    display = margin_curve(curve(), ax=ax)
+    display = MarginCurveDisplay(curve()).plot(ax)
     assert_array_equal(display.line_.get_xdata(), curve().nu_pos)
     assert_array_equal(display.line_.get_ydata(), curve().gamma_hat)
     assert display.ax_ is ax
@@ -30,7 +30,7 @@ def test_the_line_joins_the_solved_points(ax):
 
 def test_the_lowest_point_is_marked_and_named(ax):
     known = curve()
-    display = margin_curve(known, ax=ax)
+    display = MarginCurveDisplay(known).plot(ax)
     assert list(display.best_.get_xdata()) == [known.nu_pos[known.best]]
     assert list(display.best_.get_ydata()) == [known.gamma_hat.min()]
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -40,7 +40,7 @@ def test_the_lowest_point_is_marked_and_named(ax):
 
 def test_the_region_below_the_bound_is_shaded(ax):
     known = curve()
-    display = margin_curve(known, ax=ax)
+    display = MarginCurveDisplay(known).plot(ax)
     (path,) = display.envelope_.get_paths()
     corners = path.vertices
     for x, y in zip(known.lower_nu_pos, known.lower_bound, strict=True):
@@ -53,6 +53,6 @@ def test_the_region_below_the_bound_is_shaded(ax):
 
 @pytest.mark.parametrize(("high", "scale"), [(500.0, "log"), (40.0, "linear")])
 def test_a_wide_range_gets_a_logarithmic_axis(high, scale, ax):
-    margin_curve(curve(high=high), ax=ax)
+    MarginCurveDisplay(curve(high=high)).plot(ax)
     assert ax.get_xscale() == scale
     assert "2000" in ax.get_xlabel()

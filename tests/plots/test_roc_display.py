@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.plots import ROCCurveDisplay, roc_curve
+from aucmax.plots import ROCCurveDisplay
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.random(400) < 0.2
@@ -16,16 +16,18 @@ SCREENS = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
 
 
 def test_the_line_is_the_roc_curve(ax):
-    display = roc_curve(LABELS, GOOD, ax=ax)
-    expected = metrics.roc_points(LABELS, GOOD)
-    assert_array_equal(display.line_.get_xdata(), expected.fpr)
-    assert_array_equal(display.line_.get_ydata(), expected.tpr)
+    display = ROCCurveDisplay.from_predictions(LABELS, GOOD, ax=ax)
+    fpr, tpr, _ = metrics.roc_curve(LABELS, GOOD)
+    assert_array_equal(display.line_.get_xdata(), fpr)
+    assert_array_equal(display.line_.get_ydata(), tpr)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
 
 
 def test_the_numbers_are_those_of_the_metrics(ax):
-    (curve,) = roc_curve(LABELS, GOOD, fpr_range=(0.1, 0.3), ax=ax).curves
+    (curve,) = ROCCurveDisplay.from_predictions(
+        LABELS, GOOD, fpr_range=(0.1, 0.3), ax=ax
+    ).curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD)
     assert curve.interval == inference.auc_interval(LABELS, GOOD, confidence_level=0.95)
     partial = metrics.partial_auc_score(LABELS, GOOD, fpr_range=(0.1, 0.3))
@@ -33,7 +35,9 @@ def test_the_numbers_are_those_of_the_metrics(ax):
 
 
 def test_a_mapping_gives_one_named_curve_each_in_its_order(ax):
-    display = roc_curve(LABELS, {"poor": POOR, "good": GOOD}, ax=ax)
+    display = ROCCurveDisplay.from_predictions(
+        LABELS, {"poor": POOR, "good": GOOD}, ax=ax
+    )
     assert [curve.name for curve in display.curves] == ["poor", "good"]
     assert len(display.line_) == len(display.band_) == 2
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -42,8 +46,8 @@ def test_a_mapping_gives_one_named_curve_each_in_its_order(ax):
 
 
 def test_curves_have_different_colours_also_on_shared_axes(ax):
-    first = roc_curve(LABELS, GOOD, ax=ax)
-    second = roc_curve(LABELS, POOR, ax=ax)
+    first = ROCCurveDisplay.from_predictions(LABELS, GOOD, ax=ax)
+    second = ROCCurveDisplay.from_predictions(LABELS, POOR, ax=ax)
     assert first.line_.get_color() != second.line_.get_color()
     assert first.chance_level_ is not None
     assert second.chance_level_ is None
@@ -51,25 +55,34 @@ def test_curves_have_different_colours_also_on_shared_axes(ax):
 
 
 def test_without_confidence_there_is_neither_interval_nor_band(ax):
-    display = roc_curve(LABELS, GOOD, confidence_level=None, ax=ax)
+    display = ROCCurveDisplay.from_predictions(
+        LABELS, GOOD, confidence_level=None, ax=ax
+    )
     assert display.band_ == []
     assert "[" not in display.line_.get_label()
 
 
 def test_the_partial_range_is_shaded_and_named(ax):
-    display = roc_curve(LABELS, GOOD, fpr_range=(0.05, 0.2), ax=ax)
+    display = ROCCurveDisplay.from_predictions(
+        LABELS, GOOD, fpr_range=(0.05, 0.2), ax=ax
+    )
     box = display.shade_.get_bbox()
     assert_allclose((box.x0, box.x1), (0.05, 0.2))
     last = ax.get_legend().get_texts()[-1].get_text()
     assert last.endswith("FPR 0.05 to 0.2")
     assert "pAUC" in display.line_.get_label()
-    assert roc_curve(LABELS, GOOD, ax=Figure().subplots()).shade_ is None
+    assert (
+        ROCCurveDisplay.from_predictions(LABELS, GOOD, ax=Figure().subplots()).shade_
+        is None
+    )
 
 
 def test_long_curves_are_thinned_but_their_area_is_not(ax):
     labels = RNG.random(50_000) < 0.5
     scores = RNG.normal(size=50_000) + labels
-    display = roc_curve(labels, scores, confidence_level=None, ax=ax)
+    display = ROCCurveDisplay.from_predictions(
+        labels, scores, confidence_level=None, ax=ax
+    )
     fpr, tpr = display.line_.get_data()
     assert fpr.size <= 1000
     assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
@@ -79,13 +92,15 @@ def test_long_curves_are_thinned_but_their_area_is_not(ax):
 
 def test_weights_move_the_curve_and_its_band(ax):
     weights = np.random.default_rng(1).random(400)
-    display = roc_curve(LABELS, GOOD, sample_weight=weights, ax=ax)
+    display = ROCCurveDisplay.from_predictions(
+        LABELS, GOOD, sample_weight=weights, ax=ax
+    )
     (curve,) = display.curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD, sample_weight=weights)
     assert curve.auc != metrics.roc_auc_score(LABELS, GOOD)
     assert curve.interval.value == pytest.approx(curve.auc, abs=1e-12)
     assert len(display.band_) == 1
-    plain = roc_curve(LABELS, GOOD, ax=ax).curves[0].band
+    plain = ROCCurveDisplay.from_predictions(LABELS, GOOD, ax=ax).curves[0].band
     assert not np.array_equal(curve.band.tpr, plain.tpr)
     assert (curve.band.low <= curve.band.tpr).all()
     assert (curve.band.tpr <= curve.band.high).all()
@@ -129,7 +144,7 @@ def test_an_estimator_is_asked_for_scores_of_the_positive_class(estimator, ax):
         )
         assert display.curves[0].auc == 1.0
     options = {"pos_label": "no", "fpr_range": (0, 0.1)}
-    display = roc_curve(names, GOOD, ax=ax, **options)
+    display = ROCCurveDisplay.from_predictions(names, GOOD, ax=ax, **options)
     expected = metrics.partial_auc_score(names, GOOD, **options)
     assert display.curves[0].partial_auc == expected
 
@@ -143,9 +158,9 @@ def test_name_and_style_can_be_chosen(ax):
 
 
 def test_given_axes_leave_no_figure_behind(ax):
-    roc_curve(LABELS, GOOD, ax=ax)
+    ROCCurveDisplay.from_predictions(LABELS, GOOD, ax=ax)
     assert plt.get_fignums() == []
-    roc_curve(LABELS, GOOD)
+    ROCCurveDisplay.from_predictions(LABELS, GOOD)
     assert len(plt.get_fignums()) == 1
 
 
@@ -153,19 +168,21 @@ def test_an_error_names_the_curve(ax):
     broken = GOOD.copy()
     broken[3] = np.nan
     with pytest.raises(ValueError, match="row 3 is nan") as caught:
-        roc_curve(LABELS, {"fine": GOOD, "broken": broken}, ax=ax)
+        ROCCurveDisplay.from_predictions(
+            LABELS, {"fine": GOOD, "broken": broken}, ax=ax
+        )
     assert "'broken'" in caught.value.__notes__[0]
 
 
 def test_bad_input_is_refused(ax):
     with pytest.raises(NotEnoughClassesError, match="one class only"):
-        roc_curve(np.zeros(400), GOOD, ax=ax)
+        ROCCurveDisplay.from_predictions(np.zeros(400), GOOD, ax=ax)
     with pytest.raises(ValueError, match="empty mapping"):
-        roc_curve(LABELS, {}, ax=ax)
+        ROCCurveDisplay.from_predictions(LABELS, {}, ax=ax)
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
-        roc_curve(LABELS, GOOD, fpr_range=(0.5, 0.2), ax=ax)
+        ROCCurveDisplay.from_predictions(LABELS, GOOD, fpr_range=(0.5, 0.2), ax=ax)
     with pytest.raises(ValueError, match="confidence_level must lie"):
-        roc_curve(LABELS, GOOD, confidence_level=95, ax=ax)
+        ROCCurveDisplay.from_predictions(LABELS, GOOD, confidence_level=95, ax=ax)
     with pytest.raises(ValueError, match=r"shape \(400, 3\)"):
         ROCCurveDisplay.from_estimator(Classifier(3), GOOD[:, None], LABELS, ax=ax)
     with pytest.raises(TypeError, match="neither decision_function nor"):

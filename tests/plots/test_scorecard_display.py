@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from aucmax.margin.scorecard import Scorecard
-from aucmax.plots import scorecard
+from aucmax.plots import ScorecardDisplay
 
 STUMPS = {
     "columns": [0, 0, 1, 2],
@@ -31,7 +31,7 @@ def texts(ax):
 
 
 def test_bars_are_as_long_as_points_with_the_most_on_top(ax):
-    display = scorecard(CARD, ax=ax)
+    display = ScorecardDisplay(CARD).plot(ax)
     assert_allclose([bar.get_width() for bar in display.bars_], [50, 30, 12, 8])
     assert tick_labels(ax) == ["sugar > 4", "pressure <= 2.5", "age > 1.5", "age > 3"]
     bottom, top = ax.get_ylim()
@@ -42,7 +42,7 @@ def test_bars_are_as_long_as_points_with_the_most_on_top(ax):
 
 
 def test_colours_tell_the_direction(ax):
-    bars = scorecard(CARD, ax=ax).bars_
+    bars = ScorecardDisplay(CARD).plot(ax).bars_
     colours = [bar.get_facecolor() for bar in bars]
     assert colours[0] == colours[2] == colours[3] != colours[1]
     legend = {
@@ -55,15 +55,17 @@ def test_colours_tell_the_direction(ax):
 
 
 def test_the_label_counts_what_is_left_out(ax):
-    display = scorecard(CARD, max_rows=2, ax=ax)
+    display = ScorecardDisplay(CARD, max_rows=2).plot(ax)
     assert len(display.bars_) == 2
     assert ax.get_xlabel().endswith("(2 more have 20 points together)")
-    assert "more" not in scorecard(CARD, ax=Figure().subplots()).ax_.get_xlabel()
+    assert (
+        "more" not in ScorecardDisplay(CARD).plot(Figure().subplots()).ax_.get_xlabel()
+    )
 
 
 def test_hostile_names_are_drawn_unchanged(tmp_path, ax):
     card = Scorecard.from_stumps(["$\\frac{$ & <b>", "b_\n$"], [0, 1], [0, 0], [1, 1])
-    display = scorecard(card, ax=ax)
+    display = ScorecardDisplay(card).plot(ax)
     display.figure_.savefig(tmp_path / "card.png")
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
 
@@ -79,6 +81,6 @@ def test_importing_plots_loads_no_model():
 
 def test_bad_input_is_refused(ax):
     with pytest.raises(ValueError, match=r"max_rows must be an integer .* got 0"):
-        scorecard(CARD, max_rows=0, ax=ax)
+        ScorecardDisplay(CARD, max_rows=0).plot(ax)
     with pytest.raises(ValueError, match="nothing to draw"):
-        scorecard(Scorecard.from_features(["a"], [0.0], [0], [1]), ax=ax)
+        ScorecardDisplay(Scorecard.from_features(["a"], [0.0], [0], [1]))

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from aucmax import AutoRanker
 from aucmax.exceptions import ColumnsWarning
-from aucmax.metrics import roc_auc_scorer
+from aucmax.metrics import metric_scorer
 from aucmax.tables import TableEncoder
 from aucmax.trees import LambdaMART
 
@@ -91,7 +91,7 @@ def test_the_age_between_two_dates_is_a_feature_that_later_rows_keep(is_text):
         view = "trees" if isinstance(model, LambdaMART) else "linear"
         fitted = make_pipeline(TableEncoder(view=view), model).fit(table, y)
         assert "end:days since start" in fitted[0].get_feature_names_out()
-        assert roc_auc_scorer()(fitted, *sample(3000)) > 0.95
+        assert metric_scorer("auc")(fitted, *sample(3000)) > 0.95
     assert {"start", "end"} == {c["name"] for c in fitted[0].columns_}
 
 

@@ -14,8 +14,13 @@ import aucmax
 from aucmax import AUCSVC, AutoRanker
 from aucmax.cli import main
 from aucmax.exceptions import PositiveClassWarning
-from aucmax.inference import auc_interval, compare_auc, cv_auc_interval, metric_interval
-from aucmax.metrics import roc_auc_score, roc_auc_scorer
+from aucmax.inference import (
+    auc_interval,
+    compare_auc,
+    compare_metric,
+    metric_interval,
+)
+from aucmax.metrics import metric_scorer, roc_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.plots import ROCCurveDisplay
 from aucmax.report import report_model
@@ -64,7 +69,7 @@ def test_the_second_label_is_positive_in_every_model(event, other, share):
 
 
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)
-@pytest.mark.parametrize("scoring", ["roc_auc", roc_auc_scorer()], ids=str)
+@pytest.mark.parametrize("scoring", ["roc_auc", metric_scorer("auc")], ids=str)
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.PositiveClassWarning")
 def test_cross_validation_of_an_auto_ranker_is_that_of_its_model(
     event, other, share, scoring
@@ -79,7 +84,7 @@ def test_cross_validation_of_an_auto_ranker_is_that_of_its_model(
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)
 def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     X, y = rows(event, other, share)
-    scorer = roc_auc_scorer(pos_label=event)
+    scorer = metric_scorer("auc", pos_label=event)
     for model in (quick_auto(pos_label=event).fit(X, y),):
         assert model.classes_.tolist() == [other, event]
         area = roc_auc_score(y == event, model.decision_function(X))
@@ -117,13 +122,13 @@ def test_results_of_metrics_state_the_choice():
     note = f"positive class: 'right' ({share:.3g}%); pass pos_label to change it"
     for measure in (
         lambda labels, **options: auc_interval(labels, scores, **options),
-        lambda labels, **options: cv_auc_interval(labels, scores, folds, **options),
+        lambda labels, **options: auc_interval(labels, scores, folds=folds, **options),
         lambda labels, **options: metric_interval(labels, scores, "auc", **options),
         lambda labels, **options: metric_interval(
             labels, scores, "recall@fpr=0.1", **options
         ),
         lambda labels, **options: compare_auc(labels, scores, others, **options),
-        lambda labels, **options: compare_auc(
+        lambda labels, **options: compare_metric(
             labels, {"a": scores, "b": others}, **options
         ),
     ):

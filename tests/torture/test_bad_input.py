@@ -145,7 +145,7 @@ def refused(call, names):
 
 #: what one class alone can be measured by
 OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "reliability")
-OF_ONE_CLASS += ("recall_at_k", "lift_at_k")
+OF_ONE_CLASS += ("recall_at_k",)
 
 
 @pytest.mark.parametrize(("function", "needed", "scores"), [*functions_of_scores()])

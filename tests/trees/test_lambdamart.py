@@ -12,8 +12,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from aucmax import LambdaMART
 from aucmax.exceptions import OneClassQueryWarning
 from aucmax.metrics import (
-    make_query_scorer,
-    ordinal_auc_score,
+    metric_scorer,
     roc_auc_score,
     survival_target,
 )
@@ -304,7 +303,9 @@ def test_queries_and_weights_are_routed_through_cross_validation():
             y,
             cv=GroupKFold(2),
             params={"qid": qid, "sample_weight": np.ones(400), "groups": qid},
-            scoring=make_query_scorer(ordinal_auc_score).set_score_request(qid=True),
+            scoring=metric_scorer("ordinal_auc", per_query=True).set_score_request(
+                qid=True
+            ),
             error_score="raise",
         )
     assert (scores["test_score"] > 0.7).all()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from aucmax.margin.margin_certificate import MarginCurve
-from aucmax.plots import margin_curve
+from aucmax.plots import MarginCurveDisplay
 from benchmarks.papers.pictures import (
     BLUE,
     GREEN,
@@ -65,7 +65,7 @@ def draw_curve(found: Curve) -> Any:
         name: np.array(values) if isinstance(values, list) else values
         for name, values in found.curve.items()
     }
-    display = margin_curve(MarginCurve(**arrays))
+    display = MarginCurveDisplay(MarginCurve(**arrays)).plot()
     display.ax_.plot(
         *np.transpose(found.steps),
         zorder=5,

@@ -32,9 +32,9 @@ from aucmax.inference import (
     bootstrap_interval,
     compare_auc,
     compare_concordance,
+    compare_metric,
     concordance_interval,
     cumulative_dynamic_auc,
-    cv_auc_interval,
     metric_interval,
 )
 from aucmax.metrics import concordance_index, roc_auc_score
@@ -60,6 +60,11 @@ class Cell:
 
 
 CELLS: dict[str, Cell] = {}
+
+
+def difference(y: Any, a: Any, b: Any, metric: str = "auc", **options: Any) -> Any:
+    """Return the difference of two models by any metric."""
+    return compare_metric(y, {"a": a, "b": b}, metric, **options).differences[0]
 
 
 def add(
@@ -233,7 +238,10 @@ def unpaired(rng: Any, kind: str, auc: float, gap: float, sizes: Any) -> Drawn:
         for half, size in zip((gap / 2, -gap / 2), sizes, strict=True)
     ]
     for scores in zip(*samples, strict=True):
-        test = compare_auc(labels, list(scores), paired=False)
+        test = compare_metric(
+            labels,
+            list(scores),
+        )
         (one,) = test.differences
         yield {"difference": covers(one, gap)} | ({} if gap else {"test": accepts(one)})
 
@@ -359,7 +367,7 @@ def rare_pairs(rng: Any, kinds: Any, p: int, n: int, **options: Any) -> Drawn:
             for k in kinds
         )
         if options:
-            test = compare_auc(
+            test = compare_metric(
                 [y, y], [a, b], null=truth, reference="model 1", **options
             ).differences[0]
         else:
@@ -381,7 +389,7 @@ def near_models(rng: Any, p: int, n: int, share: float) -> Drawn:
     while True:
         a, last, *fresh = rng.normal(size=(4, y.size)) + shift * y
         near = [np.where(rng.random(y.size) < share, one, a) for one in fresh]
-        found = compare_auc(y, np.column_stack([a, *near, last]))
+        found = compare_metric(y, np.column_stack([a, *near, last]))
         each = [covers(one, 0.0) for one in found.differences]
         width = float(np.mean([one[1] for one in each]))
         yield {
@@ -398,7 +406,7 @@ def models(rng: Any, k: int, n: int, r: float) -> Drawn:
     y, shift = np.arange(2 * n) < n, np.sqrt(2.0) * ndtri(0.7)
     while True:
         own, shared = rng.normal(size=(k, 2 * n)), rng.normal(size=2 * n)
-        found = compare_auc(
+        found = compare_metric(
             y, (np.sqrt(r) * shared + np.sqrt(1.0 - r) * own + shift * y).T
         )
         each = [covers(one, 0.0) for one in found.differences]
@@ -497,8 +505,9 @@ def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
         held = {}
         goals = {"models": np.mean(truths, axis=0), "procedure": procedure}
         for estimand, truth in goals.items():
-            found = cv_auc_interval(y, scores[0], numbers, estimand=estimand)
-            test = compare_auc(y, *scores, folds=numbers, estimand=estimand)
+            found = auc_interval(y, scores[0], folds=numbers, estimand=estimand)
+            options = {"folds": numbers, "estimand": estimand}
+            test = difference(y, *scores, **options)
             held[f"{estimand}, AUC"] = covers(found, truth[0])
             held[f"{estimand}, difference"] = covers(test, truth[0] - truth[1])
         yield held
@@ -564,7 +573,7 @@ def equal_precision(rng: Any, shift: float, r: float, n_positive: int) -> Drawn:
             + np.sqrt(1.0 - r**2) * rng.normal(size=y.size)
             + shift * y
         )
-        yield {"test": accepts(compare_auc(y, a, b, metric="average_precision"))}
+        yield {"test": accepts(difference(y, a, b, metric="average_precision"))}
 
 
 for _shift, _r, _p in ((1.0, 0.5, 20), (1.0, 0.9, 50), (2.0, 0.5, 50), (3.0, 0.9, 200)):
@@ -611,7 +620,7 @@ def equal_top(rng: Any, metric: str) -> Drawn:
         y, a = draw_rows(rng, "normal", 1.5, 0.1, 1000)
         b = 0.5 * (a - 1.5 * y) + np.sqrt(0.75) * rng.normal(size=y.size) + 1.5 * y
         draws: Any = {"n_resamples": N_RESAMPLES, "random_state": 0}
-        yield {"test": accepts(compare_auc(y, a, b, metric=metric, **draws))}
+        yield {"test": accepts(difference(y, a, b, metric, **draws))}
 
 
 add("equal models by recall@fpr=0.1", equal_top, metric="recall@fpr=0.1")
@@ -818,7 +827,7 @@ def levels(rng: Any, sizes: Any, gap: float, share: float = 1.0) -> Drawn:
         )
         if share < 1.0:
             b = np.where(rng.random(y.size) < share, b, a)
-        test = compare_auc(y, a, b, metric="ordinal_auc")
+        test = difference(y, a, b, metric="ordinal_auc")
         yield {"difference": covers(test, 0.0), "test": accepts(test)}
 
 
@@ -906,11 +915,11 @@ def equal_concordance(rng: Any, n_rows: int, share: float | None = None) -> Draw
             other = np.where(rng.random(n_rows) < share, other, first)
         death, left = draw_times(rng, x, 1.0, rate)
         rows = death <= left, np.minimum(death, left)
-        test = compare_concordance(*rows, x + first, x + other)
+        models = [x + first, x + other]
+        (test,) = compare_concordance(*rows, models).differences
         held = {"Harrell": covers(test, 0.0), "test of Harrell": accepts(test)}
-        test = compare_concordance(
-            *rows, x + first, x + other, method="uno", horizon=np.quantile(rows[1], 0.9)
-        )
+        options: Any = {"method": "uno", "horizon": np.quantile(rows[1], 0.9)}
+        (test,) = compare_concordance(*rows, models, **options).differences
         yield held | {"test of Uno": accepts(test)}
 
 

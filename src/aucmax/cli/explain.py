@@ -89,11 +89,8 @@ def explain(
     each column adds to their score. The scorecard of a model is printed, too. Use rows
     that the model was not fitted to.
     """
-    from aucmax.inspection import (
-        contributions,
-        permutation_importance,
-        rank_dependence,
-    )
+    from aucmax.inspection import contributions, permutation_importance
+    from aucmax.inspection.dependence import rank_dependence
     from aucmax.model_selection.models import trained_ranges
 
     fitted = load_model(model)

@@ -29,7 +29,7 @@ def save_curves(
         whole,
         whole,
     )
-    drawn = plots.roc_curve(
+    drawn = plots.ROCCurveDisplay.from_predictions(
         target.relevant,
         scores,
         sample_weight=target.curve_weights,

@@ -3,11 +3,9 @@
 from aucmax.decisions.net_benefit import NetBenefit, net_benefit
 from aucmax.decisions.operating_point import OperatingPoint, operating_point
 from aucmax.decisions.reliability import Reliability, reliability
-from aucmax.decisions.subgroups import GroupComparison, GroupResult, compare_groups
+from aucmax.decisions.subgroups import compare_groups
 
 __all__ = [
-    "GroupComparison",
-    "GroupResult",
     "NetBenefit",
     "OperatingPoint",
     "Reliability",

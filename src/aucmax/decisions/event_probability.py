@@ -21,10 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray, check_scores
+from aucmax.inference.intervals import t_quantile
 from aucmax.metrics.concordance import Censoring
 
 _MAX_STEPS = 1_000  # of a stored hazard
-_NORMAL_QUANTILE = 1.96  # of intervals of 95%
 _MAX_SLOPE = 50.0  # per standard deviation of the scores
 
 
@@ -144,7 +144,8 @@ def kaplan_meier(
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = events / (factor * at_risk * (at_risk - events))
         error = np.sqrt(np.cumsum(terms)) / np.abs(np.log(share))
-        ends = share ** np.exp(_NORMAL_QUANTILE * np.stack([error, -error]))
+        quantile = t_quantile(np.inf, 0.95)
+        ends = share ** np.exp(quantile * np.stack([error, -error]))
     is_inside = (share > 0.0) & (share < 1.0)
     low, high = np.where(is_inside, ends, share)
     return SurvivalCurve(curve.times, share, low, high)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.inference.influence import check_groups, effective_rows, residuals
+from aucmax.inference.influence import check_groups, rows_of_share
 from aucmax.inference.intervals import EXTRA_FOR_THE_BEST, wilson_ends
 from aucmax.inference.results import Result, check_confidence
 from aucmax.metrics._steps import RankingTask, check_task
@@ -312,7 +312,7 @@ def _outcome(
         weights = None if task.sample_weight is None else task.sample_weight[rows]
         total = rows.sum() if weights is None else weights.sum()
         share = np.average(counted[rows], weights=weights) if total else np.nan
-        n = _n_rows(task.sample_weight, groups, rows, counted)
+        n = rows_of_share(task.sample_weight, groups, rows, counted)
         rates[name] = float(share)
         ends = wilson_ends(share, n, confidence_level, z)
         intervals[name] = float(ends[0]), float(ends[1])
@@ -333,25 +333,6 @@ def _outcome(
         intervals[name] = low * total, high * total
     del intervals["alert_rate"], rates["alert_rate"]
     return {**counts, **rates, "intervals": intervals}
-
-
-def _n_rows(
-    weights: FloatArray | None, groups: IntArray | None, rows: Any, counted: Any
-) -> float:
-    """Return how many independent rows have a share of the same variance."""
-    own = np.ones(np.count_nonzero(rows)) if weights is None else weights[rows]
-    if not own.any():
-        return 0.0
-    n_rows = effective_rows(own, own.size)
-    if groups is None:
-        return n_rows
-    codes = groups[rows]
-    n_groups = effective_rows(own, own.size, codes)
-    values = counted[rows].astype(np.float64)
-    share, effects = residuals(values, own, codes, int(codes.max()) + 1)
-    variance = float(effects @ effects)  # NaN of a single group
-    n = share * (1.0 - share) / variance if variance > 0.0 else n_groups
-    return min(max(n, n_groups), n_rows)
 
 
 def _by_recall(curve: _Curve, recall: float) -> float:

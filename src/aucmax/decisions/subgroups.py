@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from aucmax._core.parameters import check_number
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
-from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_metric
 from aucmax.inference.differences import differences_of, holm, simultaneous_quantile
 from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import (
@@ -25,8 +25,9 @@ from aucmax.inference.results import (
     check_confidence,
 )
 from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics.metric_names import metric_title
 
-TITLES = {"auc": "AUC", "recall": "recall", "fpr": "false positive rate"}
+TITLES = {name: metric_title(name) for name in ("auc", "recall", "fpr")}
 _MAX_GROUPS = 50
 _MIN_ROWS = 2  # of a class, for an interval of an area
 
@@ -125,7 +126,7 @@ def compare_groups(
       another. If it is low, positives of that group are overlooked in favour of the
       other's negatives, however well each group is ranked [1]_.
     - **Differences** from the reference, or of all pairs: of areas by
-      :func:`aucmax.inference.compare_auc` for different rows; of rates by Newcombe's
+      :func:`aucmax.inference.compare_metric` for different rows; of rates by Newcombe's
       interval, which combines Wilson's [2]_, with p-values of the score test. Their
       intervals cover at once, by the quantile of the largest studentised difference,
       and p-values are adjusted by Holm's method.
@@ -280,10 +281,9 @@ class _Groups:
         targets = {h for _, h in kept}
         taken = (self._take(self.codes == k) for k in chosen)
         labels, scores, weights = zip(*taken, strict=True)
-        compared = compare_auc(
+        compared = compare_metric(
             labels,
             {self.names[k]: one for k, one in zip(chosen, scores, strict=True)},
-            paired=False,
             reference=self.names[targets.pop()] if len(targets) == 1 else None,
             sample_weight=None if weights[0] is None else weights,
             confidence_level=self.confidence_level,

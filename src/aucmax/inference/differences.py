@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
 from aucmax._core.parameters import check_choice, check_number
@@ -39,40 +38,27 @@ _ROUNDING = 1e-12  # of a variance, by those that it is the difference of
 _MIN_DISTANCE = 0.36
 
 
-@overload
-def compare_auc(
-    y_true: Any, y_score_1: Any, y_score_2: ArrayLike, **options: Any
-) -> MetricDifference: ...
-@overload
-def compare_auc(y_true: Any, y_score_1: Any, **options: Any) -> MetricComparison: ...
 def compare_auc(
     y_true: Any,
     y_score_1: Any,
-    y_score_2: ArrayLike | None = None,
+    y_score_2: Any,
     *,
-    metric: str = "auc",
-    reference: Any = None,
-    paired: bool = True,
-    null: float = 0.0,
-    margin: float | None = None,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
     standardize: str = "mean",
+    null: float = 0.0,
+    margin: float | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
     sample_weight: Any = None,
     groups: Any = None,
-    qid: Any = None,
-    folds: Any = None,
-    estimand: str = "models",
     pos_label: Any = None,
-    **metric_options: Any,
-) -> MetricDifference | MetricComparison:
-    r"""Test whether models have the same AUC: two models, or any number.
+) -> MetricDifference:
+    r"""Test whether two models have the same AUC.
 
-    DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_a - A_b` is that
-    of :func:`auc_interval` with the differences :math:`V_i^a - V_i^b`,
-    :math:`U_j^a - U_j^b` in place of the shares. The statistic :math:`z = D / \sigma`
+    DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_1 - A_2` is that
+    of :func:`auc_interval` with the differences :math:`V_i^1 - V_i^2`,
+    :math:`U_j^1 - U_j^2` in place of the shares. The statistic :math:`z = D / \sigma`
     is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
     both sides, and the interval holds the differences that this test does not reject.
 
@@ -86,26 +72,100 @@ def compare_auc(
     pseudo-rows of :func:`auc_interval`, at a distance D of at least 0.6, so that they
     are not compared more certainly than equal models. Costs O(m log m).
 
-    **Several models** (a mapping, a frame or a matrix of scores) have a test that all
-    are equal: with the areas a, their covariance S [1]_ and the differences L a to one
-    of them, the statistic :math:`(L a)^\top (L S L^\top)^+ (L a)` is referred to
-    Hotelling's distribution, with the degrees of freedom of Krishnamoorthy and Yu [2]_
-    and the rank of :math:`L S L^\top`, so that models that rank alike do no harm. All
-    pairs, or all models against the `reference`, have intervals that cover at once: in
-    place of the quantile of t, that of the largest :math:`|D| / \sigma` of all pairs,
-    found by 100,000 draws from the joint distribution with a fixed seed. Their p-values
-    are adjusted by Holm's method. Costs O(k m log m + k^2 m) time and O(k m) memory for
-    k models.
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes. Of models on different, independent rows, a pair of
+        arrays, as are then `sample_weight` and `groups`.
+    y_score_1, y_score_2 : array-like of shape (n_rows,)
+        The scores of two models; high for positive rows.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
+    standardize : {"mean", "area", "mcclish"}
+        Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
+    null, margin, method, confidence_level, sample_weight, groups, pos_label
+        As in :func:`compare_metric`.
+
+    Returns
+    -------
+    MetricDifference
+        The ``difference`` with its interval, ``z`` and ``p_value``.
+
+    Warns
+    -----
+    FewRowsWarning
+        As in :func:`auc_interval`.
+
+    See Also
+    --------
+    compare_metric : Any number of models, by any metric, also of cross-validation.
+
+    Examples
+    --------
+    >>> from aucmax.inference import compare_auc
+    >>> y, a, b = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3]
+    >>> print(compare_auc(y, a, b))  # doctest: +NORMALIZE_WHITESPACE
+    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
+    p = 0.428
+    """
+    found = compare_metric(
+        y_true,
+        {"y_score_1": y_score_1, "y_score_2": y_score_2},
+        fpr_range=fpr_range,
+        tpr_range=tpr_range,
+        standardize=standardize,
+        null=null,
+        margin=margin,
+        method=method,
+        confidence_level=confidence_level,
+        sample_weight=sample_weight,
+        groups=groups,
+        pos_label=pos_label,
+    )
+    return replace(found.differences[0], names=None, note=found.note)
+
+
+def compare_metric(
+    y_true: Any,
+    y_score: Any,
+    metric: str = "auc",
+    *,
+    reference: Any = None,
+    null: float = 0.0,
+    margin: float | None = None,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    sample_weight: Any = None,
+    groups: Any = None,
+    qid: Any = None,
+    folds: Any = None,
+    estimand: str = "models",
+    pos_label: Any = None,
+    **metric_options: Any,
+) -> MetricComparison:
+    r"""Test whether two or more models have the same value of a metric.
+
+    The test that all are equal: with the values a, their covariance S [1]_ and the
+    differences L a to one of them, the statistic
+    :math:`(L a)^\top (L S L^\top)^+ (L a)` is referred to Hotelling's distribution,
+    with the degrees of freedom of Krishnamoorthy and Yu [2]_ and the rank of
+    :math:`L S L^\top`, so that models that rank alike do no harm. All pairs, or all
+    models against the `reference`, are compared as in :func:`compare_auc`, with
+    intervals that cover at once: in place of the quantile of t, that of the largest
+    :math:`|D| / \sigma` of all pairs [3]_, by 100,000 draws from the joint distribution
+    with a fixed seed. Their p-values are adjusted by Holm's method. Costs
+    O(k m log m + k^2 m) time and O(k m) memory for k models.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Labels of two classes; levels or classes for other metrics. With
-        ``paired=False``, one array per model.
-    y_score_1, y_score_2 : array-like of shape (n_rows,)
-        The scores of two models for the same rows. Or all models in the first: a
-        mapping from names to scores, a frame with one column per model, or an array of
-        shape (n_rows, n_models).
+        Labels of two classes; levels for other metrics. Of models on different rows, a
+        list of arrays, or a mapping from the names of the models; the samples are then
+        independent, and the scores, `sample_weight` and `groups` are such lists, too.
+    y_score : mapping, frame, or array-like of shape (n_rows, n_models)
+        The scores of all models: a mapping from names to arrays, a frame with one
+        column per model, a list of arrays, or a matrix.
     metric : str
         The metric: ``"auc"``, also of the ranges; ``"ordinal_auc"``;
         ``"average_precision"`` by the effects of rows, as in :func:`metric_interval`.
@@ -114,24 +174,15 @@ def compare_auc(
         the mean over queries of any of these, or of ``"ndcg@10"`` and ``"map"``.
     reference : str, optional
         Name of the model that all others are compared with; by default, all pairs.
-    paired : bool
-        Whether all models have scores for the same rows. If not, `y_true`, the scores,
-        `sample_weight` and `groups` are lists with one array per model (or mappings by
-        the names of the models), and the samples are independent.
     null : float
         The difference to test for.
     margin : float, optional
         Test for non-inferiority: the p-value is one-sided, of the hypothesis that the
         model is worse than the other (or the reference) by the margin or more.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
-        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
-    standardize : {"mean", "area", "mcclish"}
-        Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     method : {"auto", "delong"}
-        ``"auto"`` is the rule above. ``"delong"`` has the normal distribution, and no
-        term for few rows; for different rows Student's t with Welch's degrees of
-        freedom: the p-values of R's pROC.
+        ``"auto"`` is the rule of :func:`compare_auc`. ``"delong"`` has the normal
+        distribution, and no term for few rows; for different rows Student's t with
+        Welch's degrees of freedom: the p-values of R's pROC.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight, groups : array-like of shape (n_rows,), optional
@@ -144,24 +195,28 @@ def compare_auc(
         that are not areas, as in :func:`metric_interval`.
     estimand : {"models", "procedure"}
         With `folds`, whether the difference is that of the fitted models, or of models
-        that the procedures fit to other rows (:func:`cv_auc_interval`).
+        that the procedures fit to other rows, as in :func:`auc_interval`.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
     **metric_options
-        Options of the metric: ``k``, ``gains``; of draws:
-        ``n_resamples`` (1000) and ``random_state`` (0).
+        Options of the metric: ``fpr_range``, ``tpr_range`` and ``standardize`` of
+        areas, ``k``, ``gains``; of draws: ``n_resamples`` (1000) and ``random_state``
+        (0).
 
     Returns
     -------
-    MetricDifference or MetricComparison
-        Of two arrays, the ``difference`` with its interval, ``z`` and ``p_value``. Of
-        several models, the ``p_value`` of the test that all are equal, and all
-        ``differences``.
+    MetricComparison
+        The ``p_value`` of the test that all are equal, and all ``differences``.
 
     Warns
     -----
     FewRowsWarning
         As in :func:`auc_interval`.
+
+    See Also
+    --------
+    compare_auc : The short form for two models.
+    compare_concordance : The same of censored times.
 
     References
     ----------
@@ -175,24 +230,24 @@ def compare_auc(
 
     Examples
     --------
-    >>> from aucmax.inference import compare_auc
+    >>> from aucmax.inference import compare_metric
     >>> y, a, b = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3]
-    >>> print(compare_auc(y, a, b))  # doctest: +NORMALIZE_WHITESPACE
-    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
-    p = 0.428
-    >>> several = compare_auc(y * 9, {"a": a * 9, "b": b * 9, "c": y * 9})
-    >>> several.p_value < 0.001
+    >>> found = compare_metric(y * 9, {"a": a * 9, "b": b * 9, "c": y * 9})
+    >>> found.p_value < 0.001
     True
-    >>> [(one.names, round(one.p_value, 4)) for one in several.differences]
+    >>> [(one.names, round(one.p_value, 4)) for one in found.differences]
     [(('a', 'b'), 0.0005), (('a', 'c'), 0.0316), (('b', 'c'), 0.0001)]
     """
     check_confidence(confidence_level)
     check_choice("method", method, ("auto", "delong"))
     tests = DifferenceTests(reference, null, margin, confidence_level, method)
-    names, columns, pairs = tests.check_models(y_score_1, y_score_2)
-    box = check_box(fpr_range, tpr_range)
-    scale = area_scale(box, standardize)
+    names, columns, pairs = tests.check_models(y_score)
+    square = (0.0, 1.0)
+    ranges = (metric_options.pop(name, square) for name in ("fpr_range", "tpr_range"))
+    box = check_box(*ranges)
+    scale = area_scale(box, metric_options.pop("standardize", "mean"))
     check_choice("estimand", estimand, ESTIMANDS)
+    paired = not _is_per_model(y_true)
     if estimand == "procedure" and (folds is None or not paired):
         raise ValueError(
             "estimand='procedure' needs folds, and models on the same rows."
@@ -200,27 +255,34 @@ def compare_auc(
     rows = MetricRows(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )
-    if paired:
-        measures = [rows.bind(metric)] * len(names)
-    else:
-        measures = [one.bind(metric) for one in rows.per_model(names)]
+    by_model = [rows] * len(names) if paired else rows.per_model(names)
+    measures = [one.bind(metric) for one in (by_model[:1] if paired else by_model)]
+    measures = measures * (len(names) if paired else 1)
     each = zip(measures, columns, names, strict=True)
     models = [measure(column, name) for measure, column, name in each]
     refit = refit_factor(models[0].n_folds) if estimand == "procedure" else 1.0
-    found = Estimates.from_models(names, models, paired, refit)
-    if found.has_areas:
-        warn_of_few_rows(min((rows for rows, _ in found.sizes), key=min))
+    estimates = Estimates.from_models(names, models, paired, refit)
+    if estimates.has_areas:
+        warn_of_few_rows(min((rows for rows, _ in estimates.sizes), key=min))
     scales = {one.scale for one in models}
     if len(scales) > 1:
         raise ValueError(
             "lift depends on the share of positives, which differs between these "
             "samples; compare the precision."
         )
-    if scales != {(1.0, 0.0)}:  # the metric has its own
+    if scales != {(1.0, 0.0)}:  # the scale of the metric
         (scale,) = scales
     title = metric if box == WHOLE_SQUARE else "partial_auc"
-    compared = tests.compare(found, pairs, scale, title, y_score_2 is not None)
+    compared = tests.compare(estimates, pairs, scale, title)
     return with_note(compared, y_true, pos_label) if paired else compared
+
+
+def _is_per_model(y_true: Any) -> bool:
+    """Return whether these are labels of each model, for different rows."""
+    if isinstance(y_true, Mapping):
+        return True
+    is_list = isinstance(y_true, list | tuple) and len(y_true) > 0
+    return is_list and np.ndim(y_true[0]) > 0
 
 
 @dataclass(frozen=True)
@@ -234,7 +296,7 @@ class DifferenceTests:
     method: str = "auto"
 
     def check_models(
-        self, first: Any, second: Any, argument: str = "y_score"
+        self, y_score: Any
     ) -> tuple[tuple[str, ...], list[Any], list[tuple[int, int]]]:
         """Return the names and the scores of all models, and which are compared."""
         check_number("null", self.null, -1.0, 1.0)
@@ -244,7 +306,7 @@ class DifferenceTests:
                 raise ValueError(
                     "give null or margin: non-inferiority has its own null."
                 )
-        names, columns = _models(first, second, argument)
+        names, columns = _models(y_score)
         if self.reference is None:
             if len(names) > 2 and (self.null or self.margin is not None):
                 option = "null" if self.null else "margin"
@@ -253,8 +315,6 @@ class DifferenceTests:
                     "are compared; name the reference model."
                 )
             return names, columns, list(combinations(range(len(names)), 2))
-        if second is not None:
-            raise ValueError("reference needs models by name; give them as a mapping.")
         if str(self.reference) not in names:
             raise ValueError(
                 f"reference must be one of {names}, got {self.reference!r}."
@@ -264,28 +324,25 @@ class DifferenceTests:
 
     def compare(
         self,
-        found: Estimates,
+        estimates: Estimates,
         pairs: Sequence[tuple[int, int]],
         scale: tuple[float, float],
         metric: str,
-        is_single: bool,
-    ) -> MetricDifference | MetricComparison:
-        """Return the difference of two models, or of all pairs and their test."""
-        differences = self.differences(found, pairs, scale, metric)
-        if is_single:
-            return replace(differences[0], names=None)
+    ) -> MetricComparison:
+        """Return the differences of pairs, and the test that all models are equal."""
+        differences = self.differences(estimates, pairs, scale, metric)
         test: tuple[float, int, float]
         if len(pairs) > 1:
             start = pairs[0][1] if self.reference is not None else 0
-            test = found.test_equality(start, self.null / scale[0], self.method)
+            test = estimates.test_equality(start, self.null / scale[0], self.method)
         else:  # a margin has a test of its own
             two_sided = replace(self, margin=None)
-            (one,) = two_sided.differences(found, pairs, scale, metric)
+            (one,) = two_sided.differences(estimates, pairs, scale, metric)
             test = one.z**2, 1, one.p_value
-        values = tuple((scale[0] * found.values + scale[1]).tolist())
-        covariance = scale[0] ** 2 * found.covariance(np.eye(len(found.names)))
+        values = tuple((scale[0] * estimates.values + scale[1]).tolist())
+        covariance = scale[0] ** 2 * estimates.covariance(np.eye(len(estimates.names)))
         return MetricComparison(
-            found.names,
+            estimates.names,
             values,
             covariance,
             *test,
@@ -296,30 +353,30 @@ class DifferenceTests:
 
     def differences(
         self,
-        found: Estimates,
+        estimates: Estimates,
         pairs: Sequence[tuple[int, int]],
         scale: tuple[float, float],
         metric: str,
     ) -> list[MetricDifference]:
         """Return the difference of each pair, with its interval and test."""
         factor, shift = scale
-        covariance = found.covariance(differences_of(pairs, len(found.names)))
+        covariance = estimates.covariance(differences_of(pairs, len(estimates.names)))
         quantile = None
         if len(pairs) > 1:
             degrees = inf
             if self.method != "delong":
-                degrees = min(degrees for _, degrees in found.sizes)
+                degrees = min(degrees for _, degrees in estimates.sizes)
             quantile = simultaneous_quantile(covariance, degrees, self.confidence_level)
         errors = np.sqrt(covariance.diagonal()).tolist()
         differences = []
         for (a, b), error in zip(pairs, errors, strict=True):
-            rows, degrees = found.sizes_of(a, b)
-            areas = found.values[[a, b]].tolist() if found.has_areas else ()
-            unseen = float(found.unseen[a, b])
+            rows, degrees = estimates.sizes_of(a, b)
+            areas = estimates.values[[a, b]].tolist() if estimates.has_areas else ()
+            unseen = float(estimates.unseen[a, b])
             if self.method == "delong":
-                areas, unseen, degrees = (), 0.0, found.welch_degrees(a, b)
+                areas, unseen, degrees = (), 0.0, estimates.welch_degrees(a, b)
             test = two_sided_test(
-                float(found.values[a] - found.values[b]),
+                float(estimates.values[a] - estimates.values[b]),
                 error,
                 self.confidence_level,
                 rows,
@@ -330,7 +387,7 @@ class DifferenceTests:
                 margin=None if self.margin is None else self.margin / factor,
                 unseen=unseen,
             )
-            value_1, value_2 = (factor * found.values[[a, b]] + shift).tolist()
+            value_1, value_2 = (factor * estimates.values[[a, b]] + shift).tolist()
             difference = MetricDifference(
                 value_1,
                 value_2,
@@ -341,9 +398,9 @@ class DifferenceTests:
                 test.p_value,
                 factor * error,
                 self.confidence_level,
-                rows if found.has_areas else None,
+                rows if estimates.has_areas else None,
                 metric,
-                (found.names[a], found.names[b]),
+                (estimates.names[a], estimates.names[b]),
                 self.null,
                 self.margin,
             )
@@ -357,32 +414,28 @@ class DifferenceTests:
         ]
 
 
-def _models(
-    first: Any, second: Any, argument: str
-) -> tuple[tuple[str, ...], list[Any]]:
+def _models(y_score: Any) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the scores of all models."""
-    if second is not None:
-        return (f"{argument}_a", f"{argument}_b"), [first, second]
-    if isinstance(first, Mapping):
-        names, columns = list(first), list(first.values())
-    elif hasattr(first, "columns"):
-        names, columns = list(first.columns), [first[one] for one in first.columns]
-    elif isinstance(first, list | tuple) and np.ndim(first[0] if first else 0) > 0:
-        names, columns = [f"model {k}" for k in range(len(first))], list(first)
+    if isinstance(y_score, Mapping):
+        names, columns = list(y_score), list(y_score.values())
+    elif hasattr(y_score, "columns"):
+        names = list(y_score.columns)
+        columns = [y_score[name] for name in names]
+    elif isinstance(y_score, list | tuple) and np.ndim(y_score[0] if y_score else 0):
+        names, columns = [f"model {k}" for k in range(len(y_score))], list(y_score)
     else:
-        matrix = np.asarray(first)
+        matrix = np.asarray(y_score)
         if matrix.ndim != 2:
             raise ValueError(
-                f"{argument}_a must hold a column of scores per model if {argument}_b "
-                f"is not given, got shape {matrix.shape}; use auc_interval or "
-                "concordance_interval for one model."
+                "y_score must hold a column of scores per model, got shape "
+                f"{matrix.shape}; use metric_interval or concordance_interval for one "
+                "model."
             )
         names, columns = [f"model {k}" for k in range(matrix.shape[1])], [*matrix.T]
     shown = tuple(map(str, names))
     if len(set(shown)) < len(shown) or len(shown) < 2:
         raise ValueError(
-            f"{argument}_a must hold two or more models with different names, got "
-            f"{shown}."
+            f"y_score must hold two or more models with different names, got {shown}."
         )
     return shown, columns
 
@@ -510,8 +563,8 @@ class Estimates:
 
 def compare_two(one: Influence, other: Influence, refit: float) -> MetricDifference:
     """Return the difference of two models on the same rows, and its two-sided test."""
-    found = Estimates.from_models(("a", "b"), [one, other], refit=refit)
-    (difference,) = DifferenceTests().differences(found, [(0, 1)], (1.0, 0.0), "")
+    estimates = Estimates.from_models(("a", "b"), [one, other], refit=refit)
+    (difference,) = DifferenceTests().differences(estimates, [(0, 1)], (1.0, 0.0), "")
     return difference
 
 

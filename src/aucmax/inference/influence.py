@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.sorting import sort_with_order
-from aucmax._core.validation import FloatArray, IntArray, check_qid
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference.intervals import Rows, unseen_variance
 from aucmax.metrics import _ranking_kernels
@@ -445,6 +445,29 @@ def effective_rows(
         return float(n_rows)
     share = weights / weights.sum()
     return float(1.0 / (share @ share))
+
+
+def rows_of_share(
+    sample_weight: FloatArray | None,
+    groups: IntArray | None,
+    rows: BoolArray,
+    counted: BoolArray,
+) -> float:
+    """Return how many independent rows have a share of the same variance."""
+    weights = np.ones(np.count_nonzero(rows))
+    weights = weights if sample_weight is None else sample_weight[rows]
+    if not weights.any():
+        return 0.0
+    n_rows = effective_rows(weights, weights.size)
+    if groups is None:
+        return n_rows
+    codes = groups[rows]
+    n_groups = effective_rows(weights, weights.size, codes)
+    values = counted[rows].astype(np.float64)
+    share, effects = residuals(values, weights, codes, int(codes.max()) + 1)
+    variance = float(effects @ effects)  # NaN of a single group
+    n = share * (1.0 - share) / variance if variance > 0.0 else n_groups
+    return min(max(n, n_groups), n_rows)
 
 
 def check_groups(groups: ArrayLike | None, n_rows: int) -> IntArray | None:

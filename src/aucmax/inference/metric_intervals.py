@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_choice, check_integer, check_number
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.influence import (
     Influence,
     class_sizes,
     mean_influence,
     refit_factor,
+    rows_of_share,
 )
 from aucmax.inference.intervals import (
     EXTRA_FOR_THE_BEST,
@@ -41,7 +42,7 @@ from aucmax.inference.metric_rows import (
 )
 from aucmax.inference.resampling import bootstrap_interval, percentiles
 from aucmax.inference.results import MetricInterval, check_confidence, with_note
-from aucmax.metrics._steps import check_box
+from aucmax.metrics._steps import RankingTask, check_box
 from aucmax.metrics.metric_names import NamedMetric
 from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.top_of_list import Thresholds
@@ -64,6 +65,8 @@ def auc_interval(
     confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
+    estimand: str = "models",
     pos_label: Any = None,
 ) -> MetricInterval:
     r"""AUC with DeLong's standard error and an interval on the logit scale.
@@ -124,12 +127,30 @@ def auc_interval(
     the groups, and p and n are divided by the ratio of this variance to that of
     independent rows (but not to fewer rows than groups).
 
+    With `folds`, scores are those of cross-validation. Models fitted to different folds
+    are not on one scale, so rows are only compared within their test fold. The estimate
+    is the mean of the areas :math:`A_k` of all folds by their number of pairs, over all
+    repetitions. Folds with one class are left out. Two estimands have different
+    intervals:
+
+    - ``"models"``: the mean area of the models that were fitted, on new rows. The
+      variance V comes from the effects of rows within their folds, which are summed
+      over repetitions, since these have the same rows [9]_.
+    - ``"procedure"``: the area of a model that the same procedure fits to all of these
+      rows, or to others. Models of K folds share training rows, so the areas of their
+      folds depend on each other. With the correlation 1 / K that Nadeau and Bengio
+      [10]_ suggest, the variance is :math:`(2 - 1 / K) V`.
+
+    With few groups of a class in a fold, the effects of groups are relative to the mean
+    of all folds.
+
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Labels of two classes: booleans, numbers or strings.
-    y_score : array-like of shape (n_rows,)
-        Finite scores, high for positive or relevant rows; compared as float64.
+    y_score : array-like of shape (n_rows,) or (n_rows, n_repetitions)
+        Finite scores, high for positive rows; compared as float64. With `folds`, one
+        column per repetition if these have other folds.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
         The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
         negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
@@ -154,18 +175,29 @@ def auc_interval(
     groups : array-like of shape (n_rows,), optional
         The group (cluster) of each row, such as the patient that several rows are from.
         Rows of different groups are independent. A group may have rows of one class.
+    folds : array-like of shape (n_rows,) or (n_rows, n_repetitions), optional
+        The test fold of each row, by number or name.
+    estimand : {"models", "procedure"}
+        With `folds`: the fitted models, or models that the procedure fits to other
+        rows.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
 
     Returns
     -------
     MetricInterval
-        ``auc`` with ``low``, ``high`` and ``standard_error``; ``p_value`` with `null`.
+        ``value`` with ``low``, ``high`` and ``standard_error``; ``p_value`` with
+        `null`.
 
     Warns
     -----
     FewRowsWarning
         The ranges hold fewer than 2 rows of a class, too few for any interval here.
+
+    See Also
+    --------
+    metric_interval : Any other metric.
+    compare_auc : Whether two models differ.
 
     References
     ----------
@@ -187,6 +219,11 @@ def auc_interval(
        Biometrics 53(2), 1997.
     .. [8] A. Agresti, B. A. Coull. Approximate is better than "exact" for interval
        estimation of binomial proportions. The American Statistician 52(2), 1998.
+    .. [9] E. LeDell, M. Petersen, M. van der Laan. Computationally efficient confidence
+       intervals for cross-validated area under the ROC curve estimates. Electronic
+       Journal of Statistics 9, 2015.
+    .. [10] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine
+       Learning 52, 2003.
 
     Examples
     --------
@@ -196,142 +233,58 @@ def auc_interval(
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> print(auc_interval(y, scores, null=0.5, groups=[*range(20)] * 2))
     AUC 0.5375 (95% interval 0.4067 to 0.6634), p = 0.536 for AUC 0.5
+    >>> y, scores, folds = [0, 0, 1, 1] * 10, [*range(40)], [0] * 20 + [1] * 20
+    >>> print(auc_interval(y, scores, folds=folds))
+    AUC 0.6000 (95% interval 0.3973 to 0.7734), for the fitted models
     """
     check_confidence(confidence_level)
     box = check_box(fpr_range, tpr_range)
     check_choice("method", method, _METHODS)
+    check_estimand(estimand, folds)
+    if method == "bootstrap" and (null is not None or folds is not None):
+        option = "folds is" if null is None else "null has no test and is"
+        raise ValueError(f"{option} not supported with method='bootstrap'.")
     scale = area_scale(box, standardize)
-    rows = MetricRows(y_true, sample_weight, groups, box=box, pos_label=pos_label)
-    found = rows.auc()(y_score, "y_score")
-    warn_of_few_rows(found.rows)
-    ends = area_ends(found)
+    rows = MetricRows(
+        y_true, sample_weight, groups, folds=folds, box=box, pos_label=pos_label
+    )
+    area = rows.auc()(y_score, "y_score")
+    if estimand == "procedure":
+        area = area.inflate(refit_factor(area.n_folds))
+    warn_of_few_rows(area.rows)
+    ends = area_ends(area)
     if method == "bootstrap":
-        if null is not None:
-            raise ValueError("null has no test with method='bootstrap'; use another.")
-        options: Any = {"sample_weight": sample_weight, "groups": groups}
-        options |= {"fpr_range": box[:2], "tpr_range": box[2:], "pos_label": pos_label}
         drawn = bootstrap_interval(
             partial_auc_score,
             y_true,
             y_score,
             confidence_level=confidence_level,
             random_state=0,
-            **options,
+            sample_weight=sample_weight,
+            groups=groups,
+            fpr_range=box[:2],
+            tpr_range=box[2:],
+            pos_label=pos_label,
         )
         ends = lambda _: (drawn.low, drawn.high)  # noqa: E731
     elif method != "auto":
-        options = {"rows": found.rows, "method": method}
-        ends = partial(textbook_interval, found.value, found.error, **options)
-    area = rescaled_interval(found, ends, scale, confidence_level, null)
-    return with_note(replace(area, metric=area_name(box)), y_true, pos_label)
+        ends = partial(
+            textbook_interval, area.value, area.error, rows=area.rows, method=method
+        )
+    interval = rescaled_interval(area, ends, scale, confidence_level, null)
+    about = None if folds is None else estimand
+    interval = replace(interval, metric=area_name(box), estimand=about)
+    return with_note(interval, y_true, pos_label)
 
 
-def cv_auc_interval(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    folds: ArrayLike,
-    *,
-    estimand: str = "models",
-    fpr_range: Sequence[float] = (0.0, 1.0),
-    tpr_range: Sequence[float] = (0.0, 1.0),
-    standardize: str = "mean",
-    null: float | None = None,
-    confidence_level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> MetricInterval:
-    r"""AUC of scores from cross-validation, with an interval.
-
-    Scores of models fitted to different folds are not on one scale, so rows are only
-    compared within their test fold. The estimate is the mean of the areas
-    :math:`A_k` of all folds by their number of pairs, over all repetitions. Folds with
-    one class are left out. Two estimands have different intervals:
-
-    - ``"models"``: the mean area of the models that were fitted, on new rows. The
-      variance V comes from the effects of rows within their folds (as in
-      :func:`auc_interval`), which are summed over repetitions, since these have the
-      same rows [1]_.
-    - ``"procedure"``: the area of a model that the same procedure fits to all of these
-      rows, or to others. Models of K folds share training rows, so the areas of their
-      folds depend on each other. With the correlation 1 / K that Nadeau and Bengio [2]_
-      suggest, the variance is :math:`(2 - 1 / K) V`.
-
-    With `groups`, effects are summed within groups, as in :func:`auc_interval`; with
-    few groups of a class in a fold, they are relative to the mean of all folds.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes: booleans, numbers or strings.
-    y_score : array-like of shape (n_rows,) or (n_rows, n_repetitions)
-        Out-of-fold scores; one column per repetition if these have other folds.
-    folds : array-like of shape (n_rows,) or (n_rows, n_repetitions)
-        The test fold of each row, by number or name.
-    estimand : {"models", "procedure"}
-        The fitted models, or models that the procedure fits to other rows.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
-        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
-    standardize, null, groups
-        As in :func:`auc_interval`.
-    confidence_level : float, default=0.95
-        Probability that the interval is meant to cover.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Nonnegative row weights; the weight of a pair is the product of its rows'.
-    pos_label : label, default=None
-        The positive class; by default, the second label in sorted order.
-
-    Returns
-    -------
-    MetricInterval
-        ``auc`` with its interval and ``estimand``.
-
-    See Also
-    --------
-    compare_auc : Differences of models, also with ``folds``.
-
-    References
-    ----------
-    .. [1] E. LeDell, M. Petersen, M. van der Laan. Computationally efficient confidence
-       intervals for cross-validated area under the ROC curve estimates. Electronic
-       Journal of Statistics 9, 2015.
-    .. [2] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine
-       Learning 52, 2003.
-
-    Examples
-    --------
-    >>> from aucmax.inference import cv_auc_interval
-    >>> y, scores, folds = [0, 0, 1, 1] * 10, [*range(40)], [0] * 20 + [1] * 20
-    >>> print(cv_auc_interval(y, scores, folds))
-    AUC 0.6000 (95% interval 0.3973 to 0.7734), for the fitted models
-    """
-    check_confidence(confidence_level)
-    check_choice("estimand", estimand, ESTIMANDS)
-    box = check_box(fpr_range, tpr_range)
-    scale = area_scale(box, standardize)
-    rows = MetricRows(
-        y_true, sample_weight, groups, folds=folds, box=box, pos_label=pos_label
-    )
-    found = rows.auc()(y_score, "y_score")
-    if estimand == "procedure":
-        found = found.inflate(refit_factor(found.n_folds))
-    warn_of_few_rows(found.rows)
-    area = rescaled_interval(found, area_ends(found), scale, confidence_level, null)
-    area = replace(area, metric=area_name(box), estimand=estimand)
-    return with_note(area, y_true, pos_label)
-
-
-def area_ends(found: Influence) -> EndsOf:
+def area_ends(area: Influence) -> EndsOf:
     """Return the ends of the interval of an area by their confidence."""
-    sizes: Any = {"rows": found.rows, "degrees": found.degrees}
-    return partial(
-        area_interval, found.value, found.error, **sizes, unseen=found.unseen
-    )
+    sizes: Any = {"rows": area.rows, "degrees": area.degrees}
+    return partial(area_interval, area.value, area.error, **sizes, unseen=area.unseen)
 
 
 def rescaled_interval(
-    found: Influence,
+    influence: Influence,
     ends: EndsOf,
     scale: tuple[float, float],
     confidence_level: float,
@@ -339,13 +292,13 @@ def rescaled_interval(
 ) -> MetricInterval:
     """Return the interval of an area on another scale, and the test of an area."""
     factor, shift = scale
-    value, error = factor * found.value + shift, factor * found.error
+    value, error = factor * influence.value + shift, factor * influence.error
     low, high = (factor * end + shift for end in ends(confidence_level))
-    area = MetricInterval(value, low, high, error, confidence_level, found.rows)
+    area = MetricInterval(value, low, high, error, confidence_level, influence.rows)
     if null is None:
         return area
     check_number("null", null, -inf, inf)
-    p_value = _p_value(ends, found.value, (null - shift) / factor)
+    p_value = _p_value(ends, influence.value, (null - shift) / factor)
     return replace(area, null=null, p_value=p_value)
 
 
@@ -395,14 +348,17 @@ def metric_interval(
       interval of `fpr` among the negatives, :math:`r_l` and :math:`r_u`, since the
       threshold is estimated: from :math:`r - \sqrt{(r - l)^2 + (r - r_l)^2}` to
       :math:`r + \sqrt{(u - r)^2 + (r_u - r)^2}` [1]_. Costs O(m log m).
+      At rates x below :math:`1 / (n + 1)`, which is that of the highest of n negatives,
+      :math:`r_l` is multiplied by :math:`\sqrt{x (n + 1)}`.
     - ``"ks"``: the same of Wilson's intervals of both rates at the best threshold, with
-      z + 0.5 in place of z at the lower end, since it looks best on these rows.
+      z + 0.5 in place of z at the lower end, since it looks best on these rows. With
+      `groups`, of as many rows as have the same variance if they are independent.
     - ``"auc"``, ``"partial_auc"`` and ``"gini"``: :func:`auc_interval`.
-    - all others, and those of rates with `groups`: percentiles of resampled rows or
+    - all others, and recall at a rate with `groups`: percentiles of resampled rows or
       groups, extended to Wilson's interval where fewer than 5 errors are expected.
       Costs `n_resamples` times the metric.
     - with `qid`, the mean over queries: Student's t over the queries.
-    - with `folds`, areas by :func:`cv_auc_interval`. Other metrics are not means over
+    - with `folds`, areas by :func:`auc_interval`. Other metrics are not means over
       folds: in a fifth of the rows chance makes them higher. Each score is replaced by
       the share of its fold that it outranks, and all rows form one list. With
       ``estimand="procedure"`` the distance of both ends from the value is multiplied by
@@ -434,7 +390,7 @@ def metric_interval(
     folds : array-like of shape (n_rows,), optional
         The test fold of each row, for scores from cross-validation.
     estimand : {"models", "procedure"}
-        With `folds`, as in :func:`cv_auc_interval`.
+        With `folds`, as in :func:`auc_interval`.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
     **metric_options
@@ -460,14 +416,15 @@ def metric_interval(
     >>> from aucmax.inference import metric_interval
     >>> y, scores = [0, 1] * 20, [*range(30), *range(10)]
     >>> print(metric_interval(y, scores, "recall@fpr=0.1"))
-    recall@fpr=0.1 0.1500 (95% interval 0.0102 to 0.4768)
+    recall@fpr=0.1 0.1500 (95% interval 0.0016 to 0.4768)
     >>> print(metric_interval(y, scores))
     average precision 0.5706 (95% interval 0.3245 to 0.7861)
     """
     check_confidence(confidence_level)
     check_integer("n_resamples", n_resamples, 2)
-    check_choice("estimand", estimand, ESTIMANDS)
+    check_estimand(estimand, folds)
     named = parse_row_metric(metric)
+    kind = named.kind
     _check_units(named, qid, groups=groups, folds=folds)
     options: Any = {"sample_weight": sample_weight, **metric_options}
     if pos_label is not None:
@@ -475,31 +432,40 @@ def metric_interval(
     draws: Any = {"n_resamples": n_resamples, "random_state": random_state}
     if qid is not None:
         values = named.function(y_true, y_score, qid=qid, average=None, **options)
-        found = mean_interval(values, confidence_level, named.kind.bounds)
-    elif named.base in ("auc", "partial_auc", "gini"):
-        options |= {"groups": groups, "confidence_level": confidence_level}
-        if folds is None:
-            found = auc_interval(y_true, y_score, **options)
-        else:
-            found = cv_auc_interval(
-                y_true, y_score, folds, estimand=estimand, **options
-            )
-        if named.base == "gini":
-            ends = {n: 2.0 * getattr(found, n) - 1.0 for n in ("value", "low", "high")}
-            found = replace(found, **ends, standard_error=2.0 * found.standard_error)
-    elif named.kind.uses_levels:
+        interval = mean_interval(values, confidence_level, kind.bounds)
+    elif kind.influence == "area":
+        options |= {"groups": groups, "folds": folds, "estimand": estimand}
+        interval = _rescale(
+            auc_interval(y_true, y_score, confidence_level=confidence_level, **options),
+            *kind.scale,
+        )
+    elif kind.uses_levels:
         options |= {"groups": groups, "confidence_level": confidence_level, **draws}
-        found = bootstrap_interval(named.function, y_true, y_score, **options)
+        interval = bootstrap_interval(named.function, y_true, y_score, **options)
     else:
         for name in metric_options:
             raise TypeError(f"metric={metric!r} has no option {name!r}.")
         rows = MetricRows(
             y_true, sample_weight, groups, folds=folds, pos_label=pos_label
         )
-        found = _list_interval(named, rows, y_score, confidence_level, draws)
+        interval = _list_interval(named, rows, y_score, confidence_level, draws)
         if folds is not None:
-            found = _stretch(found, folds, estimand, named.kind.bounds)
-    return with_note(replace(found, metric=metric), y_true, pos_label)
+            interval = _stretch(interval, folds, estimand, kind.bounds)
+    return with_note(replace(interval, metric=metric), y_true, pos_label)
+
+
+def _rescale(interval: MetricInterval, factor: float, shift: float) -> MetricInterval:
+    """Return an interval of an area on the scale of another metric."""
+    ends = {n: factor * getattr(interval, n) + shift for n in ("value", "low", "high")}
+    error = factor * interval.standard_error
+    return replace(interval, **ends, standard_error=error)
+
+
+def check_estimand(estimand: str, folds: Any) -> None:
+    """Check what an interval is about."""
+    check_choice("estimand", estimand, ESTIMANDS)
+    if estimand == "procedure" and folds is None:
+        raise ValueError("estimand='procedure' needs folds, of cross-validation.")
 
 
 def _check_units(named: NamedMetric, qid: Any, **units: Any) -> None:
@@ -529,15 +495,16 @@ def mean_interval(
             f"qid has {values.size} queries with a value of the metric; a variance "
             "needs at least two."
         )
-    found = mean_influence(values)
-    mean, low, high = found.value, found.value, found.value
-    if found.error > 0.0:
-        margin = factor * t_quantile(values.size - 1.0, confidence_level) * found.error
+    influence = mean_influence(values)
+    mean = low = high = influence.value
+    if influence.error > 0.0:
+        quantile = t_quantile(values.size - 1.0, confidence_level)
+        margin = factor * quantile * influence.error
         low, high = max(mean - margin, bounds[0]), min(mean + margin, bounds[1])
     elif mean in bounds == (0.0, 1.0):
         size = float(values.size)
         low, high = area_interval(mean, 0.0, confidence_level, (size, size))
-    return MetricInterval(mean, low, high, found.error, confidence_level)
+    return MetricInterval(mean, low, high, influence.error, confidence_level)
 
 
 def _list_interval(
@@ -548,83 +515,94 @@ def _list_interval(
     draws: Any,
 ) -> MetricInterval:
     """Return the interval of a metric of one list of rows of two classes."""
-    if named.base in _RATES and rows.groups is None:
-        labels, _, folds = rows.check()
+    if named.base == "ks" or (named.base == "recall@fpr" and rows.groups is None):
+        labels, groups, folds = rows.check()
         task = labels.task(check_list(y_score, labels, folds))
         sizes, _ = class_sizes(labels)
-        curve = Thresholds.from_task(task)
-        value, low, high = _RATES[named.base](named, curve, sizes, confidence_level)
+        if named.base == "ks":
+            value, low, high = _ks(task, groups, confidence_level)
+        else:
+            fpr = named.options["fpr"]
+            value, low, high = _recall_at_fpr(task, fpr, sizes, confidence_level)
         error = (high - low) / (2.0 * t_quantile(inf, confidence_level))
         return MetricInterval(value, low, high, error, confidence_level, sizes)
-    found = rows.top_of_list(named, **draws)(y_score, "y_score")
-    value, unit = found.value, found.scale[0]
-    if found.draws is None:
-        n = max(min(found.rows), 1.0)
-        low, high = _logit_ends_of_few(found, confidence_level)
+    influence = rows.top_of_list(named, **draws)(y_score, "y_score")
+    value, unit = influence.value, influence.scale[0]
+    if influence.draws is None:
+        n = max(min(influence.rows), 1.0)
+        low, high = _logit_ends_of_few(influence, confidence_level)
     else:  # as a share of n rows
-        n = found.rows[0]
-        if named.base in ("precision", "lift"):
+        n = influence.rows[0]
+        if named.kind.parameter == "k" and named.base != "recall":
             n = min(named.options["k"], float(np.size(y_score)))
         elif named.base == "precision@recall" and value > 0.0:
             n = max(named.options["recall"] * n / value, 1.0)
-        low, high = map(float, percentiles(found.draws, confidence_level))
+        low, high = map(float, percentiles(influence.draws, confidence_level))
     if n * min(value, 1.0 - value) < FEW_ERRORS or low == high:
         wilson = wilson_ends(value, n, confidence_level)
         low, high = min(low, float(wilson[0])), max(high, float(wilson[1]))
-    ends = unit * low, unit * high
-    error = unit * found.error
-    return MetricInterval(unit * value, *ends, error, confidence_level, found.rows)
+    error = influence.error
+    interval = MetricInterval(value, low, high, error, confidence_level, influence.rows)
+    return _rescale(interval, unit, 0.0)
 
 
-def _logit_ends_of_few(found: Influence, confidence_level: float) -> Ends:
+def _logit_ends_of_few(influence: Influence, confidence_level: float) -> Ends:
     """Return ends on the logit scale, by the number of rows that have the variance."""
-    if not 0.0 < found.value < 1.0 or found.error == 0.0:
-        return found.value, found.value
-    squares = found.effects**2
+    if not 0.0 < influence.value < 1.0 or influence.error == 0.0:
+        return influence.value, influence.value
+    squares = influence.effects**2
     n_large = float(squares.sum()) ** 2 / float(squares @ squares)
-    degrees = min(max(n_large, _MIN_DEGREES), found.degrees)
-    return logit_ends(found.value, found.error, t_quantile(degrees, confidence_level))
+    degrees = min(max(n_large, _MIN_DEGREES), influence.degrees)
+    quantile = t_quantile(degrees, confidence_level)
+    return logit_ends(influence.value, influence.error, quantile)
 
 
 def _stretch(
-    found: MetricInterval, folds: Any, estimand: str, bounds: tuple[float, float]
+    interval: MetricInterval, folds: Any, estimand: str, bounds: tuple[float, float]
 ) -> MetricInterval:
     """Multiply the distance of both ends by the factor of standard errors."""
     n_folds = np.unique(folds).size if estimand == "procedure" else 1.0
-    factor, value = refit_factor(n_folds), found.value
-    low = max(value - factor * (value - found.low), bounds[0])
-    high = min(value + factor * (found.high - value), bounds[1])
-    error = factor * found.standard_error
-    return replace(found, low=low, high=high, standard_error=error, estimand=estimand)
+    factor, value = refit_factor(n_folds), interval.value
+    low = max(value - factor * (value - interval.low), bounds[0])
+    high = min(value + factor * (interval.high - value), bounds[1])
+    error = factor * interval.standard_error
+    return replace(
+        interval, low=low, high=high, standard_error=error, estimand=estimand
+    )
 
 
 def _recall_at_fpr(
-    named: NamedMetric, curve: Thresholds, rows: Rows, confidence_level: float
+    task: RankingTask, fpr: float, rows: Rows, confidence_level: float
 ) -> tuple[float, float, float]:
-    fpr = named.options["fpr"]
+    """Return the recall at a rate with its interval, for an estimated threshold."""
+    curve = Thresholds.from_task(task)
     lower, upper = wilson_ends(fpr, rows[1], confidence_level)
     upper = min(upper + 1.0 / rows[1], 1.0)  # the curve has steps
     rates = (fpr, lower, upper)
     value, below, above = (float(curve.recall_at_fpr(x).values[0]) for x in rates)
+    # no negative is at so low a rate; a curve of AUC 2/3 would fall like this
+    below *= sqrt(min(lower * (rows[1] + 1.0), 1.0))
     low, high = wilson_ends(value, rows[0], confidence_level)
     low = max(value - hypot(value - low, value - below), 0.0)
     return value, low, min(value + hypot(high - value, above - value), 1.0)
 
 
 def _ks(
-    named: NamedMetric, curve: Thresholds, rows: Rows, confidence_level: float
+    task: RankingTask, groups: IntArray | None, confidence_level: float
 ) -> tuple[float, float, float]:
+    """Return the KS statistic with its interval, from those of both rates."""
+    curve, scores = Thresholds.from_task(task), task.steps().scores
     # recall and specificity, the first without alerts
     recall = np.concatenate(([0.0], curve.recall))
     passed = np.concatenate(([1.0], 1.0 - curve.alarms / curve.negatives))
     best = int(np.argmax(recall + passed))
+    is_alert = task.scores >= (scores[best - 1] if best else np.inf)
     shares = np.array([recall[best], passed[best]])
-    low, high = wilson_ends(
-        shares, np.array(rows), confidence_level, EXTRA_FOR_THE_BEST
-    )
+    n = [
+        rows_of_share(task.sample_weight, groups, side, is_alert)
+        for side in (task.is_positive, ~task.is_positive)
+    ]
+    low, high = wilson_ends(shares, np.array(n), confidence_level, EXTRA_FOR_THE_BEST)
     value = float(shares.sum()) - 1.0
     low, high = value - hypot(*shares - low), value + hypot(*high - shares)
     return value, max(low, 0.0), min(high, 1.0)
-
-
-_RATES = {"recall@fpr": _recall_at_fpr, "ks": _ks}

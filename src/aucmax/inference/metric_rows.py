@@ -74,10 +74,10 @@ class MetricRows:
             raise ValueError(f"{units[1]} cannot be given with {units[0]}.")
         if self.qid is not None:
             return self._queries(named)
-        if named.base == "ordinal_auc":
+        if named.kind.influence == "area":
+            return self.auc(named.kind.scale)
+        if named.kind.influence == "ordinal":
             return self._ordinal_auc()
-        if named.base in ("auc", "partial_auc", "gini"):
-            return self.auc((2.0, -1.0) if named.base == "gini" else (1.0, 0.0))
         return self.top_of_list(named, **self.options)
 
     def per_model(self, names: Sequence[str]) -> list[MetricRows]:
@@ -97,8 +97,8 @@ class MetricRows:
                 arrays = [None] * len(names)
             if not isinstance(arrays, list | tuple) or len(arrays) != len(names):
                 raise ValueError(
-                    f"paired=False needs {name} as a list of {len(names)} arrays, one "
-                    "per model."
+                    f"a comparison on different rows needs {name} as a list of "
+                    f"{len(names)} arrays, one per model."
                 )
             for column, array in zip(columns, arrays, strict=True):
                 column[name] = array
@@ -143,10 +143,9 @@ class MetricRows:
         options = {"sample_weight": self.sample_weight, "qid": self.qid, **self.options}
         if self.pos_label is not None:
             options["pos_label"] = self.pos_label
-        metric, unit, scale = named.function, 1.0, (1.0, 0.0)
-        if named.base in ("auc", "gini"):  # also of the box
+        metric, unit, scale = named.function, 1.0, named.kind.scale
+        if named.kind.influence == "area":  # also of the box
             metric = partial_auc_score
-            scale = (2.0, -1.0) if named.base == "gini" else scale
         if self.box != WHOLE_SQUARE:
             options |= {"fpr_range": self.box[:2], "tpr_range": self.box[2:]}
         if named.base == "lift":
@@ -181,13 +180,13 @@ class MetricRows:
 
         def measure(y_score: Any, name: str = "y_score") -> Influence:
             scores = check_list(y_score, rows, folds, name)
-            if named.base == "average_precision":
+            if named.kind.influence == "precision":
                 task = RankingTask(scores, rows.is_positive, rows.sample_weight)
-                found = precision_influence(task, groups)
+                influence = precision_influence(task, groups)
             else:
                 draws = groups, unit, n_resamples, seed
-                found = drawn_influence(named.function, rows, scores, *draws)
-            return replace(found, n_folds=n_folds)
+                influence = drawn_influence(named.function, rows, scores, *draws)
+            return replace(influence, n_folds=n_folds)
 
         return measure
 
@@ -204,18 +203,19 @@ def parse_row_metric(metric: str) -> NamedMetric:
 
 
 def _supported_options(named: NamedMetric) -> set[str]:
+    """Return the units and options that a comparison by a metric takes."""
     kind = named.kind
-    if named.base in ("auc", "partial_auc"):
-        return {"qid", "groups", "folds", "fpr_range or tpr_range"}
-    if named.base == "ordinal_auc":
+    if kind.influence == "ordinal":
         return {"qid", "groups"}
     if named.base == "ndcg":
         return {"qid", "gains"} if named.options else {"qid", "gains", "k"}
     if kind.uses_levels or kind.needs_queries:
         return {"qid"}
-    if named.base in ("average_precision", "gini"):
-        return {"qid", "groups", "folds"}
-    return {"qid", "groups", "folds", "n_resamples", "random_state"}
+    if kind.influence is None:
+        return {"qid", "groups", "folds", "n_resamples", "random_state"}
+    has_ranges = kind.influence == "area" and kind.scale == (1.0, 0.0)
+    ranges = {"fpr_range or tpr_range"} if has_ranges else set()
+    return {"qid", "groups", "folds", *ranges}
 
 
 def area_name(box: Box) -> str:

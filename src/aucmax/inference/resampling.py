@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,19 +28,13 @@ from aucmax.metrics._steps import BinaryRows, RankingTask, Steps, check_task
 _MAX_CHORDS = 1000  # of the curve of each sample
 
 
-@dataclass(frozen=True, repr=False)
-class ROCBand:
-    """A ROC curve on a grid of false positive rates, with a pointwise band."""
+class ROCBand(NamedTuple):
+    """A ROC curve at false positive rates, with the ends of a pointwise band."""
 
     fpr: FloatArray
     tpr: FloatArray
     low: FloatArray
     high: FloatArray
-    confidence_level: float
-
-    def __repr__(self) -> str:
-        percent = f"{100.0 * self.confidence_level:g}%"
-        return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
 def bootstrap_interval(
@@ -202,9 +195,13 @@ def roc_band(
 
     Returns
     -------
-    ROCBand
-        The curve ``tpr`` at ``fpr``, with ``low`` and ``high``. Where the curve is
-        vertical, its upper end is taken.
+    fpr, tpr, low, high : ndarray of shape (n_rates,)
+        A named tuple: the curve and its band at the rates. Where the curve is vertical,
+        its upper end is taken.
+
+    See Also
+    --------
+    aucmax.plots.ROCCurveDisplay : A picture of curve and band.
 
     Examples
     --------
@@ -235,7 +232,7 @@ def roc_band(
         np.bincount(chords, steps.negative, n_chords),
         np.bincount(chords, steps.positive, n_chords),
     )
-    return ROCBand(grid, tpr, low, high, confidence_level)
+    return ROCBand(grid, tpr, low, high)
 
 
 Draw = tuple[IntArray, IntArray | None]

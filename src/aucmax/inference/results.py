@@ -11,7 +11,7 @@ import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.validation import FloatArray, positive_class_notes
-from aucmax.metrics.metric_names import parse_metric
+from aucmax.metrics.metric_names import metric_title
 
 T = TypeVar("T", bound=Any)
 
@@ -20,8 +20,6 @@ _ESTIMANDS = {
     "models": ", for the fitted models",
     "procedure": ", for models fitted to other rows",
 }
-# words of what has no name in the table of metrics
-_TITLES = {"auc": "AUC", "harrell": "Harrell's", "uno": "Uno's", "c": "C"}
 
 
 def check_confidence(confidence_level: float) -> None:
@@ -30,14 +28,6 @@ def check_confidence(confidence_level: float) -> None:
         raise ValueError(
             f"confidence_level must lie between 0 and 1, got {confidence_level!r}."
         )
-
-
-def metric_title(metric: str) -> str:
-    """Write the name of a metric as text."""
-    try:
-        return parse_metric(metric).title
-    except ValueError:
-        return " ".join(_TITLES.get(word, word) for word in metric.split("_"))
 
 
 def with_interval(value: float, interval: Any, kind: str = "") -> str:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, exp, nan, pi, sqrt
+from math import ceil, exp, inf, nan, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.validation import FloatArray
-from aucmax.inference.intervals import Rows, area_interval, two_sided_test
+from aucmax.inference.intervals import Rows, area_interval, t_quantile, two_sided_test
 from aucmax.inference.results import Result
 from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
 
@@ -122,8 +122,9 @@ def plan_auc(
     Parameters
     ----------
     auc : float, optional
-        The area to detect; with `auc_2`, that of model a. With ranges, the partial area
-        as a mean over them, as :func:`aucmax.metrics.partial_auc_score` returns it.
+        The area to detect; with `auc_2`, that of the first model. With ranges, the
+        partial area as a mean over them, as
+        :func:`aucmax.metrics.partial_auc_score` returns it.
     null : float, optional
         The area to test against, by default 0.5 for a whole curve.
     auc_2 : float, optional
@@ -425,7 +426,7 @@ class _Study:
             shared = self._published_covariance(auc)
             both = null + alternative - 2.0 * shared
             null, alternative = 2.0 * (alternative - shared), both
-        z = float(ndtri(1.0 - level / 2.0))
+        z = t_quantile(inf, 1.0 - level)
         distance = sqrt(n) * abs(auc - self.other) - z * sqrt(max(null, 0.0))
         return float(ndtr(distance / sqrt(max(alternative, 1e-300))))
 

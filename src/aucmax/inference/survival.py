@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.censored_times import SurvivalRows
+from aucmax._core.censored_times import (
+    SurvivalRows,
+    is_survival_target,
+    split_target,
+)
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -31,7 +35,6 @@ from aucmax.inference.metric_intervals import area_ends, rescaled_interval
 from aucmax.inference.results import (
     DynamicAUC,
     MetricComparison,
-    MetricDifference,
     MetricInterval,
     check_confidence,
 )
@@ -101,31 +104,34 @@ def _count_units(shares: PairShares, groups: IntArray | None, where: str) -> Row
 
 
 def pair_interval(
-    found: Influence, confidence_level: float, metric: str, null: float | None = None
+    influence: Influence,
+    confidence_level: float,
+    metric: str,
+    null: float | None = None,
 ) -> MetricInterval:
     """Return the interval of a share of pairs; see :func:`concordance_interval`."""
-    effects = found.effects
+    effects = influence.effects
     squares = np.square(effects[effects != 0.0])
     total = float(squares.sum())
     spread = float(squares @ squares) - total**2 / max(squares.size, 1)
     by_tails = max(2.0 * total**2 / spread, 1.0) if spread > 0.0 else inf
     ends = partial(
         area_interval,
-        found.value,
-        found.error,
-        rows=found.rows,
-        degrees=min(found.degrees, by_tails),
+        influence.value,
+        influence.error,
+        rows=influence.rows,
+        degrees=min(influence.degrees, by_tails),
         few_errors=0.0,  # the extension of `auc_interval` would cover in 99 to 100 %
-        unseen=found.unseen,
+        unseen=influence.unseen,
     )
-    interval = rescaled_interval(found, ends, (1.0, 0.0), confidence_level, null)
+    interval = rescaled_interval(influence, ends, (1.0, 0.0), confidence_level, null)
     return replace(interval, metric=metric)
 
 
 def concordance_interval(
-    event: ArrayLike,
-    time: ArrayLike,
-    y_score: ArrayLike,
+    event: Any,
+    time: Any = None,
+    y_score: Any = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,
@@ -157,7 +163,9 @@ def concordance_interval(
     Parameters
     ----------
     event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
+        1 or True for an observed event, 0 or False for a censored row. Or events and
+        times as one array, as :func:`aucmax.metrics.survival_target` returns them, in
+        front of the scores.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
     y_score : array-like of shape (n_rows,)
@@ -185,6 +193,11 @@ def concordance_interval(
     MetricInterval
         ``value``, ``low``, ``high``, ``standard_error``; ``p_value`` with `null`.
 
+    See Also
+    --------
+    compare_concordance : Whether models differ.
+    aucmax.metrics.concordance_index : The value alone.
+
     References
     ----------
     .. [1] L. Kang, W. Chen, N. A. Petrick, B. D. Gallas. Comparing two correlated C
@@ -201,15 +214,32 @@ def concordance_interval(
     """
     check_confidence(confidence_level)
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
+    event, time, y_score = _split_arguments(event, time, y_score)
     measure = concordance_measure(event, time, sample_weight, qid, groups, **options)
     return pair_interval(measure(y_score), confidence_level, f"{method}_c", null)
 
 
+def _split_arguments(event: Any, time: Any, y_score: Any) -> tuple[Any, Any, Any]:
+    """Return events, times and scores, of a target and scores, too."""
+    if not is_survival_target(event):
+        if time is None or y_score is None:
+            raise TypeError(
+                "give (event, time, y_score), or (y_true, y_score) with the events and "
+                "times of metrics.survival_target in y_true."
+            )
+        return event, time, y_score
+    if time is not None and y_score is not None:
+        raise TypeError(
+            "the first argument holds events and times, so only y_score follows it; "
+            "got two more arrays."
+        )
+    return (*split_target(event), time if y_score is None else y_score)
+
+
 def compare_concordance(
-    event: ArrayLike,
-    time: ArrayLike,
-    y_score_1: Any,
-    y_score_2: ArrayLike | None = None,
+    event: Any,
+    time: Any = None,
+    y_score: Any = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,
@@ -221,30 +251,27 @@ def compare_concordance(
     qid: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     censoring: tuple[ArrayLike, ArrayLike] | None = None,
-) -> MetricDifference | MetricComparison:
-    """Test whether models have the same concordance index: two models, or any number.
+) -> MetricComparison:
+    """Test whether two or more models have the same concordance index.
 
     The variance of a difference is that of :func:`concordance_interval` with the
     differences of the effects of each row. Tests with Student's t, simultaneous
-    intervals and Holm's p-values are those of :func:`compare_auc`, without its terms
+    intervals and Holm's p-values are those of :func:`compare_metric`, without its terms
     for few errors and few moved rows. Costs O(k m log m + k^2 m) for k models.
 
     Parameters
     ----------
-    event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
-    time : array-like of shape (n_rows,)
-        Time from the start to the event or to censoring, at least 0.
-    y_score_1, y_score_2 : array-like of shape (n_rows,)
-        The predicted risks of two models for the same rows. Or all models in the first:
-        a mapping from names to scores, a frame with one column per model, or an array
-        of shape (n_rows, n_models).
+    event, time : array-like of shape (n_rows,)
+        As in :func:`concordance_interval`.
+    y_score : mapping, frame, or array-like of shape (n_rows, n_models)
+        The predicted risks of all models: a mapping from names to arrays, a frame with
+        one column per model, a list of arrays, or a matrix.
     method : {"harrell", "uno"}, default="harrell"
         As in :func:`aucmax.metrics.concordance_index`.
     horizon : float, default=None
         Only pairs whose event is before it count.
     reference, null, margin
-        As in :func:`compare_auc`.
+        As in :func:`compare_metric`.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -256,27 +283,33 @@ def compare_concordance(
 
     Returns
     -------
-    MetricDifference or MetricComparison
-        Of two arrays, the ``difference``; of several models, all ``differences``.
+    MetricComparison
+        The test that all are equal, and all ``differences``.
+
+    See Also
+    --------
+    compare_metric : The same for labels.
 
     Examples
     --------
     >>> from aucmax.inference import compare_concordance
     >>> event, time = [1, 0, 1, 1, 0, 1] * 5, [*range(1, 31)]
-    >>> a, b = [-(t % 9) - t / 9 for t in time], [-(t % 7) for t in time]
-    >>> print(compare_concordance(event, time, a, b))  # doctest: +NORMALIZE_WHITESPACE
-    Harrell's C 0.6621 against 0.5086: difference 0.1534
+    >>> models = {"a": [-(t % 9) - t / 9 for t in time], "b": [-(t % 7) for t in time]}
+    >>> found = compare_concordance(event, time, models)
+    >>> print(found.differences[0])  # doctest: +NORMALIZE_WHITESPACE
+    Harrell's C a 0.6621 against b 0.5086: difference 0.1534
     (95% interval -0.0438 to 0.3507), p = 0.117
     """
     check_confidence(confidence_level)
+    event, time, y_score = _split_arguments(event, time, y_score)
     tests = DifferenceTests(reference, null, margin, confidence_level)
-    names, columns, pairs = tests.check_models(y_score_1, y_score_2, "y_score")
+    names, columns, pairs = tests.check_models(y_score)
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
     measure = concordance_measure(event, time, sample_weight, qid, groups, **options)
     models = [measure(one, name) for one, name in zip(columns, names, strict=True)]
     models = [replace(one, classes=[]) for one in models]
-    found, is_single = Estimates.from_models(names, models), y_score_2 is not None
-    return tests.compare(found, pairs, (1.0, 0.0), f"{method}_c", is_single)
+    estimates = Estimates.from_models(names, models)
+    return tests.compare(estimates, pairs, (1.0, 0.0), f"{method}_c")
 
 
 def cumulative_dynamic_auc(
@@ -332,6 +365,10 @@ def cumulative_dynamic_auc(
     DynamicAUC
         ``areas`` with an interval per time, and their ``mean``.
 
+    See Also
+    --------
+    concordance_interval : One number for all times.
+
     References
     ----------
     .. [1] P. Blanche, J.-F. Dartigues, H. Jacqmin-Gadda. Estimating and comparing
@@ -367,12 +404,11 @@ def cumulative_dynamic_auc(
     for k, moment in enumerate(moments):
         level = levels[min(k, len(levels) - 1)]
         shares = _shares_at(moment, rows, counted, level, estimated)
-        found = pair_influence(shares, rows.weight, codes, f" at time {moment:g}")
-        area = rescaled_interval(
-            found, area_ends(found), (1.0, 0.0), confidence_level, None
-        )
+        influence = pair_influence(shares, rows.weight, codes, f" at time {moment:g}")
+        ends = area_ends(influence)
+        area = rescaled_interval(influence, ends, (1.0, 0.0), confidence_level, None)
         areas.append(replace(area, metric="cumulative_auc"))
-        values[k] = found.value
+        values[k] = influence.value
         pairs = shares.earlier / shares.earlier.sum(), shares.later / shares.later.sum()
         sums += weights[k] * np.array([shares.effects, *pairs])
     mean = float(weights @ values)

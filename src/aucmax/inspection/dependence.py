@@ -98,7 +98,7 @@ def rank_dependence(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from aucmax.inspection import rank_dependence
+    >>> from aucmax.inspection.dependence import rank_dependence
     >>> X = np.random.default_rng(0).normal(size=(1000, 3))
     >>> model = LogisticRegression().fit(X, 2 * X[:, 1] + X[:, 2] > 1)
     >>> found = rank_dependence(model, X, "x1", n_values=3)

@@ -13,7 +13,7 @@ from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inference.influence import Influence, area_influence, mean_influence
 from aucmax.inference.intervals import two_sided_test
-from aucmax.inference.results import Result, check_confidence, metric_title
+from aucmax.inference.results import Result, check_confidence
 from aucmax.inference.survival import concordance_measure
 from aucmax.inspection._rows import (
     read_scores,
@@ -27,6 +27,7 @@ from aucmax.metrics._steps import (
     check_box,
     check_two_classes,
 )
+from aucmax.metrics.metric_names import metric_title
 from aucmax.tables import Target
 from aucmax.tables.target_encoding import match_target
 

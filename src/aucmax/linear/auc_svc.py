@@ -20,9 +20,8 @@ from aucmax.binary_ranker import SurvivalRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.penalties import check_penalty, choose_regularizer
 from aucmax.linear.risk_choice import check_loss, choose_risk, convex_risks
-from aucmax.metrics import partial_auc_score
-from aucmax.metrics.concordance import target_concordance
-from aucmax.metrics.multiclass import prepare_metric
+from aucmax.metrics.concordance import prepare_concordance
+from aucmax.metrics.roc import prepare_partial_auc
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.risks.survival_risk import BoundSurvivalRisk
@@ -451,11 +450,11 @@ class AUCSVC(SurvivalRanker):
         queries = None if qid is None else check_qid(qid, labels.size).codes
         risks = convex_risks(self._convex_risk, labels, weight, queries)
         options: dict[str, Any] = {"sample_weight": weight, "qid": queries}
-        metric: Any = target_concordance
+        prepare: Any = prepare_concordance
         if not isinstance(risk, BoundSurvivalRisk):
-            metric = partial_auc_score
+            prepare = prepare_partial_auc
             options |= self._part_of_the_curve()
-        measure = prepare_metric(metric, labels, **options)
+        measure = prepare(labels, **options)
         solver = BoundedLossSolver(self._stopping, risks, measure)
         return objective, regularizer, solver
 

@@ -155,8 +155,8 @@ class MarginRanker(HypothesisRanker):
 
     See Also
     --------
-    aucmax.plots.scorecard : The model as a picture.
-    aucmax.plots.margin_curve : The curve of "global" as a picture.
+    aucmax.plots.ScorecardDisplay : The model as a picture.
+    aucmax.plots.MarginCurveDisplay : The curve of "global" as a picture.
 
     References
     ----------

@@ -15,10 +15,9 @@ from aucmax.metrics.retrieval import (
     precision_at_k,
 )
 from aucmax.metrics.roc import (
-    ROCPoints,
     partial_auc_score,
     roc_auc_score,
-    roc_points,
+    roc_curve,
 )
 from aucmax.metrics.structured import (
     auc_at_k_score,
@@ -27,9 +26,6 @@ from aucmax.metrics.structured import (
 )
 from aucmax.metrics.top_of_list import (
     average_precision_score,
-    gini,
-    ks_statistic,
-    lift_at_k,
     precision_at_recall,
     recall_at_fpr,
     recall_at_k,
@@ -37,27 +33,13 @@ from aucmax.metrics.top_of_list import (
 )
 
 if TYPE_CHECKING:
-    from aucmax.metrics.scorers import (
-        MissingQueriesError,
-        concordance_scorer,
-        make_query_scorer,
-        metric_scorer,
-        partial_auc_scorer,
-        roc_auc_scorer,
-    )
+    from aucmax.metrics.scorers import metric_scorer
 
 __all__ = [
-    "MissingQueriesError",
-    "ROCPoints",
     "auc_at_k_score",
     "average_precision_score",
     "binned_auc_score",
     "concordance_index",
-    "concordance_scorer",
-    "gini",
-    "ks_statistic",
-    "lift_at_k",
-    "make_query_scorer",
     "mean_average_precision",
     "metric_scorer",
     "multiclass_auc_score",
@@ -65,15 +47,13 @@ __all__ = [
     "ndcg_score",
     "ordinal_auc_score",
     "partial_auc_score",
-    "partial_auc_scorer",
     "precision_at_k",
     "precision_at_recall",
     "recall_at_fpr",
     "recall_at_k",
     "recall_at_precision",
     "roc_auc_score",
-    "roc_auc_scorer",
-    "roc_points",
+    "roc_curve",
     "survival_target",
     "unnested_auc_score",
 ]

@@ -1,8 +1,8 @@
-"""One grammar for metrics by name: ``auc``, ``ndcg@10``, ``recall@fpr=0.01``.
+"""The registry of metrics, by names such as ``auc``, ``ndcg@10``, ``recall@fpr=0.01``.
 
-A name is a kind, or a kind with a number, ``kind@10``, or with a number that has a name
-of its own, ``kind@fpr=0.1``. `KINDS` lists them; everything else reads names through
-`parse_metric`.
+A name is a kind, or a kind with a number, ``kind@10``, or with a named number,
+``kind@fpr=0.1``. `KINDS` has one entry per metric; everything else, intervals and
+comparisons too, reads it through `parse_metric`.
 """
 
 import re
@@ -14,18 +14,23 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from aucmax.metrics.concordance import target_concordance
+from aucmax.metrics.concordance import prepare_concordance, target_concordance
 from aucmax.metrics.multiclass import (
     multiclass_auc_score,
     ordinal_auc_score,
-    prepare_metric,
+    prepare_multiclass_auc,
+    prepare_ordinal_auc,
 )
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
     precision_at_k,
 )
-from aucmax.metrics.roc import partial_auc_score, roc_auc_score
+from aucmax.metrics.roc import (
+    partial_auc_score,
+    prepare_partial_auc,
+    roc_auc_score,
+)
 from aucmax.metrics.top_of_list import (
     average_precision_score,
     gini,
@@ -58,6 +63,12 @@ class MetricKind:
     needs_number: bool = False
     is_top: bool = False  # whether only rows at the top of all rows, or queries, count
     bounds: tuple[float, float] = (0.0, 1.0)  # of its values
+    # how intervals and comparisons get the effect of each row: "area", "ordinal" or
+    # "precision", by the formula of that name; None by draws of rows
+    influence: str | None = None
+    scale: tuple[float, float] = (1.0, 0.0)  # factor and shift, of an area
+    # checks the labels once, and returns the metric of any scores; None checks again
+    prepare: Callable[..., Callable[[ArrayLike], Any]] | None = None
 
     def read(self, text: str) -> float:
         """Read the number after "@": a rate, or a number of rows."""
@@ -79,18 +90,37 @@ def _top(
     example: str = "100",
     **options: Any,
 ) -> MetricKind:
-    known = {"parameter": parameter, "example": example, **options}
-    return MetricKind(title, function, needs_number=True, is_top=True, **known)
+    options |= {"parameter": parameter, "example": example}
+    return MetricKind(title, function, needs_number=True, is_top=True, **options)
 
 
 #: By kind, or by "kind@name" where the number has a name.
 KINDS: dict[str, MetricKind] = {
-    "auc": MetricKind("AUC", roc_auc_score),
-    "partial_auc": MetricKind("partial AUC", partial_auc_score, takes_range=True),
-    "mauc": MetricKind("MAUC", multiclass_auc_score, uses_levels=True),
-    "ordinal_auc": MetricKind("ordinal AUC", ordinal_auc_score, uses_levels=True),
+    "auc": MetricKind(
+        "AUC", roc_auc_score, influence="area", prepare=prepare_partial_auc
+    ),
+    "partial_auc": MetricKind(
+        "partial AUC",
+        partial_auc_score,
+        takes_range=True,
+        influence="area",
+        prepare=prepare_partial_auc,
+    ),
+    "mauc": MetricKind(
+        "MAUC", multiclass_auc_score, uses_levels=True, prepare=prepare_multiclass_auc
+    ),
+    "ordinal_auc": MetricKind(
+        "ordinal AUC",
+        ordinal_auc_score,
+        uses_levels=True,
+        influence="ordinal",
+        prepare=prepare_ordinal_auc,
+    ),
     "average_precision": MetricKind(
-        "average precision", average_precision_score, is_top=True
+        "average precision",
+        average_precision_score,
+        is_top=True,
+        influence="precision",
     ),
     "precision": _top("precision", precision_at_k),
     "recall": _top("recall", recall_at_k),
@@ -98,7 +128,9 @@ KINDS: dict[str, MetricKind] = {
     "recall@fpr": _top("recall", recall_at_fpr, "fpr", "0.01"),
     "recall@precision": _top("recall", recall_at_precision, "precision", "0.9"),
     "precision@recall": _top("precision", precision_at_recall, "recall", "0.8"),
-    "gini": MetricKind("Gini", gini, bounds=(-1.0, 1.0)),
+    "gini": MetricKind(
+        "Gini", gini, bounds=(-1.0, 1.0), influence="area", scale=(2.0, -1.0)
+    ),
     "ks": MetricKind("KS statistic", ks_statistic),
     "ndcg": MetricKind(
         "NDCG",
@@ -109,7 +141,17 @@ KINDS: dict[str, MetricKind] = {
         example="10",
     ),
     "map": MetricKind("MAP", mean_average_precision, needs_queries=True),
-    "concordance": MetricKind("C index", target_concordance, uses_times=True),
+    "concordance": MetricKind(
+        "C index", target_concordance, uses_times=True, prepare=prepare_concordance
+    ),
+}
+# words of results that are no metric by name, such as "uno_c"
+_TITLES = {
+    "auc": "AUC",
+    "harrell": "Harrell's",
+    "uno": "Uno's",
+    "c": "C",
+    "fpr": "false positive rate",
 }
 
 
@@ -145,46 +187,56 @@ class NamedMetric:
         """The metric of labels and scores, with weights and queries by name."""
         return partial(self.kind.function, **self.options)
 
-    def prepare(self, labels: ArrayLike, **known: Any) -> Callable[[ArrayLike], Any]:
+    def prepare(self, labels: ArrayLike, **rows: Any) -> Callable[[ArrayLike], Any]:
         """Return the metric of these rows as a function of scores."""
-        return prepare_metric(self.kind.function, labels, **known, **self.options)
+        if self.kind.prepare is not None:
+            return self.kind.prepare(labels, **rows, **self.options)
+        return lambda y_score: self.function(labels, y_score, **rows)
 
 
 def parse_metric(name: Any, parameter: str = "metric", others: str = "") -> NamedMetric:
     """Read the name of a metric, or raise an error that lists all names."""
-    found = _NAME.fullmatch(name) if isinstance(name, str) else None
-    if found is not None:
-        kind, of, number = found.group("kind", "name", "number")
-        key = kind if of is None else f"{kind}@{of}"
-        known = KINDS.get(key)
-        if known is not None and number is None and not known.needs_number:
-            return NamedMetric(name, known, {})
-        if known is not None and known.parameter is not None and number is not None:
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if match is not None:
+        base, number_name, number = match.group("kind", "name", "number")
+        key = base if number_name is None else f"{base}@{number_name}"
+        kind = KINDS.get(key)
+        if kind is not None and number is None and not kind.needs_number:
+            return NamedMetric(name, kind, {})
+        if kind is not None and kind.parameter is not None and number is not None:
             try:
-                options = {known.parameter: known.read(number)}
+                options = {kind.parameter: kind.read(number)}
             except ValueError:
-                is_count = known.parameter == "k"
+                is_count = kind.parameter == "k"
                 raise ValueError(
                     f"{parameter}={name!r}: {number!r} must be a "
                     f"{'whole number of at least 1' if is_count else 'rate, 0 to 1'}, "
-                    f"such as in {_example(key, known)!r}."
+                    f"such as in {_example(key, kind)!r}."
                 ) from None
-            return NamedMetric(name, known, options)
+            return NamedMetric(name, kind, options)
     listed = ", ".join([*map(repr, names()), *filter(None, [others])])
     raise ValueError(f"{parameter} must be one of {listed}, got {name!r}.")
 
 
-def _example(kind: str, known: MetricKind) -> str:
-    return f"{kind}{'=' if '@' in kind else '@'}{known.example}"
+def metric_title(metric: str) -> str:
+    """Return the name of a metric, or of another result, in printed text."""
+    try:
+        return parse_metric(metric).title
+    except ValueError:
+        return " ".join(_TITLES.get(word, word) for word in metric.split("_"))
+
+
+def _example(key: str, kind: MetricKind) -> str:
+    return f"{key}{'=' if '@' in key else '@'}{kind.example}"
 
 
 def names() -> list[str]:
     """Return the names of all metrics, with an example of a number."""
     return [
         name
-        for kind, known in KINDS.items()
+        for key, kind in KINDS.items()
         for name in (
-            *([] if known.needs_number else [kind]),
-            *([_example(kind, known)] if known.parameter else []),
+            *([] if kind.needs_number else [key]),
+            *([_example(key, kind)] if kind.parameter else []),
         )
     ]

@@ -21,9 +21,8 @@ from aucmax._core.validation import (
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import QueryOrder, QueryValues, check_queries
-from aucmax.metrics.concordance import prepare_concordance, target_concordance
 from aucmax.metrics.retrieval import precisions
-from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
+from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
 
 NEEDED = "rows of two levels"
@@ -354,27 +353,3 @@ def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:
             f"sample_weight is zero outside of level {names[weighted[0]]}, so there "
             "is nothing to compare it with. Give rows of two levels a positive weight."
         )
-
-
-def prepare_metric(
-    metric: Callable[..., float],
-    y_true: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    **options: Any,
-) -> Callable[[ArrayLike], float]:
-    """Check labels, weights and queries once; return the metric of any scores."""
-    known = {"sample_weight": sample_weight, "qid": qid, **options}
-    if metric not in _PREPARED:
-        return lambda y_score: metric(y_true, y_score, **known)
-    return _PREPARED[metric](y_true, **known)
-
-
-_PREPARED: dict[Callable[..., float], Callable[..., Callable[[ArrayLike], float]]] = {
-    roc_auc_score: prepare_partial_auc,
-    partial_auc_score: prepare_partial_auc,
-    multiclass_auc_score: prepare_multiclass_auc,
-    ordinal_auc_score: prepare_ordinal_auc,
-    target_concordance: prepare_concordance,
-}

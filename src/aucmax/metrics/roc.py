@@ -226,43 +226,21 @@ STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class ROCPoints:
-    """Corner points of a ROC curve, from (0, 0) to (1, 1).
-
-    The true positive rate is also called sensitivity or recall, and one minus the false
-    positive rate specificity. The largest difference of both rates is the
-    Kolmogorov-Smirnov statistic (KS), ``(tpr - fpr).max()``.
-
-    Attributes
-    ----------
-    fpr, tpr : ndarray of shape (n_points,)
-        False and true positive rates, both ascending.
-    thresholds : ndarray of shape (n_points,)
-        Point k calls rows with a score of at least ``thresholds[k]`` positive; the
-        first is infinity.
-    """
-
-    fpr: FloatArray
-    tpr: FloatArray
-    thresholds: FloatArray
-
-    def __repr__(self) -> str:
-        return f"ROC curve of {self.fpr.size} points"
-
-
-def roc_points(
+def roc_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     max_points: int | None = None,
-) -> ROCPoints:
-    """Return the corners of the ROC curve.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the corners of the ROC curve, from (0, 0) to (1, 1).
 
     Rows of equal score form one step, drawn as a straight line. Points inside a
-    horizontal or vertical line are dropped. Costs O(m log m).
+    horizontal or vertical line are dropped. The true positive rate is also called
+    sensitivity or recall, and one minus the false positive rate specificity. The
+    largest difference of both rates is the Kolmogorov-Smirnov statistic (KS),
+    ``(tpr - fpr).max()``. Costs O(m log m).
 
     Parameters
     ----------
@@ -279,13 +257,21 @@ def roc_points(
 
     Returns
     -------
-    ROCPoints
+    fpr, tpr : ndarray of shape (n_points,)
+        False and true positive rates, both ascending.
+    thresholds : ndarray of shape (n_points,)
+        Point k calls rows with a score of at least ``thresholds[k]`` positive; the
+        first is infinity.
+
+    See Also
+    --------
+    aucmax.plots.ROCCurveDisplay : A picture of it, with a band.
 
     Examples
     --------
-    >>> from aucmax.metrics import roc_points
-    >>> curve = roc_points([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> curve.fpr.tolist(), curve.tpr.tolist()
+    >>> from aucmax.metrics import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr.tolist(), tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     if max_points is not None:
@@ -295,7 +281,7 @@ def roc_points(
     fpr /= fpr[-1]
     tpr /= tpr[-1]
     kept = _thinned(fpr, tpr, max_points)
-    return ROCPoints(fpr[kept], tpr[kept], thresholds[kept])
+    return fpr[kept], tpr[kept], thresholds[kept]
 
 
 def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:

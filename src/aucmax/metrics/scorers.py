@@ -19,7 +19,6 @@ from aucmax._core.parameters import check_choice
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics.concordance import METHODS, concordance_index
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
 # stand-ins for scikit-learn before 1.9; remove them once 1.9 is the lowest version
 _IS_OLD = tuple(map(int, __version__.split(".")[:2])) < (1, 9)
@@ -27,15 +26,7 @@ _SCORES = ("decision_function", "predict_proba")
 _SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
 
 
-class MissingQueriesError(BaseException):
-    """A scorer per query was called without query ids.
-
-    Not an ``Exception``, because cross-validation turns every ``Exception`` of a scorer
-    into NaN and a warning, and a grid search would then choose at random.
-    """
-
-
-def make_scorer(
+def _make_scorer(
     metric: Callable[..., float], *, response_method: Any, **options: Any
 ) -> Any:
     """Make a scorer that takes ``decision_function`` of any model, as 1.9 does."""
@@ -57,79 +48,6 @@ def _call_method(estimator: Any, name: str, X: Any, **_: Any) -> Any:
     return getattr(estimator, name)(X)
 
 
-def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
-    """Make a scorer of :func:`roc_auc_score`.
-
-    Parameters
-    ----------
-    pos_label : label, default=None
-        The positive class; by default, the second label in sorted order.
-    per_query : bool
-        Whether to average over queries; their ids must then be routed as ``qid``.
-
-    Returns
-    -------
-    scorer
-        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call. It
-        uses ``decision_function`` or else ``predict_proba``.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import roc_auc_scorer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import cross_val_score
-    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 0, 0, 1, 1, 1]
-    >>> cross_val_score(LogisticRegression(), X, y, scoring=roc_auc_scorer(), cv=3)
-    array([1., 1., 1.])
-    """
-    return _area_scorer(roc_auc_score, per_query, pos_label=pos_label)
-
-
-def partial_auc_scorer(
-    *,
-    fpr_range: Sequence[float] = (0.0, 1.0),
-    tpr_range: Sequence[float] = (0.0, 1.0),
-    standardize: str = "mean",
-    pos_label: Any = None,
-    per_query: bool = False,
-) -> Any:
-    """Make a scorer of :func:`partial_auc_score`.
-
-    Parameters
-    ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
-        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
-    standardize : {"mean", "area", "mcclish"}
-        As in :func:`partial_auc_score`.
-    pos_label : label, default=None
-        The positive class; by default, the second label in sorted order.
-    per_query : bool
-        As in :func:`roc_auc_scorer`.
-
-    Returns
-    -------
-    scorer
-        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import partial_auc_scorer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> scorer = partial_auc_scorer(fpr_range=(0, 0.1))
-    >>> search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer)
-    """
-    return _area_scorer(
-        partial_auc_score,
-        per_query,
-        fpr_range=fpr_range,
-        tpr_range=tpr_range,
-        standardize=standardize,
-        pos_label=pos_label,
-    )
-
-
 def metric_scorer(
     metric: str, *, pos_label: Any = None, per_query: bool = False, **options: Any
 ) -> Any:
@@ -138,21 +56,34 @@ def metric_scorer(
     Parameters
     ----------
     metric : str
-        A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
-        ``"precision@100"`` or ``"ndcg@10"``, as in
+        A name such as ``"auc"``, ``"partial_auc"``, ``"average_precision"``,
+        ``"recall@fpr=0.01"``, ``"precision@100"`` or ``"ndcg@10"``, as in
         :func:`aucmax.inference.metric_interval`. The top k are those of each test fold.
-        ``"concordance"`` is :func:`concordance_scorer`.
+        ``"concordance"`` is for models of censored times, whose `y` has the fields
+        ``event`` and ``time`` (:func:`survival_target`).
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
     per_query : bool
-        As in :func:`roc_auc_scorer`; metrics of queries such as NDCG need no flag.
+        Whether to average over queries; their ids must then be routed as ``qid``.
+        Metrics of queries such as NDCG need no flag. The scorer already requests
+        ``qid``; to have it request weights as well, call
+        ``scorer.set_score_request(qid=True, sample_weight=True)``.
     **options
-        Further options of the metric, such as ``fpr_range=(0, 0.1)``.
+        Further options of the metric, such as ``fpr_range=(0, 0.1)``; of the
+        concordance, ``method`` and ``horizon``.
 
     Returns
     -------
     scorer
-        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call.
+        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call. It
+        uses ``decision_function``, or else ``predict_proba``; of queries and of
+        censored times also ``predict``. Without ``qid``, one per query raises
+        :class:`aucmax.exceptions.IncompatibleError`; scikit-learn's searches turn that
+        into NaN and a warning, unless ``error_score="raise"``.
+
+    See Also
+    --------
+    aucmax.inference.metric_interval : The same metrics with intervals.
 
     Examples
     --------
@@ -163,6 +94,7 @@ def metric_scorer(
     >>> recall = metric_scorer("recall@fpr=0.01")
     >>> cross_val_score(LogisticRegression(), X, y, scoring=recall, cv=3)
     array([1., 1., 1.])
+    >>> scorer = metric_scorer("partial_auc", fpr_range=(0, 0.1))
     """
     named = parse_metric(metric)
     function = named.kind.function
@@ -173,43 +105,15 @@ def metric_scorer(
                 f"metric={metric!r} compares times: it has neither a positive label "
                 "nor queries. Leave out pos_label and per_query."
             )
-        return concordance_scorer(**options)
+        return _concordance_scorer(**options)
     if named.kind.needs_queries:
-        return make_query_scorer(function, **options)
+        return _query_scorer(function, _SCORES_OR_PREDICTIONS, **options)
     if not named.kind.uses_levels:
         options["pos_label"] = pos_label
     return _area_scorer(function, per_query, **options)
 
 
-def concordance_scorer(*, method: str = "harrell", horizon: float | None = None) -> Any:
-    """Make a scorer of :func:`concordance_index`, for models of censored times.
-
-    Parameters
-    ----------
-    method : {"harrell", "uno"}, default="harrell"
-        As in :func:`concordance_index`.
-    horizon : float, default=None
-        Only pairs whose event is before it count.
-
-    Returns
-    -------
-    scorer
-        Called as ``scorer(estimator, X, y, sample_weight=None)``, where `y` has the
-        fields ``event`` and ``time`` (:func:`survival_target`). It uses
-        ``decision_function``, or else ``predict``, as a risk: high for early events.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import concordance_scorer, survival_target
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from sklearn.model_selection import cross_val_score
-    >>> class Early(LinearRegression):
-    ...     def fit(self, X, y):
-    ...         return super().fit(X, -y["time"])
-    >>> X, y = [[1], [2], [3], [4]], survival_target([1, 1, 1, 0], [4, 5, 7, 9])
-    >>> cross_val_score(Early(), X, y, scoring=concordance_scorer(), cv=2)
-    array([1., 1.])
-    """
+def _concordance_scorer(method: str = "harrell", horizon: float | None = None) -> Any:
     check_choice("method", method, tuple(METHODS))
     return _ConcordanceScorer(method, horizon)
 
@@ -233,42 +137,15 @@ class _ConcordanceScorer:
 
 def _area_scorer(metric: Callable[..., float], per_query: bool, **options: Any) -> Any:
     if per_query:
-        return make_query_scorer(metric, response_method=_SCORES, **options)
-    return _requesting(make_scorer(metric, response_method=_SCORES, **options), False)
+        return _query_scorer(metric, _SCORES, **options)
+    return _requesting(_make_scorer(metric, response_method=_SCORES, **options), False)
 
 
-def make_query_scorer(
-    metric: Callable[..., float],
-    *,
-    response_method: str | Sequence[str] = _SCORES_OR_PREDICTIONS,
-    **options: Any,
+def _query_scorer(
+    metric: Callable[..., float], response_method: Sequence[str], **options: Any
 ) -> Any:
-    """Make a scorer of a metric that takes ``qid``, such as :func:`ndcg_score`.
-
-    The scorer already asks for ``qid``; to have it ask for weights as well, call
-    ``scorer.set_score_request(qid=True, sample_weight=True)``.
-
-    Parameters
-    ----------
-    metric : callable
-        Called as ``metric(y_true, y_score, qid=qid, **options)``; greater is better.
-    response_method : str or sequence of str
-        Method of the estimator that gives the scores: the first that it has.
-    **options
-        Options of the metric, such as ``k=10``.
-
-    Returns
-    -------
-    scorer
-        What :func:`sklearn.metrics.make_scorer` returns. Called without ``qid`` it
-        raises :class:`MissingQueriesError`.
-
-    Examples
-    --------
-    >>> from aucmax.metrics import make_query_scorer, ndcg_score
-    >>> scorer = make_query_scorer(ndcg_score, k=10)
-    """
-    scorer = make_scorer(_PerQuery(metric), response_method=response_method, **options)
+    """Make a scorer of a metric that takes ``qid``, and requests it."""
+    scorer = _make_scorer(_PerQuery(metric), response_method=response_method, **options)
     return _requesting(scorer, True, "sample_weight" in signature(metric).parameters)
 
 
@@ -300,7 +177,7 @@ class _PerQuery:
         **options: Any,
     ) -> float:
         if qid is None:
-            raise MissingQueriesError(
+            raise IncompatibleError(
                 f"{self.__name__} got no query ids. Turn metadata routing on with "
                 "sklearn.set_config(enable_metadata_routing=True) and pass one id per "
                 "row: qid=... to fit of the search, or params={'qid': ...} to "

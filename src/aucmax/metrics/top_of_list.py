@@ -354,7 +354,7 @@ def ks_statistic(
 
     Examples
     --------
-    >>> from aucmax.metrics import ks_statistic
+    >>> from aucmax.metrics.top_of_list import ks_statistic
     >>> ks_statistic([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
@@ -400,7 +400,7 @@ def gini(
 
     Examples
     --------
-    >>> from aucmax.metrics import gini
+    >>> from aucmax.metrics.top_of_list import gini
     >>> gini([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
@@ -506,7 +506,7 @@ def lift_at_k(
 
     Examples
     --------
-    >>> from aucmax.metrics import lift_at_k
+    >>> from aucmax.metrics.top_of_list import lift_at_k
     >>> lift_at_k([1, 0, 0, 0], [4, 3, 2, 1], k=2)
     2.0
     """

@@ -181,7 +181,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     pos_label : label, default=None
         The positive class. scikit-learn's ``scoring="roc_auc"`` always takes the second
         label in sorted order; with another one, use
-        ``aucmax.metrics.roc_auc_scorer(pos_label=...)``.
+        ``aucmax.metrics.metric_scorer("auc", pos_label=...)``.
     absolute_dates : bool, default=None
         As in :class:`~aucmax.tables.TableEncoder`: by default dates are numbers if
         there are `times`.

@@ -16,7 +16,7 @@ from aucmax.exceptions import FewRowsWarning, NotEnoughClassesError
 from aucmax.inference import (
     MetricDifference,
     MetricInterval,
-    compare_auc,
+    compare_metric,
     metric_interval,
 )
 from aucmax.inference.differences import compare_two
@@ -142,7 +142,8 @@ class HeldOutRows:
         options = {"metric": self._metric, **self._options}
         if self._metric not in _WITHOUT_DRAWS:
             options["n_resamples"] = _N_DRAWS
-        return compare_auc(self.target.labels, scores, baseline, **options)
+        models = {"scores": scores, "baseline": baseline}
+        return compare_metric(self.target.labels, models, **options).differences[0]
 
     @property
     def _metric(self) -> str:

@@ -8,8 +8,8 @@ something is drawn, and pyplot makes a figure only if no axes are given. Pass
 from aucmax.plots.alert_displays import GainsDisplay, PrecisionRecallDisplay
 from aucmax.plots.decision_display import DecisionCurveDisplay
 from aucmax.plots.importance_display import ImportanceDisplay
-from aucmax.plots.margin_displays import margin_curve, scorecard
-from aucmax.plots.roc_display import ROCCurveDisplay, roc_curve
+from aucmax.plots.margin_displays import MarginCurveDisplay, ScorecardDisplay
+from aucmax.plots.roc_display import ROCCurveDisplay
 from aucmax.plots.score_displays import CalibrationDisplay, ScoreDensityDisplay
 
 __all__ = [
@@ -17,10 +17,9 @@ __all__ = [
     "DecisionCurveDisplay",
     "GainsDisplay",
     "ImportanceDisplay",
+    "MarginCurveDisplay",
     "PrecisionRecallDisplay",
     "ROCCurveDisplay",
     "ScoreDensityDisplay",
-    "margin_curve",
-    "roc_curve",
-    "scorecard",
+    "ScorecardDisplay",
 ]

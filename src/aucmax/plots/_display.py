@@ -68,22 +68,17 @@ def plain(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-class Drawing:
-    """Something drawn on axes."""
+class Display:
+    """A picture that can be drawn again on other axes."""
 
     ax_: Axes
+    _size: tuple[float, float] = (5.8, 4.8)  # of a new figure, in inches
 
     @property
     def figure_(self) -> Figure:
         """The figure of the axes."""
         figure: Figure = self.ax_.figure.figure  # of a subfigure, too
         return figure
-
-
-class Display(Drawing):
-    """A picture that can be drawn again on other axes."""
-
-    _size: tuple[float, float] = (5.8, 4.8)  # of a new figure, in inches
 
     def _draw(self, ax: Axes) -> None:
         raise NotImplementedError

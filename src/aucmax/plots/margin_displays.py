@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aucmax._core.parameters import check_integer
-from aucmax.plots._display import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress, plain
+from aucmax.plots._display import BLUE, GREY, ORANGE, Display, dress, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     from aucmax.margin.margin_certificate import MarginCurve
@@ -22,83 +20,73 @@ if TYPE_CHECKING:
 _MAX_LINEAR_RATIO = 20.0  # of the largest nu_pos to the smallest
 
 
-@dataclass(frozen=True)
-class ScorecardDisplay(Drawing):
-    """The result of :func:`scorecard`."""
-
-    ax_: Axes
-    bars_: list[Patch]  # from top to bottom
-
-
-def scorecard(
-    card: Scorecard, *, max_rows: int = 20, ax: Axes | None = None
-) -> ScorecardDisplay:
-    """Draw a scorecard: one bar per rule, as long as its points.
+@dataclass(eq=False, repr=False)
+class ScorecardDisplay(Display):
+    """A scorecard: one bar per rule, as long as its points.
 
     Parameters
     ----------
-    card : Scorecard
+    card : aucmax.margin.Scorecard
         The card, as ``MarginRanker.scorecard()`` returns it.
     max_rows : int
         Draw at most this many rules. The label of the axis states what is left out.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
 
-    Returns
-    -------
-    ScorecardDisplay
+    Attributes
+    ----------
+    bars_ : list of matplotlib.patches.Patch
+        The bars, from top to bottom.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from aucmax.margin import Scorecard
-    >>> from aucmax.plots import scorecard
+    >>> from aucmax.plots import ScorecardDisplay
     >>> card = Scorecard.from_stumps(["age"], [0, 0], [45, 60], [0.7, 0.3])
-    >>> display = scorecard(card, ax=Figure().subplots())
+    >>> display = ScorecardDisplay(card).plot(Figure().subplots())
     >>> [text.get_text() for text in display.ax_.get_yticklabels()]
     ['age > 45', 'age > 60']
     """
-    check_integer("max_rows", max_rows)
-    if not card.rows:
-        raise ValueError("there is nothing to draw: no feature has a weight.")
-    rows, left_out = card.rows[:max_rows], card.rows[max_rows:]
-    ax = axes_or_new(ax, 6.4, 1.2 + 0.28 * len(rows))
-    bars = ax.barh(
-        range(len(rows)),
-        [row.points for row in rows],
-        color=[BLUE if row.direction > 0 else ORANGE for row in rows],
-        height=0.72,
-    )
-    ax.bar_label(bars, [f"{row.points:g}" for row in rows], padding=3, fontsize=9)
-    ax.margins(x=0.12)
-    together = sum(row.points for row in left_out)
-    note = f"\n({len(left_out)} more have {together:g} points together)"
-    ax.set_xlabel("points" + note * bool(left_out))
-    names = [plain(card.rule(row).split(": ")[0]) for row in rows]
-    ax.set_yticks(range(len(names)), names)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    directions = [row.direction for row in rows]
-    if len(set(directions)) == 2:
-        handles = [bars[directions.index(direction)] for direction in (1, -1)]
-        labels = ["for large values", "for small values"]
-        ax.legend(handles, labels, fontsize="small", edgecolor="none")
-    return ScorecardDisplay(ax, list(bars))
+
+    card: Scorecard
+    _: KW_ONLY
+    max_rows: int = 20
+
+    def __post_init__(self) -> None:
+        check_integer("max_rows", self.max_rows)
+        if not self.card.rows:
+            raise ValueError("there is nothing to draw: no feature has a weight.")
+        self._size = 6.4, 1.2 + 0.28 * min(len(self.card.rows), self.max_rows)
+
+    def _draw(self, ax: Axes) -> None:
+        card = self.card
+        rows, left_out = card.rows[: self.max_rows], card.rows[self.max_rows :]
+        bars = ax.barh(
+            range(len(rows)),
+            [row.points for row in rows],
+            color=[BLUE if row.direction > 0 else ORANGE for row in rows],
+            height=0.72,
+        )
+        self.bars_: list[Patch] = list(bars)
+        ax.bar_label(bars, [f"{row.points:g}" for row in rows], padding=3, fontsize=9)
+        ax.margins(x=0.12)
+        together = sum(row.points for row in left_out)
+        note = f"\n({len(left_out)} more have {together:g} points together)"
+        ax.set_xlabel("points" + note * bool(left_out))
+        names = [plain(card.rule(row).split(": ")[0]) for row in rows]
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        directions = [row.direction for row in rows]
+        if len(set(directions)) == 2:
+            handles = [bars[directions.index(direction)] for direction in (1, -1)]
+            labels = ["for large values", "for small values"]
+            ax.legend(handles, labels, fontsize="small", edgecolor="none")
 
 
-@dataclass(frozen=True)
-class MarginCurveDisplay(Drawing):
-    """The result of :func:`margin_curve`."""
-
-    ax_: Axes
-    line_: Line2D
-    best_: Line2D  # the mark at the lowest point
-    envelope_: FillBetweenPolyCollection  # the curve is proven not to be there
-
-
-def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDisplay:
-    r"""Draw :math:`\hat\gamma(\nu^+)`, its lowest point, and the region proven empty.
+@dataclass(eq=False, repr=False)
+class MarginCurveDisplay(Display):
+    r"""The curve :math:`\hat\gamma(\nu^+)`, its lowest point, and what is proven empty.
 
     Points are where the reduction was solved. Between them the curve is unknown, but it
     does not enter the shaded region: the visible gap below the mark bounds how much
@@ -106,60 +94,65 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
 
     Parameters
     ----------
-    curve : MarginCurve
+    curve : aucmax.margin.MarginCurve
         The curve, as a model with ``formulation="global"`` has it.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; a new figure by default.
 
-    Returns
-    -------
-    MarginCurveDisplay
+    Attributes
+    ----------
+    line_, best_ : matplotlib.lines.Line2D
+        The curve, and the mark at its lowest point.
+    envelope_ : matplotlib.collections.FillBetweenPolyCollection
+        The region proven empty.
 
     References
     ----------
     .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
        maximization to 1-norm soft margin optimization. ALT 2011, figure 1.
     """
-    ax = axes_or_new(ax, 6.0, 4.0)
-    (line,) = ax.plot(
-        curve.nu_pos,
-        curve.gamma_hat,
-        color=BLUE,
-        linewidth=1.5,
-        marker="o",
-        markersize=4,
-        zorder=3,
-        label="solved",
-    )
-    x, y = float(curve.nu_pos[curve.best]), float(curve.gamma_hat[curve.best])
-    (best,) = ax.plot(
-        [x],
-        [y],
-        color=ORANGE,
-        linestyle="none",
-        marker="o",
-        markersize=9,
-        zorder=4,
-        label=rf"lowest: {y:.4g} at $\nu^+$ = {x:.4g}",
-    )
-    bottom = _bottom(curve)
-    envelope = ax.fill_between(
-        curve.lower_nu_pos,
-        bottom,
-        np.maximum(curve.lower_bound, bottom),
-        color=GREY,
-        alpha=0.2,
-        linewidth=0,
-        zorder=1,
-        label="proven: no point of the curve here",
-    )
-    if curve.nu_pos[-1] > _MAX_LINEAR_RATIO * curve.nu_pos[0] > 0.0:
-        ax.set_xscale("log")
-    ax.set_ylim(bottom=bottom)
-    ax.set_xlabel(rf"$\nu^+$   ($\nu^- = \nu / \nu^+$, $\nu$ = {curve.nu:.4g})")
-    ax.set_ylabel(r"margin $\hat\gamma$")
-    dress(ax, "best")
-    return MarginCurveDisplay(ax, line, best, envelope)
+
+    curve: MarginCurve
+    _size = (6.0, 4.0)
+
+    def _draw(self, ax: Axes) -> None:
+        curve = self.curve
+        (self.line_,) = ax.plot(
+            curve.nu_pos,
+            curve.gamma_hat,
+            color=BLUE,
+            linewidth=1.5,
+            marker="o",
+            markersize=4,
+            zorder=3,
+            label="solved",
+        )
+        x, y = float(curve.nu_pos[curve.best]), float(curve.gamma_hat[curve.best])
+        (self.best_,) = ax.plot(
+            [x],
+            [y],
+            color=ORANGE,
+            linestyle="none",
+            marker="o",
+            markersize=9,
+            zorder=4,
+            label=rf"lowest: {y:.4g} at $\nu^+$ = {x:.4g}",
+        )
+        bottom = _bottom(curve)
+        self.envelope_ = ax.fill_between(
+            curve.lower_nu_pos,
+            bottom,
+            np.maximum(curve.lower_bound, bottom),
+            color=GREY,
+            alpha=0.2,
+            linewidth=0,
+            zorder=1,
+            label="proven: no point of the curve here",
+        )
+        if curve.nu_pos[-1] > _MAX_LINEAR_RATIO * curve.nu_pos[0] > 0.0:
+            ax.set_xscale("log")
+        ax.set_ylim(bottom=bottom)
+        ax.set_xlabel(rf"$\nu^+$   ($\nu^- = \nu / \nu^+$, $\nu$ = {curve.nu:.4g})")
+        ax.set_ylabel(r"margin $\hat\gamma$")
+        dress(ax, "best")
 
 
 def _bottom(curve: MarginCurve) -> float:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import check_binary_labels
-from aucmax.inference import MetricInterval, ROCBand, auc_interval, roc_band
-from aucmax.metrics import ROCPoints, partial_auc_score, roc_auc_score, roc_points
+from aucmax._core.validation import FloatArray, check_binary_labels
+from aucmax.inference import MetricInterval, auc_interval, roc_band
+from aucmax.inference.resampling import ROCBand
+from aucmax.metrics import partial_auc_score, roc_auc_score, roc_curve
 from aucmax.plots import _display as display
 from aucmax.plots._display import GREY, REFERENCE, ScoredDisplay
 
@@ -27,54 +28,14 @@ _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
 _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
 
 
-def roc_curve(
-    y_true: ArrayLike, y_score: ArrayLike | Mapping[str, ArrayLike], **options: Any
-) -> ROCCurveDisplay:
-    """Draw ROC curves with their AUC, its interval, and a band.
-
-    Each curve has a pointwise band (bootstrap, see :func:`aucmax.inference.roc_band`),
-    and the legend shows its AUC with DeLong's interval. If a range of false positive
-    rates is given, it is shaded, and the legend adds the partial AUC over it as a share
-    of the largest possible one. Costs O(m log m) per curve, thinned to 1000 points.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes: booleans, numbers or strings.
-    y_score : array-like of shape (n_rows,), or a mapping from names to such
-        Scores of one model, or of several by name, for the same rows.
-    **options
-        Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`,
-        `confidence_level`, `sample_weight`, `pos_label`, `ax` and others.
-
-    Returns
-    -------
-    ROCCurveDisplay
-        The drawing, with ``figure_``, ``ax_`` and the numbers in ``curves``.
-
-    See Also
-    --------
-    ROCCurveDisplay.from_estimator : The same for a fitted model.
-    aucmax.inference.compare_auc : Whether two curves differ by more than chance.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from aucmax.plots import roc_curve
-    >>> y, scores = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]
-    >>> display = roc_curve(y, scores, ax=Figure().subplots())
-    >>> display.line_.get_label()
-    'AUC 0.889 [0.008, 1.000]'
-    """
-    return ROCCurveDisplay.from_predictions(y_true, y_score, **options)
-
-
 @dataclass(frozen=True)
 class ROCCurve:
     """One curve, thinned to at most 1000 points, with its exact areas."""
 
     name: str | None
-    points: ROCPoints
+    fpr: FloatArray
+    tpr: FloatArray
+    thresholds: FloatArray
     auc: float
     interval: MetricInterval | None = None
     band: ROCBand | None = None
@@ -139,7 +100,14 @@ class ROCCurveDisplay(ScoredDisplay):
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Draw the curves of scores, as :func:`roc_curve` does.
+        """Draw ROC curves with their AUC, its interval, and a band.
+
+        Each curve has a pointwise band (bootstrap, see
+        :func:`aucmax.inference.roc_band`), and the legend shows its AUC with the
+        interval of :func:`aucmax.inference.auc_interval`. If a range of false positive
+        rates is given, it is shaded, and the legend adds the partial AUC over it as a
+        share of the largest possible one. Costs O(m log m) per curve, thinned to 1000
+        points.
 
         Parameters
         ----------
@@ -157,8 +125,6 @@ class ROCCurveDisplay(ScoredDisplay):
             The positive class; by default, the second label in sorted order.
         name : str, default=None
             Name of the model in the legend.
-        zoom : bool, optional
-            Whether to draw the inset; by default only where curves hide each other.
         ax : matplotlib.axes.Axes, default=None
             Where to draw; a new figure by default.
         curve_kwargs : mapping, optional
@@ -167,12 +133,27 @@ class ROCCurveDisplay(ScoredDisplay):
         Returns
         -------
         display
-            The drawing.
+            The drawing, with ``figure_``, ``ax_`` and the numbers in ``curves``.
+
+        See Also
+        --------
+        aucmax.inference.compare_auc : Whether two curves differ by more than chance.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from aucmax.plots import ROCCurveDisplay
+        >>> y, scores = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]
+        >>> display = ROCCurveDisplay.from_predictions(
+        ...     y, scores, ax=Figure().subplots()
+        ... )
+        >>> display.line_.get_label()
+        'AUC 0.889 [0.008, 1.000]'
         """
         rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
 
         def measure(key: str | None, scores: ArrayLike) -> ROCCurve:
-            points = roc_points(y_true, scores, max_points=_MAX_POINTS, **rows)
+            points = roc_curve(y_true, scores, max_points=_MAX_POINTS, **rows)
             interval = band = partial_auc = None
             if confidence_level is not None:
                 known = {"confidence_level": confidence_level, **rows}
@@ -183,7 +164,7 @@ class ROCCurveDisplay(ScoredDisplay):
                     y_true, scores, fpr_range=fpr_range, **rows
                 )
             auc = roc_auc_score(y_true, scores, **rows)
-            return ROCCurve(key, points, auc, interval, band, partial_auc)
+            return ROCCurve(key, *points, auc, interval, band, partial_auc)
 
         curves = display.measure_each(measure, y_score, name)
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
@@ -223,8 +204,7 @@ class ROCCurveDisplay(ScoredDisplay):
     def _draw_curve(self, curve: ROCCurve, place: int) -> Line2D:
         style = {**display.line_style(place), "label": display.plain(curve.label)}
         style |= self.curve_kwargs or {}
-        fpr, tpr = curve.points.fpr, curve.points.tpr
-        (line,) = self.ax_.plot(fpr, tpr, gid=_OURS, zorder=3, **style)
+        (line,) = self.ax_.plot(curve.fpr, curve.tpr, gid=_OURS, zorder=3, **style)
         if curve.band is not None:
             band = self.ax_.fill_between(
                 curve.band.fpr,

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.decisions import GroupComparison
+from aucmax.decisions.subgroups import GroupComparison
 from aucmax.inspection import Importances
 from aucmax.model_selection.comparison import ModelResult, VersusBaseline
 from aucmax.tables import Target

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from aucmax._core.censored_times import is_survival_target
 from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
-from aucmax.decisions import GroupComparison, compare_groups
+from aucmax.decisions.subgroups import GroupComparison, compare_groups
 from aucmax.inference.results import p_value_text
 from aucmax.model_selection.comparison import Comparison, ModelResult
 from aucmax.model_selection.goals import Goal, choose_goal

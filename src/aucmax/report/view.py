@@ -177,9 +177,13 @@ def _drawn(contents: ReportContents) -> list[str]:
 
 def _points(curve: ROCCurve) -> dict[str, Any]:
     """Return points of a curve with their thresholds, for the pointer."""
-    n_points = curve.points.fpr.size
+    n_points = curve.fpr.size
     kept = np.linspace(0, n_points - 1, min(n_points, _MAX_POINTS)).round().astype(int)
-    values = {name: one[kept].tolist() for name, one in vars(curve.points).items()}
+    values = {
+        name: one[kept].tolist()
+        for name, one in vars(curve).items()
+        if name in ("fpr", "tpr", "thresholds")
+    }
     return {"name": curve.name, **values}
 
 
