@@ -13,10 +13,10 @@ from sklearn.datasets import load_digits
 
 from aucmax import plots
 from aucmax.torch import (
+    AUROC,
     ClassBalancedSampler,
     PairLogisticLoss,
     PartialAUCLoss,
-    PartialAUROC,
 )
 
 torch.manual_seed(0)
@@ -78,7 +78,7 @@ scores = {name: trained(loss_of) for name, loss_of in losses.items()}
 # The partial AUC for false positive rates up to 0.1, with its interval. The test set is
 # small: look at the intervals before you choose.
 for name, found in scores.items():
-    metric = PartialAUROC(fpr_range=(0, 0.1))
+    metric = AUROC(fpr_range=(0, 0.1))
     metric.update(found, y[test])
     print(f"{name}: {metric.interval()}")
 

@@ -9,22 +9,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
+from command_line import error_of, run
 
 ROWS = 300
-FAST = ["--models", "svm-auc,logistic", "--folds", "3"]
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
+FAST = ["--models", "svm-auc,logistic", "--cv", "3"]
 
 
 def visits(seed: int) -> pl.DataFrame:
@@ -63,10 +56,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["demo", "compare", "fit", "score", "evaluate", "explain", "report", "plan"],
-)
+@pytest.mark.parametrize("command", main.commands)
 def test_every_command_explains_itself_with_examples(command):
     assert command in run("--help").output
     text = run(command, "--help").output
@@ -74,7 +64,7 @@ def test_every_command_explains_itself_with_examples(command):
     assert "--json" in text
 
 
-def test_the_version_is_told():
+def test_the_version_is_printed():
     assert aucmax.__version__ in run("--version").output
 
 
@@ -156,7 +146,7 @@ def test_quiet_leaves_the_error_stream_empty(folder, inside):
 
 def test_the_positive_value_and_unwanted_columns_can_be_chosen(folder, inside):
     result = run(
-        "fit", folder / "visits.csv", "--target", "outcome", "--positive", "well",
+        "fit", folder / "visits.csv", "--target", "outcome", "--pos-label", "well",
         "--drop", "size", "--drop", "day", "--output", "m.aucmax", "--json",
         "--model", "logistic",
     )  # fmt: skip
@@ -255,6 +245,40 @@ def test_svmlight_files_need_no_target_and_may_differ_in_width(inside):
     assert record["auc"] > 0.6
     assert record["positive"] == 1
     assert len(run("score", "train.aucmax", "test.libsvm").stdout.splitlines()) == 301
+
+
+def test_a_model_is_exported_with_its_scores(folder, inside):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    command = ["fit", folder / "visits.csv", "--target", "outcome", "--model", "linear"]
+    run(*command, "--drop", "day", "-o", "m.aucmax", "-q")
+    said = run("export", "m.aucmax", "--to", "onnx", "m.onnx").stdout
+    assert said == "Inputs: size, ward, dose. Saved to m.onnx.\n"
+    new = visits(1)
+    session = runtime.InferenceSession("m.onnx")
+    names = {one.name: one.type for one in session.get_inputs()}
+    inputs = {
+        name: np.array(
+            ["" if v is None and "string" in kind else v for v in new[name].to_list()],
+            dtype=object if "string" in kind else np.float64,
+        )[:, None]
+        for name, kind in names.items()
+    }
+    (scores,) = session.run(["score"], inputs)
+    expected = aucmax.load("m.aucmax").decision_function(new.drop("day"))
+    np.testing.assert_allclose(scores.ravel(), expected, rtol=1e-9)
+
+
+def test_what_cannot_be_exported_is_named(folder, inside):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    table = visits(0).with_columns(pl.col("day").str.to_date(strict=False))
+    table = table.with_columns(later=pl.col("day") + pl.duration(days=3))
+    table.write_parquet("dates.parquet")
+    fit = ["fit", "dates.parquet", "--target", "outcome", "--model", "linear"]
+    run(*fit, "-o", "m.aucmax", "-q")
+    assert "holds dates, which cannot be exported" in error_of(
+        "export", "m.aucmax", "m.onnx"
+    )
+    assert "must end in one of .onnx" in error_of("export", "m.aucmax", "m.onx")
 
 
 def test_force_replaces_files(folder, inside):

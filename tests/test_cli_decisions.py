@@ -1,6 +1,5 @@
 """Thresholds, probabilities and explanations, as one types them."""
 
-import json
 import math
 import os
 import re
@@ -10,24 +9,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
-from aucmax.cli import main
 from aucmax.decisions import compare_groups, operating_point
+from command_line import read_json, run
 
 ROWS = 400
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def read_json(*arguments: object) -> dict:
-    return json.loads(run(*arguments, "--json", "--quiet").stdout)
 
 
 def visits(seed: int) -> pl.DataFrame:
@@ -100,7 +87,9 @@ def test_without_a_rule_it_is_the_model_s_own():
 
 
 def test_weights_count():
-    point = read_json(*EVALUATE, "--alerts", 50, "--weight", "cost")["operating_point"]
+    point = read_json(*EVALUATE, "--alerts", 50, "--sample-weight", "cost")[
+        "operating_point"
+    ]
     weight = visits(1)["cost"].to_numpy()
     expected = operating_point(*scored(), alerts=50, sample_weight=weight)
     assert point == expected.to_dict()
@@ -167,7 +156,7 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     assert sum(other["alert"]) == sum(score > 0.5 for score in before["score"])
     new = visits(1).drop("cost", "sick")
     assert model.predict(new).tolist() == after["prediction"]
-    assert "has a column 'alert' of its own" in run(
+    assert "has another column 'alert'" in run(
         "score", "alerts.aucmax", "new.csv", "--keep", "alert", exit_code=2
     ).stderr  # fmt: skip
     # without a rule, the stored threshold is evaluated
@@ -239,27 +228,52 @@ def test_levels_have_neither_thresholds_nor_probabilities():
     assert "ranks by levels" in words
 
 
-def test_explain_tells_importance_dependence_and_rows():
-    text = run("explain", "plain.aucmax", "new.csv", "--row", 3).stdout
-    lines = text.splitlines()
+def test_explain_prints_importance_and_dependence():
+    ran = run("explain", "plain.aucmax", "new.csv")
+    lines = ran.stdout.splitlines()
     assert lines[0].startswith("AUC 0.")
     assert lines[1].split()[0] == "dose"
     assert "━━━" in lines[1]
-    assert "Mean rank of the rows by ward (1 is the top):" in text
-    assert "Row 3: score" in text
-    record = read_json("explain", "plain.aucmax", "new.csv", "--row", 3, "--row", 9)
+    assert "Mean rank of the rows by ward (1 is the top):" in ran.stdout
+    assert "\n  dose\n" in ran.stderr  # progress
+    record = read_json("explain", "plain.aucmax", "new.csv")
     assert record["importance"]["column"][:2] == ["dose", "ward"]
+    assert len(record["dependence"]) == 3
+    assert record["scorecard"] is None
+
+
+def test_explain_prints_contributions_to_rows_without_a_target():
+    visits(1).drop("sick").write_csv("unlabelled.csv")
+    explain = ["explain", "plain.aucmax", "unlabelled.csv"]
+    assert run(*explain, "--row", 3).stdout.startswith("\nRow 3: score")
+    record = read_json(*explain, "--row", 3, "--row", 9)
     assert [one["row"] for one in record["contributions"]] == [3, 9]
-    top = read_json("explain", "plain.aucmax", "new.csv", "--top-rows", 2)
-    scores = aucmax.load("plain.aucmax").decision_function(visits(1).drop("cost"))
-    highest = [*(np.argsort(-scores, kind="stable")[:2] + 1)]
-    assert [one["row"] for one in top["contributions"]] == highest
     part = record["contributions"][0]
     total = part["expected"] + sum(part["columns"].values())
     assert total == pytest.approx(part["score"])
-    assert part["score"] == pytest.approx(scored()[1][2])
-    assert len(record["dependence"]) == 3
-    assert record["scorecard"] is None
+    scores = scored()[1]
+    assert part["score"] == pytest.approx(scores[2])
+    top = read_json(*explain, "--top-rows", 2)["contributions"]
+    highest = np.argsort(-scores, kind="stable")[:2] + 1
+    assert [one["row"] for one in top] == highest.tolist()
+
+
+@pytest.mark.parametrize("n_alerts", [0, 7, 400])
+def test_exactly_the_highest_scored_rows_are_alerts(n_alerts):
+    record = read_json("score", "plain.aucmax", "new.csv", "--alerts", n_alerts)
+    assert list(record) == ["score", "alert"]
+    assert sum(record["alert"]) == n_alerts
+    alerts = [s for s, a in zip(record["score"], record["alert"], strict=True) if a]
+    assert sorted(alerts) == sorted(record["score"])[400 - n_alerts :]
+
+
+def test_alerts_of_rows_with_one_score_are_the_first():
+    visits(1).head(1).select(pl.all().repeat_by(5).explode()).write_csv("same.csv")
+    ran = run("score", "plain.aucmax", "same.csv", "--alerts", 2)
+    assert [line[-1] for line in ran.stdout.splitlines()[1:]] == list("11000")
+    assert "3 more rows have the score of the last alert" in ran.stderr
+    both = ["score", "plain.aucmax", "same.csv", "--alerts", 2, "--threshold", 0]
+    assert "two rules" in run(*both, exit_code=2).stderr
 
 
 def test_explain_measures_the_part_of_the_curve():

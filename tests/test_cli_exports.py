@@ -11,14 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from aucmax.cli import main
+from command_line import run
 
 N_ROWS = 60
-
-
-def run(*arguments, content=None):
-    result = CliRunner().invoke(main, [str(word) for word in arguments], input=content)
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def patients():
@@ -78,7 +73,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def fit(path, **extra):
-    decimal = ["--decimal", ","] if path == "german.csv" else []
+    decimal = ["--read", "decimal=,"] if path == "german.csv" else []
     return run(
         *("fit", path, "--target", "sick", "--model", "logistic", "-o", "m.aucmax"),
         *decimal,
@@ -118,7 +113,7 @@ def test_the_output_folder_is_created():
     Path("plain.csv").write_bytes(as_csv(patients()))
     run(
         *("compare", "plain.csv", "--target", "sick", "--models", "logistic"),
-        *("--folds", "2", "--output-dir", "new/deep"),
+        *("--cv", "2", "--output-dir", "new/deep"),
     )
     assert sorted(path.name for path in Path("new/deep").iterdir()) == [
         "plain-report.html",

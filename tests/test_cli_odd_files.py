@@ -60,7 +60,7 @@ def in_folder(good_files, tmp_path, monkeypatch):
         os.link(good_files / name, name)
 
 
-def refuse(command, path, **options):
+def check_error(command, path, **options):
     words = [word.format(path) for word in command]
     if path.endswith((".svm", ".letor")):
         words = [word for word in words if word not in ("--target", "sick")]
@@ -85,29 +85,23 @@ def test_content_that_is_no_table(ending, kind):
     Path(path).write_bytes(content)
     # the same reader serves all commands; each is tried with some of the files
     chosen = (len(ending) + len(content)) % len(COMMANDS)
-    refuse(list(COMMANDS.values())[chosen], path)
+    check_error(list(COMMANDS.values())[chosen], path)
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_every_command_rejects_what_is_not_a_file(command):
-    Path("odd").mkdir()
-    refuse(command, "odd")
-    Path("odd").rename("odd.csv")
-    refuse(command, "odd.csv")
-    Path("odd.csv").rmdir()
+def test_paths_that_are_no_file():
     for path in ("od\0d.csv", "", "o" * 300 + ".csv"):
-        refuse(command, path)
+        check_error(COMMANDS["score"], path)
     os.symlink("odd.csv", "odd.csv")
-    refuse(command, "odd.csv")
+    check_error(COMMANDS["score"], "odd.csv")
     os.unlink("odd.csv")
-    refuse(command, "-", input=b"")
+    check_error(COMMANDS["fit"], "-", input=b"")
 
 
 def test_a_pipe_that_is_closed_at_once():
     os.mkfifo("odd.csv")
     closing = threading.Thread(target=lambda: open("odd.csv", "wb").close())
     closing.start()
-    refuse(COMMANDS["score"], "odd.csv")
+    check_error(COMMANDS["score"], "odd.csv")
     closing.join(5)
 
 

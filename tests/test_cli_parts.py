@@ -8,26 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
-from aucmax.cli import main
 from aucmax.datasets import loading
+from command_line import error_of, run
 
 ROWS = 240
 FIT = ["--target", "sick", "--model", "svm-auc", "-q"]
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def refuse(*arguments: object) -> str:
-    result = run(*arguments, exit_code=2)
-    return " ".join(result.stderr.split())
 
 
 def visits(seed: int = 0) -> pl.DataFrame:
@@ -82,7 +69,7 @@ def test_scores_go_to_parts_or_to_one_file(folder, monkeypatch, rows_per_block):
     assert "Wrote 240 scores to 3 files in scores." in said.stdout
     assert sorted(os.listdir("scores")) == [f"part-{k}.parquet" for k in range(3)]
     assert pl.read_parquet("scores/*.parquet").equals(whole)
-    assert "exists" in refuse("score", "m.aucmax", "parts", "-o", "scores")
+    assert "exists" in error_of("score", "m.aucmax", "parts", "-o", "scores")
     run("score", "m.aucmax", "texts", *keep, "-o", "text-scores", "--json")
     assert sorted(os.listdir("text-scores")) == [f"part-{k}.csv" for k in range(3)]
     both = pl.concat([pl.read_csv(f"text-scores/part-{k}.csv") for k in range(3)])
@@ -98,15 +85,15 @@ def test_rows_without_a_target_are_left_out(folder):
 
 def test_bad_parts_are_named(folder):
     fit = [*FIT, "-o", "m.aucmax"]
-    assert "no file matches 'none-*.parquet'" in refuse("fit", "none-*.parquet", *fit)
+    assert "no file matches 'none-*.parquet'" in error_of("fit", "none-*.parquet", *fit)
     visits(1).drop("sick").write_parquet("parts/part-5.parquet")
     message = "parts/part-5.parquet has no column 'sick', which parts/part-0.parquet"
-    assert message in refuse("fit", "parts", *fit)
+    assert message in error_of("fit", "parts", *fit)
     Path("parts/part-1.parquet").write_bytes(b"PAR1 and nothing else")
     Path("parts/part-5.parquet").unlink()
-    assert "parts/part-1.parquet: not a readable" in refuse("fit", "parts", *fit)
+    assert "parts/part-1.parquet: not a readable" in error_of("fit", "parts", *fit)
     Path("texts/part-1.csv").write_text("")
-    assert "texts/part-1.csv: the file is empty" in refuse("fit", "texts", *fit)
+    assert "texts/part-1.csv: the file is empty" in error_of("fit", "texts", *fit)
     assert not Path("m.aucmax").exists()
 
 
@@ -115,8 +102,8 @@ def test_the_decimal_mark_of_training_reads_new_rows(folder):
         pl.col("age").round(3).cast(pl.String).str.replace(".", ",", literal=True)
     )
     rows.write_csv("german.csv", separator=";")
-    run("fit", "german.csv", "--decimal", ",", *FIT, "-o", "m.aucmax")
-    assert aucmax.load("m.aucmax").file_roles_["decimal"] == ","
+    run("fit", "german.csv", "--read", "decimal=,", *FIT, "-o", "m.aucmax")
+    assert aucmax.load("m.aucmax").file_roles_["read_options"]["decimal"] == ","
     run("score", "m.aucmax", "german.csv", "-o", "a.csv", "-q")
     rounded = visits().with_columns(pl.col("age").round(3))
     rounded.write_parquet("typed.parquet")

@@ -21,11 +21,11 @@ def run(*arguments, exit_code=0):
             {"auc": 0.75, "null": 0.65, "power": 0.8},
         ),
         (
-            "--auc 0.75 --positives 20 --ratio 3",
+            "--auc 0.75 --n-positive 20 --ratio 3",
             {"auc": 0.75, "n_positive": 20, "ratio": 3},
         ),
         (
-            "--auc 0.8 --positives 40 --power 0.9 --design-effect 1.2",
+            "--auc 0.8 --n-positive 40 --power 0.9 --design-effect 1.2",
             {
                 "auc": 0.8,
                 "n_positive": 40,
@@ -63,7 +63,7 @@ def test_it_prints_the_sentence_of_python(arguments, options):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--auc 0.75", "--positives and power are missing"),
+        ("--auc 0.75", "--n-positive and power are missing"),
         ("--auc 0.5 --power 0.8", "equal to the area"),
     ],
 )

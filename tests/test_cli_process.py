@@ -52,7 +52,7 @@ def test_help_imports_nothing_slow():
 @pytest.mark.parametrize("news", ["Cross-validating ...", "fold 1/40 logistic"])
 def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, news):
     before = set(os.listdir(folder))
-    arguments = ["compare", "big.csv", "--target", "target", "--folds", "40"]
+    arguments = ["compare", "big.csv", "--target", "target", "--cv", "40"]
     arguments += ["--models", "logistic,lightgbm"]
     child = subprocess.Popen(
         [*PROGRAM, *arguments], cwd=folder, stdout=PIPE, stderr=PIPE, text=True

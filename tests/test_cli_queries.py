@@ -1,46 +1,24 @@
 """Queries and levels of relevance at the command line."""
 
-import json
+import gzip
 import os
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
-from aucmax.cli import main
-from aucmax.metrics import (
-    multiclass_auc_score,
-    ordinal_auc_score,
-    roc_auc_score,
-)
+from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from command_line import error_of, read_json, run
 
 # files of these tests have columns that are neither features nor the target
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 
 N_QUERIES, SIZE = 30, 10
 CSV = ["--target", "clicked", "--qid", "search"]
-FAST = ["--models", "svm-auc,logistic", "--folds", "3", "-q"]
-LEVELS = ["--models", "lambdamart-mauc,lambdamart,logistic", "--folds", "3", "-q"]
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def read_json(*arguments: object) -> dict:
-    return json.loads(run(*arguments, "--json", "--quiet").stdout)
-
-
-def refuse(*arguments: object) -> str:
-    result = run(*arguments, exit_code=2)
-    assert result.stdout == ""
-    return result.stderr
+FAST = ["--models", "svm-auc,logistic", "--cv", "3", "-q"]
+LEVELS = ["--models", "lambdamart-mauc,lambdamart,logistic", "--cv", "3", "-q"]
 
 
 def searches(seed: int) -> pl.DataFrame:
@@ -114,7 +92,7 @@ def test_compare_ranks_within_queries(folder, inside):
     assert result.stderr == ""
     model = aucmax.load("known.aucmax")
     roles = model.file_roles_
-    assert (roles["model"], roles["query"]) == ("svm-auc", "search")
+    assert (roles["model"], roles["qid"]) == ("svm-auc", "search")
     assert [one["name"] for one in model.encoders_[0].columns_] == ["x", "z"]
     assert Path("known-roc.png").stat().st_size > 10_000
 
@@ -139,7 +117,7 @@ def test_few_queries_get_fewer_folds(inside):
     command = ["compare", "few.csv", *CSV, "--models", "logistic"]
     record = read_json(*command)
     assert record["folds"] == record["usable_queries"] < 5
-    message = refuse(*command, "--folds", 5)
+    message = error_of(*command, "--cv", 5)
     assert "queries have rows of two classes, but 5 folds need 5" in message
 
 
@@ -162,7 +140,7 @@ def test_evaluate_uses_the_queries_of_training(folder, inside):
 def test_evaluate_takes_another_column_of_queries(folder, inside):
     searches(1).rename({"search": "words"}).write_csv("renamed.csv")
     command = ["evaluate", folder / "m.aucmax", "renamed.csv"]
-    message = refuse(*command)
+    message = error_of(*command)
     assert "no column 'search', which named the queries at training" in message
     assert read_json(*command, "--qid", "words")["qid"] == "words"
 
@@ -188,7 +166,7 @@ def test_scores_need_no_queries_but_can_be_kept_beside_them(folder, inside):
 
 
 def test_queries_of_svmlight_files_are_used(folder):
-    record = read_json("compare", folder / "known.svm", "--positive", 2, *FAST)
+    record = read_json("compare", folder / "known.svm", "--pos-label", 2, *FAST)
     assert record["queries"] == N_QUERIES
     assert (record["positive"], record["negative"]) == (2, [0, 1])
 
@@ -198,6 +176,14 @@ def test_scores_of_svmlight_rows_can_stand_beside_their_queries(folder):
     scores = pl.read_csv(out.stdout.encode())
     assert scores.columns == ["qid", "score"]
     assert scores["qid"].to_list() == searches(1)["search"].rank("dense").to_list()
+
+
+@pytest.mark.parametrize("name", ["train.txt", "train.csv", "fold1", "train.txt.gz"])
+def test_letor_files_are_recognised_by_their_first_line(folder, inside, name):
+    content = (folder / "new.svm").read_bytes()
+    Path(name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    scores = run("score", folder / "levels.aucmax", name).stdout
+    assert scores == run("score", folder / "levels.aucmax", folder / "new.svm").stdout
 
 
 @pytest.mark.parametrize(
@@ -258,12 +244,12 @@ def test_a_model_of_levels_is_fitted_and_evaluated(folder, inside):
 
 def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder):
     command = ["compare", folder / "known.svm", "--models", "logistic"]
-    message = refuse(*command)
+    message = error_of(*command)
     assert "the label has 3 different values (0: " in message
-    assert "Use --positive VALUE to rank one value above all others" in message
+    assert "Use --pos-label VALUE to rank one value above all others" in message
     assert "name a model that learns them: auto, lambdarank, lambdamart-mauc" in message
     alone = ["fit", folder / "known-stars.csv", "--target", "stars", "--drop", "search"]
-    assert "3 different values" in refuse(*alone, "-o", "m.aucmax")
+    assert "3 different values" in error_of(*alone, "-o", "m.aucmax")
 
 
 def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
@@ -275,7 +261,7 @@ def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
     assert 0.6 < low < record["ndcg@10"] < high
     assert record["metric"] == "ndcg@10"
     assert "score" in run("score", "auto.aucmax", folder / "new.svm").stdout
-    message = refuse(*fit, "--force", "--metric", "partial_auc")
+    message = error_of(*fit, "--force", "--metric", "partial_auc")
     assert "does not apply to levels of relevance in queries" in message
 
 
@@ -286,7 +272,7 @@ def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
         (["--qid", "clicked"], "'clicked' is the target; it cannot be --qid as well"),
         (
             ["--qid", "page"],
-            "none of the 300 queries of 'page' has rows with different",
+            "none of the 300 queries of column 'page' has rows with different",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -298,7 +284,7 @@ def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
 )
 def test_queries_that_make_no_sense(folder, inside, command, options, message):
     data = [folder / "known.csv", "--target", "clicked"]
-    assert message in refuse(*command, *data, *options)
+    assert message in error_of(*command, *data, *options)
     assert os.listdir() == []
 
 
@@ -307,19 +293,19 @@ def test_queries_with_gaps(inside):
         search=pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise("search")
     )
     table.write_csv("gaps.csv")
-    message = refuse("compare", "gaps.csv", *CSV)
+    message = error_of("compare", "gaps.csv", *CSV)
     assert "'search' is missing in 1 of 300 rows (row 5)" in message
     assert "fill in their query" in message
 
 
 def test_a_column_of_queries_for_an_svmlight_file(folder):
-    message = refuse("fit", folder / "known.svm", "--qid", "search", "-o", "m.aucmax")
+    message = error_of("fit", folder / "known.svm", "--qid", "search", "-o", "m.aucmax")
     assert "columns have no names; leave out the options" in message
 
 
 def test_levels_that_are_none(inside):
     searches(0).with_columns(pl.col("stars") - 1).write_csv("negative.csv")
-    message = refuse("compare", "negative.csv", "--target", "stars", *LEVELS)
+    message = error_of("compare", "negative.csv", "--target", "stars", *LEVELS)
     assert "levels of relevance must be whole numbers, 0 or above" in message
 
 
@@ -327,5 +313,5 @@ def test_levels_that_are_none(inside):
 def test_auto_has_no_probabilities_within_queries(folder, inside):
     fit = ["fit", folder / "known.csv", *CSV, "--time-limit", 1, "-o", "m.aucmax"]
     assert read_json(*fit)["calibrate"] is None
-    error = refuse("score", "m.aucmax", folder / "new.csv", "--proba")
+    error = error_of("score", "m.aucmax", folder / "new.csv", "--proba")
     assert "no probabilities: it was fitted with queries" in error

@@ -11,8 +11,7 @@ from packaging.version import Version
 
 import aucmax
 from aucmax.tables import describe_rows, encode_target
-from test_cli import run
-from test_cli_bad_input import refuse
+from command_line import error_of, run
 
 FIT = ("--target", "sick", "--model", "svm-auc")
 
@@ -28,9 +27,9 @@ def fit(text: str, *options: object, name: str = "train.csv") -> object:
     return run("fit", name, *FIT, "-o", "m.aucmax", "--force", *options)
 
 
-def refuse_fit(text: str, *options: object, name: str = "train.csv") -> str:
+def error_of_fit(text: str, *options: object, name: str = "train.csv") -> str:
     Path(name).write_text(text)
-    return refuse("fit", name, *FIT, "-o", "m.aucmax", *options)
+    return error_of("fit", name, *FIT, "-o", "m.aucmax", *options)
 
 
 def lines(header: str, *rows: str) -> str:
@@ -107,14 +106,14 @@ def test_typed_keys_keep_their_type():
 def test_a_kept_column_never_gives_way_to_one_of_the_output(name):
     fit(numbers())
     Path("new.csv").write_text(lines(f"{name},dose,age", "x,1,2"))
-    message = refuse("score", "m.aucmax", "new.csv", "--keep", name, "--proba")
-    assert f"the output has a column '{name}' of its own; rename" in message
+    message = error_of("score", "m.aucmax", "new.csv", "--keep", name, "--proba")
+    assert f"the output has another column '{name}'; rename" in message
 
 
 def test_a_column_to_keep_that_is_missing_is_named_without_the_copies():
     fit(numbers())
     Path("new.csv").write_text(lines("key,dose,age", "x,1,2"))
-    message = refuse("score", "m.aucmax", "new.csv", "--keep", "key", "--keep", "no")
+    message = error_of("score", "m.aucmax", "new.csv", "--keep", "key", "--keep", "no")
     assert "no column 'no'. The columns are 'key', 'dose', 'age'." in message
 
 
@@ -135,8 +134,8 @@ def scores(name: str, *options: object) -> list[float]:
 
 
 def test_a_row_scores_alike_whatever_other_rows_its_file_has():
-    fit(german(), "--decimal", ",")
-    assert aucmax.load("m.aucmax").file_roles_["decimal"] == ","
+    fit(german(), "--read", "decimal=,")
+    assert aucmax.load("m.aucmax").file_roles_["read_options"]["decimal"] == ","
     Path("alone.csv").write_text(lines("pay;age", "1.234;7"))
     Path("others.csv").write_text(lines("pay;age", "1.234;7", "2,5;8"))
     Path("plain.csv").write_text(lines("pay,age", "1234,7"))
@@ -147,20 +146,20 @@ def test_a_row_scores_alike_whatever_other_rows_its_file_has():
 def test_without_the_option_decimal_commas_are_an_error_that_names_it():
     fit(numbers().replace("dose", "pay"))
     Path("new.csv").write_text(lines("pay;age", "1,5;7", "2,5;8"))
-    assert "column 'pay' holds numbers, but row 1 has '1,5'" in refuse(
+    assert "column 'pay' holds numbers, but row 1 has '1,5'" in error_of(
         "score", "m.aucmax", "new.csv"
     )
     said = fit(german()).stderr
     assert "decimal commas are read as text: 'pay' ('1.137,1')" in said
-    assert "as numbers: --decimal ," in said
+    assert "as numbers: --read decimal=," in said
 
 
 def test_points_in_a_file_without_commas_are_doubtful_or_decimal():
-    fit(german(), "--decimal", ",")
+    fit(german(), "--read", "decimal=,")
     Path("new.csv").write_text(lines("pay;age", "1.234;7"))
     Path("plain.csv").write_text(lines("pay,age", "1.234,7"))
     assert "thousands in 'pay' ('1.234')" in run("score", "m.aucmax", "new.csv").stderr
-    assert scores("new.csv", "--decimal", ".") == scores("plain.csv")
+    assert scores("new.csv", "--read", "decimal=.") == scores("plain.csv")
     Path("new.csv").write_text(lines("pay;age", "1.5;7"))
     Path("plain.csv").write_text(lines("pay,age", "1.5,7"))
     assert scores("new.csv") == scores("plain.csv")
@@ -235,7 +234,7 @@ def test_queries_with_ids_beyond_64_bits_stay_different(ending):
     rows = [{"id": BIG + k // 4, "age": k, "sick": k % 3 % 2} for k in range(40)]
     text = "\n".join(json.dumps(row) for row in rows)
     if ending == "jsonl" and Version(pl.__version__) < Version("1.36"):
-        message = refuse_fit(text, "--qid", "id", name="train.jsonl")
+        message = error_of_fit(text, "--qid", "id", name="train.jsonl")
         assert f"cannot parse '{BIG}' as Int64" in message
         return
     if ending == "csv":
@@ -257,7 +256,7 @@ def test_values_beyond_64_bits_stay_different_in_python():
 def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
     rows = {"id": [1.0, 1.0, 2.0, wrong], "age": [1, 2, 3, 4], "sick": [0, 1, 0, 1]}
     pl.DataFrame(rows).write_parquet("train.parquet")
-    message = refuse(
+    message = error_of(
         "fit", "train.parquet", *FIT, "-o", "m.aucmax", "--qid", "id",
     )  # fmt: skip
     assert "'id' must hold whole numbers up to 2^53, integers or strings" in message
@@ -265,12 +264,12 @@ def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
 
 
 def test_a_target_beyond_the_floats_is_refused_with_its_row():
-    message = refuse_fit(numbers().replace("\n1,7,0", "\n1,7,1e400"))
+    message = error_of_fit(numbers().replace("\n1,7,0", "\n1,7,1e400"))
     assert "column 'sick', row 2: inf is not a finite number" in message
 
 
 def test_the_positive_value_is_found_by_its_number():
     rows = [f"{k},0{int(k * 5 % 13 > 6)}" for k in range(40)]
     for positive in ("01", "1", "1.0"):
-        result = fit(lines("age,sick", *rows), "--positive", positive)
+        result = fit(lines("age,sick", *rows), "--pos-label", positive)
         assert "column 'sick' is 1, not 0" in result.stdout

@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from aucmax.cli import main
 from aucmax.datasets import load_demo
+from command_line import run
 
 
 @pytest.fixture
@@ -16,15 +15,11 @@ def inside(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(a) for a in arguments])
-
-
 COMPARE = ("compare", "machines.csv", "--target", "failed", "--models", "logistic")
 
 
 def test_compare_and_report_write_pages(inside):
-    ran = run(*COMPARE, "--folds", "2", "--output-dir", inside, "--json", "--quiet")
+    ran = run(*COMPARE, "--cv", "2", "--output-dir", inside, "--json", "--quiet")
     assert ran.exit_code == 0, ran.output
     page = inside / "machines-report.html"
     assert json.loads(ran.stdout)["report"] == str(page)

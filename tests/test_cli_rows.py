@@ -1,38 +1,18 @@
 """Weights, groups, times, test files, parameters and data checks, as one types them."""
 
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
-from aucmax.cli import main
 from aucmax.metrics import roc_auc_score
+from command_line import error_of, read_json, run
 
 ROWS = 240
 FAST = ["--models", "svm-auc,logistic"]
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def read_json(*arguments: object) -> dict:
-    return json.loads(run(*arguments, "--json", "--quiet").stdout)
-
-
-def refuse(*arguments: object) -> str:
-    result = run(*arguments, exit_code=2)
-    assert result.stdout == ""
-    assert not Path("new.aucmax").exists()
-    return result.stderr
 
 
 def visits(seed: int = 0, **columns: object) -> pl.DataFrame:
@@ -69,21 +49,26 @@ def test_groups_are_no_feature_and_are_kept_together():
 
 
 def test_the_past_is_learned_from_and_what_came_after_is_tested():
-    record = read_json(*COMPARE, "--time", "day", "--folds", 3)
-    assert (record["scheme"], record["folds"], record["time"]) == ("times", 3, "day")
+    record = read_json(*COMPARE, "--times", "day", "--cv", 3)
+    assert (record["scheme"], record["folds"], record["times"]) == ("times", 3, "day")
     assert record["rows"] == ROWS
     assert 0.6 * ROWS < record["test_rows"] < ROWS
-    assert "later than the training rows" in run(*COMPARE, "--time", "day").stdout
+    assert "later than the training rows" in run(*COMPARE, "--times", "day").stdout
 
 
 @pytest.mark.slow
 def test_weights_count_and_are_no_feature():
-    plain, weighted = read_json(*COMPARE), read_json(*COMPARE, "--weight", "cost")
+    plain, weighted = (
+        read_json(*COMPARE),
+        read_json(*COMPARE, "--sample-weight", "cost"),
+    )
     assert plain["models"][0]["auc"] != weighted["models"][0]["auc"]
-    run(*FIT, "--weight", "cost", "--model", "logistic")
+    run(*FIT, "--sample-weight", "cost", "--model", "logistic")
     model = aucmax.load("new.aucmax")
     assert "cost" not in [column["name"] for column in model.encoders_[0].columns_]
-    record = read_json("evaluate", "new.aucmax", "others.csv", "--weight", "cost")
+    record = read_json(
+        "evaluate", "new.aucmax", "others.csv", "--sample-weight", "cost"
+    )
     other = visits(1)
     expected = roc_auc_score(
         other["sick"],
@@ -106,9 +91,9 @@ def test_another_file_is_tested_and_the_best_model_saved():
 
 
 def test_a_test_file_leaves_no_folds():
-    message = refuse(*COMPARE, "--test", "others.csv", "--folds", 3)
+    message = error_of(*COMPARE, "--test", "others.csv", "--cv", 3)
     assert "--test names the test rows" in message
-    assert "no such file" in refuse(*COMPARE, "--test", "othrs.csv")
+    assert "no such file" in error_of(*COMPARE, "--test", "othrs.csv")
 
 
 @pytest.mark.parametrize("command", [COMPARE, FIT], ids=lambda command: command[0])
@@ -116,39 +101,39 @@ def test_a_test_file_leaves_no_folds():
     ("options", "message"),
     [
         (
-            ["--weight", "costs"],
+            ["--sample-weight", "costs"],
             "visits.csv has no column 'costs'. Did you mean 'cost'",
         ),
-        (["--weight", "ward"], "column 'ward' must hold numbers to be weights"),
-        (["--weight", "dose"], "column 'dose' must be finite and above 0"),
+        (["--sample-weight", "ward"], "column 'ward' must hold numbers to be weights"),
+        (["--sample-weight", "dose"], "column 'dose' must be finite and above 0"),
         (["--groups", "sick"], "'sick' is the target; it cannot be --groups as well"),
-        (["--weight", "cost", "--groups", "cost"], "'cost' is --weight; it cannot be"),
-        (["--weight", "cost", "--drop", "cost"], "'cost' is --weight; it cannot be dr"),
+        (["--sample-weight", "cost", "--groups", "cost"], "cannot be --groups as well"),
+        (["--sample-weight", "cost", "--drop", "cost"], "is --sample-weight; it"),
         (["--groups", "dose"], "'dose' must hold whole numbers up to 2^53"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_columns_that_make_no_sense(command, options, message):
-    assert message in refuse(*command, *options)
+    assert message in error_of(*command, *options)
 
 
 def test_one_group_and_times_that_cannot_be_read():
     visits(clinic=["a"] * ROWS, when=["soon"] * ROWS).write_csv("visits.csv")
-    assert "column 'clinic' has a single group" in refuse(
+    assert "column 'clinic' has a single group" in error_of(
         *COMPARE, "--groups", "clinic"
     )
-    message = refuse(*COMPARE, "--time", "when")
+    message = error_of(*COMPARE, "--times", "when")
     assert (
         "column 'when' must be a number or a date such as 2024-01-31 in every row"
         in message
     )
-    message = refuse(*COMPARE, "--time", "day", "--groups", "patient")
+    message = error_of(*COMPARE, "--times", "day", "--groups", "patient")
     assert "times cannot be combined with groups" in message
 
 
 def test_svmlight_files_have_no_columns_to_name():
     Path("rows.svm").write_text("1 1:0.5\n0 2:1\n" * 20)
-    message = refuse("compare", "rows.svm", "--weight", "cost")
+    message = error_of("compare", "rows.svm", "--sample-weight", "cost")
     assert "columns have no names" in message
 
 
@@ -156,7 +141,7 @@ def test_svmlight_files_have_no_columns_to_name():
 def test_rows_without_a_target_are_left_out_with_a_note():
     sick = [None if i % 10 == 0 else s for i, s in enumerate(visits()["sick"])]
     visits(sick=sick).write_csv("visits.csv")
-    result = run(*COMPARE, "--weight", "cost", "--groups", "patient")
+    result = run(*COMPARE, "--sample-weight", "cost", "--groups", "patient")
     left_out = "column 'sick' is missing in 24 of 240 rows: they are left out"
     assert left_out in result.stderr
     assert "216 rows, " in result.stdout
@@ -174,13 +159,13 @@ def test_parameters_are_set_and_checked():
     assert record["parameters"] == {"C": 3.0, "tol": 0.001}
     assert aucmax.load("new.aucmax").members_[0]["models"][0].C == 3.0
     os.remove("new.aucmax")
-    message = refuse(*FIT, "--model", "svm-auc", "--set", "c=3")
+    message = error_of(*FIT, "--model", "svm-auc", "--set", "c=3")
     assert "svm-auc has no parameter 'c'" in message
     assert "Its parameters are " in message
-    message = refuse(*FIT, "--model", "lambdamart", "--set", "n_estimators=many")
+    message = error_of(*FIT, "--model", "lambdamart", "--set", "n_estimators=many")
     assert "n_estimators must be an integer, got 'many'" in message
     # what only the model can know, it says
-    assert "penalty" in refuse(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
+    assert "penalty" in error_of(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
 
 
 @pytest.mark.slow
@@ -259,16 +244,16 @@ def test_the_search_is_recorded_and_trained_for_the_range():
 
 def test_auto_is_compared_like_any_other():
     options = ["compare", "visits.csv", "--target", "sick", "--models", "auto,logistic"]
-    options += ["--folds", "2", "--time-limit", "2", "--drop", "patient"]
+    options += ["--cv", "2", "--time-limit", "2", "--drop", "patient"]
     record = read_json(*options)
     auto, _ = record["models"]
     assert auto["low"] < auto["auc"] < auto["high"]
     assert [test["model"] for test in record["tests"]] == ["auto"]
 
 
-@pytest.mark.parametrize("options", [("--groups", "patient"), ("--time", "day")])
+@pytest.mark.parametrize("options", [("--groups", "patient"), ("--times", "day")])
 def test_groups_and_times_are_known_to_every_model(options):
     model = ("--model", "logistic")
     record = read_json(*FIT, *model, *options)
-    assert options[1] in (record["groups"], record["time"])
+    assert options[1] in (record["groups"], record["times"])
     assert record["calibrate"] == "auto"

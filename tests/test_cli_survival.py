@@ -4,32 +4,17 @@ import json
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import aucmax
-from aucmax.cli import main
-from aucmax.cli.compare import ComparisonTask
-from aucmax.cli.reading import Data
 from aucmax.inference import concordance_interval
 from aucmax.metrics import concordance_index
-from aucmax.model_selection.models import SURVIVAL_CANDIDATES
+from command_line import error_of, run
 from survival_samples import censored_rows
 
 # files of these tests have columns that are neither features nor the target
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.ColumnsWarning")
 
 TIMES = ["--duration", "days", "--target", "died"]
-
-
-def run(*arguments: object, exit_code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == exit_code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def refuse(*arguments: object) -> str:
-    return run(*arguments, exit_code=2).stderr
 
 
 def patients(seed: int, n_rows: int = 150) -> pl.DataFrame:
@@ -82,7 +67,9 @@ def test_scores_come_with_the_probability_of_an_event(folder):
     model = aucmax.load(folder / "auto.aucmax")
     expected = model.predict_event_probability(patients(1), 50.0)
     assert table["probability"].to_numpy() == pytest.approx(expected)
-    said = refuse("score", folder / "cox.aucmax", folder / "new.csv", "--threshold", 0)
+    said = error_of(
+        "score", folder / "cox.aucmax", folder / "new.csv", "--threshold", 0
+    )
     assert "censored times" in said
 
 
@@ -101,7 +88,7 @@ def test_reports_have_survival_curves(folder):
 
 
 def test_comparisons_test_against_cox_and_save_the_best(folder):
-    names = ["--models", "cox,additive-cox", "--folds", 2, "--output-dir", folder]
+    names = ["--models", "cox,additive-cox", "--cv", 2, "--output-dir", folder]
     said = run("compare", folder / "known.csv", *TIMES, *names, "-q").stdout
     assert "vs cox" in said
     assert "Harrell's C over 2 folds" in said
@@ -113,20 +100,14 @@ def test_comparisons_test_against_cox_and_save_the_best(folder):
     assert json.loads(found.stdout)["test_rows"] == 150
 
 
-def test_all_survival_models_are_compared_by_default():
-    data = Data(pl.DataFrame(), durations=pl.Series([1.0]))
-    task = ComparisonTask(None, None, {}, None, None, None)
-    assert task.models_for(data) == SURVIVAL_CANDIDATES
-
-
 def test_the_code_of_an_event_is_asked_for(folder):
     table = patients(0).with_columns(pl.col("died") + 1)
     table.write_csv(folder / "codes.csv")
     fit = ["fit", folder / "codes.csv", *TIMES, "--model", "cox", "-q", "--force"]
-    said = refuse(*fit, "-o", folder / "codes.aucmax")
+    said = error_of(*fit, "-o", folder / "codes.aucmax")
     assert "column 'died' has the codes 1: " in said
-    assert "Name it with --positive" in said
-    run(*fit, "--positive", 2, "-o", folder / "codes.aucmax")
+    assert "Name it with --pos-label" in said
+    run(*fit, "--pos-label", 2, "-o", folder / "codes.aucmax")
     both = (aucmax.load(folder / f"{name}.aucmax") for name in ("codes", "cox"))
     first, second = (model.decision_function(patients(1)) for model in both)
     assert first == pytest.approx(second)
@@ -156,10 +137,10 @@ def test_rows_without_a_time_are_counted(folder):
 )
 def test_options_that_do_not_apply_are_rejected(folder, options, said):
     fit = ["fit", folder / "known.csv", *options, "-o", folder / "other.aucmax", "-q"]
-    assert said in refuse(*fit)
+    assert said in error_of(*fit)
 
 
 @pytest.mark.parametrize("option", [["--recall", 0.9], ["--by", "ward"]])
 def test_tests_of_classes_are_rejected(folder, option):
     evaluate = ["evaluate", folder / "cox.aucmax", folder / "new.csv", *option]
-    assert "censored times" in refuse(*evaluate)
+    assert "censored times" in error_of(*evaluate)

@@ -65,7 +65,7 @@ MAY_IMPORT = {
     },
     "cli": {
         *("model_selection", "tables", "datasets", "metrics", "plots", "persistence"),
-        *("decisions", "inspection", "report", "inference"),
+        *("decisions", "inspection", "report", "inference", "onnx"),
     },
 }
 

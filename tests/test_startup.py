@@ -86,7 +86,7 @@ def folder(tmp_path_factory):
             {"polars", "jinja2", "matplotlib", *OF_SKLEARN},
         ),
         (
-            "compare few.csv --target sick --models logistic --folds 2",
+            "compare few.csv --target sick --models logistic --cv 2",
             {"polars", *OF_SKLEARN},
         ),
         ("plan --auc 0.75 --null 0.65 --power 0.8", set()),

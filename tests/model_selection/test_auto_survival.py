@@ -235,7 +235,7 @@ def test_models_are_compared_by_concordance():
     assert cox.low < cox.main < cox.high
     assert "Harrell's C over 3 folds" in str(found)
     page = report_comparison(found)
-    assert "Calibration at" in page.html()
+    assert "Survival by risk" in page.html()
     assert "without an event at" in page.markdown()
     with pytest.raises(ValueError, match="lightgbm cannot learn from censored times"):
         compare_models(X, y, ["cox", "lightgbm"])

@@ -77,7 +77,7 @@ def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp
 def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
     out = run(
         "compare", real_data / "mq2008/S1.svm.gz", "--json", "--quiet",
-        "--models", "lambdamart-ordinal,svm-auc,lightgbm", "--folds", "3",
+        "--models", "lambdamart-ordinal,svm-auc,lightgbm", "--cv", "3",
     )  # fmt: skip
     record = json.loads(out)
     assert (record["metric"], record["usable_queries"]) == ("ndcg@10", 105)

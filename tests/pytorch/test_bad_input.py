@@ -7,7 +7,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from aucmax.torch import (
-    GatheredLoss,
     LambdaLoss,
     PairHingeLoss,
     PairLogisticLoss,
@@ -17,7 +16,7 @@ from aucmax.torch import (
 )
 
 torch.set_num_threads(1)
-DOORS = {
+LOSSES = {
     "logistic": PairLogisticLoss,
     "hinge": PairHingeLoss,
     "sigmoid": PairSigmoidLoss,
@@ -26,14 +25,13 @@ DOORS = {
     "lambda": LambdaLoss,
     "lambda mauc": lambda: LambdaLoss("mauc"),
     "bank": lambda: ScoreBank(PairLogisticLoss(), 10),
-    "gathered": lambda: GatheredLoss(PairLogisticLoss()),
 }
-every_entry_point = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 Y = torch.tensor([1, 0, 1, 0])
 S = torch.tensor([1.0, 0.0, 2.0, -1.0])
 
 
-@every_entry_point
+@every_loss
 @pytest.mark.parametrize(
     ("error", "logits", "labels", "message"),
     [
@@ -51,21 +49,21 @@ S = torch.tensor([1.0, 0.0, 2.0, -1.0])
         (ValueError, 7e4 * S.half(), Y, "row 0 is inf"),
     ],
 )
-def test_bad_rows_are_rejected_by_name(door, error, logits, labels, message):
+def test_bad_rows_are_rejected_by_name(loss, error, logits, labels, message):
     with pytest.raises(error, match=message):
-        door()(logits, labels)
+        loss()(logits, labels)
 
 
-@every_entry_point
+@every_loss
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
-def test_logits_of_every_precision_and_of_one_column_are_taken(door, kind):
+def test_logits_of_every_precision_and_of_one_column_are_taken(loss, kind):
     logits = S.to(kind)[:, None].requires_grad_()
-    value = door()(logits, Y[:, None])
+    value = loss()(logits, Y[:, None])
     value.backward()
     wanted = torch.float64 if kind == torch.float64 else torch.float32
     assert value.dtype == wanted
     assert logits.grad.dtype == kind
-    torch.testing.assert_close(value, door()(S.to(kind), Y))
+    torch.testing.assert_close(value, loss()(S.to(kind), Y))
 
 
 def test_weights_and_queries_are_rejected_by_row():

@@ -112,7 +112,7 @@ def test_a_batch_of_one_class_costs_nothing_and_is_counted(name):
 @pytest.mark.usefixtures("on_tensors")
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_first_and_second_derivatives_pass_the_checks_of_torch(name, options):
+def test_gradients_on_tensors_pass_the_check_of_torch(name, options):
     generator = np.random.default_rng(1)
     logits = torch.tensor(generator.normal(size=12), requires_grad=True)
     labels = torch.arange(12) % 3 == 0
@@ -124,7 +124,6 @@ def test_first_and_second_derivatives_pass_the_checks_of_torch(name, options):
         return LOSSES[name]()(scores, labels, **options)
 
     assert torch.autograd.gradcheck(loss, logits)
-    assert torch.autograd.gradgradcheck(loss, logits)
 
 
 @pytest.mark.usefixtures("on_tensors")

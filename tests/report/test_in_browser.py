@@ -90,9 +90,9 @@ def test_the_slider_moves_the_number_the_table_and_the_dots(opened, said):
         for k, scores in enumerate(said.rankings.values()):
             (at,) = review_top(said.labels, scores, depths[[place]]).to_dicts()
             shown = page.inner_text(f"#aucmax-row-{k}").split()
-            for name in ("n_alerts", "found", "missed", "false_alarms"):
+            for name in ("alerts", "tp", "fn", "fp"):
                 assert f"{at[name]:,}" in shown
-            low, high = at["found_ends"]
+            low, high = at["tp_ends"]
             assert f"{low:,.0f} to {high:,.0f}" in " ".join(shown)
             centres = page.evaluate(
                 """k => ["aucmax-roc", "aucmax-gains"].map(name => {
@@ -104,9 +104,9 @@ def test_the_slider_moves_the_number_the_table_and_the_dots(opened, said):
                 })""",
                 k,
             )
-            rates = at["false_alarms"] / n_negative, at["found"] / said.labels.sum()
+            rates = at["fp"] / n_negative, at["tp"] / said.labels.sum()
             assert centres[0] == pytest.approx(rates, abs=1e-3)
-            assert centres[1] == pytest.approx((at["n_alerts"], at["found"]), abs=0.5)
+            assert centres[1] == pytest.approx((at["alerts"], at["tp"]), abs=0.5)
 
 
 def test_a_number_between_two_depths_gives_the_smaller_one(opened):
@@ -161,7 +161,7 @@ def test_without_a_script_everything_but_the_slider_is_there(browser, path, said
     assert "JavaScript is off" in text
     assert not opened.page.is_visible("#aucmax-slider")
     row = opened.page.inner_text("#aucmax-row-0")
-    assert str(at["found"]) in row.split()
+    assert str(at["tp"]) in row.split()
     for heading in ("Gains", "Calibration", "Certificates", "How to reproduce"):
         assert heading in text
     opened.page.close()

@@ -20,12 +20,12 @@ def test_reviewing_rows_is_the_operating_point(drawn):
         depths, review_top(labels, scores, depths).to_dicts(), strict=True
     ):
         if (scores == scores.max()).sum() > depth:
-            assert (at["n_alerts"], at["found"]) == (0, 0)
+            assert (at["alerts"], at["tp"]) == (0, 0)
             assert at["precision_ends"] == [0.0, 1.0]
             continue
         point = operating_point(labels, scores, alerts=depth)
-        counts = {"n_alerts": "alerts", "missed": "fn"}
-        with_ends = {"found": "tp", "false_alarms": "fp", "precision": "precision"}
+        counts = {"alerts": "alerts", "fn": "fn"}
+        with_ends = {"tp": "tp", "fp": "fp", "precision": "precision"}
         for name, count in (counts | with_ends).items():
             assert at[name] == getattr(point, count)
         for name, count in with_ends.items():

@@ -190,7 +190,7 @@ def test_the_shell_ranks_the_event_first_and_stores_it(tmp_path, event, other, s
         > 0.9
     )
     path.unlink()
-    choice = ["--positive", other, "--output", str(path)]
+    choice = ["--pos-label", other, "--output", str(path)]
     run = CliRunner().invoke(main, ["fit", *arguments, *choice])
     assert run.exit_code == 0, run.output
     assert aucmax.load(path).classes_.tolist() == [event, other]

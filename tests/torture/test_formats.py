@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from aucmax import AutoRanker
-from aucmax.cli.reading import Source, known_columns
+from aucmax.cli.reading import Source, read_options
 from torture.amount import times
 
 N_ROWS = 40
@@ -123,19 +123,19 @@ WRITERS = {
 }
 
 
-def decimal_of(path):
-    """Return the option for a file; without it that of training is taken."""
-    return "," if path.name == "german.csv" else None
+def options_of(path):
+    """Return the options for a file; without them those of training are taken."""
+    return {"decimal": ","} if path.name == "german.csv" else {}
 
 
 def fitted(path, labels):
     """Return a model of a file, as the command line makes it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data = Source(path, decimal=decimal_of(path)).read()
+        data = Source(path, options_of(path)).read()
         model = AutoRanker(models=[("logistic", {"max_iter": 30})], cv=2)
         model.fit(data.rows, labels)
-    model.file_roles_ = {"decimal": data.decimal}
+    model.file_roles_ = {"read_options": data.read_options}
     return model
 
 
@@ -146,8 +146,8 @@ def scored(model, path):
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        source = Source(path, decimal=decimal_of(path))
-        rows = source.read(known_columns(model)).rows
+        source = Source(path, options_of(path))
+        rows = source.read(**read_options(model)).rows
         scores = model.decision_function(rows)
     said = [str(one.message) for one in caught]
     reasons = (

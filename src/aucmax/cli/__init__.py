@@ -11,6 +11,7 @@ from aucmax.cli.demo import demo
 from aucmax.cli.entry_point import CommandGroup
 from aucmax.cli.evaluate import evaluate
 from aucmax.cli.explain import explain
+from aucmax.cli.export import export
 from aucmax.cli.fit import fit
 from aucmax.cli.plan import plan
 from aucmax.cli.report import report
@@ -29,6 +30,7 @@ __all__ = ["main"]
         "aucmax evaluate sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv",
         "aucmax report sick.aucmax other-patients.csv",
+        "aucmax export sick.aucmax --to onnx sick.onnx",
         "aucmax plan --auc 0.75 --null 0.65 --power 0.8",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
@@ -46,5 +48,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compare, fit, score, evaluate, explain, report, plan):
+for command in (demo, compare, fit, score, evaluate, explain, report, export, plan):
     main.add_command(command)

@@ -1,11 +1,13 @@
 """``aucmax compare``: find the model that ranks these rows best."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
+import aucmax
 from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
@@ -17,7 +19,13 @@ from aucmax.cli.options import (
     training_options,
 )
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
-from aucmax.cli.reading import Data, RowColumns, Source, drop_unknown, split_target
+from aucmax.cli.reading import (
+    Data,
+    Source,
+    drop_unknown,
+    read_training,
+    split_roles,
+)
 from aucmax.cli.training import fit_model, target_record
 from aucmax.model_selection import MODELS
 from aucmax.model_selection.models import (
@@ -25,30 +33,6 @@ from aucmax.model_selection.models import (
     compared_models,
     find_model,
 )
-
-
-class ComparisonTask(NamedTuple):
-    """The settings of a comparison, and where its results go."""
-
-    models: tuple[str, ...] | None
-    n_folds: int | None
-    ranges: dict[str, Any]
-    metric: str | None
-    positive: str | None
-    results: Path | None  # of the model, the figure and the report, without an ending
-    test: Data | None = None
-    time_limit: float | None = 60.0  # seconds of auto, over all folds
-    candidates: Any = "default"  # models that auto tries
-    source: str = ""  # what the report calls the data
-    command: str = ""  # what it says to type
-
-    def models_for(self, data: Data) -> tuple[str, ...]:
-        """Return the models named, or those that suit the data."""
-        if data.durations is not None:
-            return self.models or SURVIVAL_CANDIDATES
-        by_part = self.metric == "partial_auc" or bool(self.ranges)
-        others = compared_models(by_part, data.queries is not None)
-        return self.models or ("auto", *others)
 
 
 def results_of(stem: Path) -> dict[str, Path]:
@@ -79,10 +63,10 @@ def _parse_models(
     examples=[
         "aucmax compare patients.csv --target sick",
         "aucmax compare patients.csv --target sick --output-dir results",
-        "aucmax compare patients.csv --target outcome --positive died --drop key",
+        "aucmax compare patients.csv --target outcome --pos-label died --drop key",
         "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models linear,logistic",
-        "aucmax compare visits.csv --target sick --groups patient --weight cost",
-        "aucmax compare loans.csv --target default --time granted",
+        "aucmax compare visits.csv --target sick --groups patient --sample-weight cost",
+        "aucmax compare loans.csv --target default --times granted",
         "aucmax compare known.csv --target sick --test others.csv",
         "aucmax compare patients.csv --target sick --models auto,linear,lightgbm",
         "aucmax compare clicks.csv --target clicked --qid search --metric ndcg",
@@ -107,7 +91,7 @@ def _parse_models(
 )
 @time_limit_option("Seconds for auto, over all folds [default: 60].")
 @click.option(
-    "--folds",
+    "--cv",
     type=click.IntRange(min=1),
     metavar="NUMBER",
     help="Number of folds [default: 5; fewer for small classes, few queries or few "
@@ -125,24 +109,18 @@ def _parse_models(
 @data_argument
 @with_console
 def compare(
-    data: Path,
-    decimal: str | None,
-    target: str | None,
-    positive: str | None,
+    source: Source,
+    pos_label: str | None,
     drop: tuple[str, ...],
-    qid: str | None,
-    weight: str | None,
-    groups: str | None,
-    time: str | None,
-    duration: str | None,
     test: Path | None,
     models: tuple[str, ...] | None,
     time_limit: float | None,
-    folds: int | None,
+    cv: int | None,
     fpr_range: tuple[float, float] | None,
     metric: str | None,
     output_dir: Path | None,
     console: Console,
+    **roles: str | None,
 ) -> None:
     """Cross-validate models on DATA, all on the same folds, against the baselines.
 
@@ -164,105 +142,129 @@ def compare(
     With --duration, models of censored times are compared by Harrell's C; name auto
     with --models to include it.
     """
-    source = Source(data, decimal)
     results = None
     if output_dir is not None:
         make_folder(output_dir)
         results = output_dir / source.stem
         inputs = [*source.files, *([] if test is None else [test])]
         check_outputs(results_of(results).values(), True, inputs)
-    if test == data == Path("-"):
+    if test == source.path == Path("-"):
         raise click.UsageError("DATA and --test cannot both be standard input.")
-    if test is not None and (folds or groups or time):
+    if test is not None and (cv or roles["groups"] or roles["times"]):
         raise click.UsageError(
-            "--test names the test rows; leave out --folds, --groups and --time."
+            "--test names the test rows; leave out --cv, --groups and --times."
         )
     if time_limit is not None and "auto" not in (models or ("auto",)):
         raise click.UsageError("--time-limit applies to the model auto only.")
-    columns = RowColumns(weight, groups, time, duration)
-    known = split_target(source.read(), data, target, qid, columns, drop)
-    other = None
+    data, test_data = read_training(source, roles, drop), None
     if test is not None:
-        rows = Source(test, decimal).read(known.known_columns)
-        other = split_target(rows, test, target, qid, columns, drop)
-        other = drop_unknown(other, console)
-    task = ComparisonTask(
+        options = {"text_columns": data.text_columns, **data.read_options}
+        rows = Source(test, source.options).read(**options)
+        test_data = drop_unknown(split_roles(rows, test, roles, drop), console)
+    ranges = given(fpr_range=fpr_range)
+    if models is None and "duration" in data.values:
+        models = SURVIVAL_CANDIDATES
+    elif models is None:
+        by_part = metric == "partial_auc" or bool(ranges)
+        models = ("auto", *compared_models(by_part, "qid" in data.values))
+    record = run_comparison(
+        drop_unknown(data, console),
         models,
-        folds,
-        given(fpr_range=fpr_range),
-        metric,
-        positive,
-        results,
-        other,
-        time_limit or 60.0,
-        source=data.name,
+        console,
+        pos_label=pos_label,
+        results=results,
         command=typed_command(click.get_current_context()),
+        source_name=source.path.name,
+        test=test_data,
+        cv=cv,
+        metric=metric,
+        time_limit=time_limit or 60.0,
+        **ranges,
     )
-    console.print_json(run_comparison(drop_unknown(known, console), task, console))
+    console.print_json(record)
 
 
 def run_comparison(
-    data: Data, task: ComparisonTask, console: Console
+    data: Data,
+    models: Sequence[str],
+    console: Console,
+    *,
+    pos_label: str | None,
+    results: Path | None,
+    command: str,
+    source_name: str,
+    time_limit: float | None,
+    candidates: Any = "default",
+    test: Data | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Compare, print, save; return the record for JSON."""
+    """Compare, print, save; return the record for JSON.
+
+    `candidates` are the models that auto tries, and `options` those of
+    `compare_models`; `results` is the path of the files without their endings.
+    """
     from aucmax._core.compiled import Loop
     from aucmax.model_selection import compare_models
     from aucmax.tables.checks import without_columns
     from aucmax.tables.folds import split_rows
 
-    names = task.models_for(data)
-    target = data.encode(names, task.positive)
-    if task.test is None:
-        test, n_folds = None, len(split_rows(target, task.n_folds, 0))
+    target = data.encode(models, pos_label)
+    if test is None:
+        n_folds = len(split_rows(target, options["cv"], 0))
         where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
     else:
-        test, n_folds = (task.test.rows, task.test.match(target.grading)), 1
-        where = f"tested on {task.test.n_rows} other rows"
-        title = f"Testing on {task.test.n_rows} rows"
-    limit = None if task.time_limit is None else task.time_limit / n_folds
-    search = "auto", {"models": task.candidates, "time_limit": limit}
-    models = [search if name == "auto" else name for name in names]
+        n_folds, where = 1, f"tested on {test.n_rows} other rows"
+        title = f"Testing on {test.n_rows} rows"
+        options["test"] = test.rows, test.match(target.grading)
+    auto = {"models": candidates, "time_limit": time_limit and time_limit / n_folds}
+    named = [("auto", auto) if name == "auto" else name for name in models]
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
-        comparison = compare_models(
-            data.rows,
-            target,
-            models,
-            test=test,
-            cv=task.n_folds,
-            metric=task.metric,
-            progress=step,
-            **task.ranges,
-        )
+        comparison = compare_models(data.rows, target, named, progress=step, **options)
     console.say(f"{data.describe(target)}, {where}")
     assert comparison.last_fold is not None
     encoder = comparison.last_fold.encoder
     console.notes(encoder.notices_)
     console.notes(without_columns(comparison.notices, encoder.dropped_))
     console.say(f"\n{comparison}\n")
-    record = {
-        **comparison.to_dict(),
-        **target_record(data, target),
-        "test_rows": comparison.target.labels.size,
-        "dropped_columns": encoder.dropped_,
-    }
-    return {**record, **_save_results(comparison, data, target, task, console)}
-
-
-def _save_results(
-    comparison: Any, data: Data, target: Any, task: ComparisonTask, console: Console
-) -> dict[str, Any]:
-    import aucmax
-
     if comparison.best is None:
         raise NothingRankedError(
             "no model ranks these rows: all of them have constant scores, so nothing "
             "is saved. Check that the columns are related to the target, or try others "
             "with --models."
         )
+    record = {
+        **comparison.to_dict(),
+        **target_record(data, target),
+        "test_rows": comparison.target.labels.size,
+        "dropped_columns": encoder.dropped_,
+    }
+    if results is None:
+        return record
+    files = results_of(results)
+    title = f"Which model ranks best by {data.name_of('target')}?"
+    reproduction = {"command": command, "data": source_name}
+    record |= _save_pages(comparison, files, title, reproduction, console)
+    parameters = auto if comparison.best == "auto" else {}
+    model = fit_model(
+        comparison.best, data, target, comparison.goal, console, parameters
+    )
+    write = partial(aucmax.save, model, overwrite=True)
+    line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
+    record["model_file"] = console.write(files["model"], write, line)
+    record["dropped_columns"] = model.encoders_[0].dropped_
+    return record
 
-    if task.results is None:
-        return {}
+
+def _save_pages(
+    comparison: Any,
+    files: dict[str, Path],
+    title: str,
+    reproduction: dict[str, str],
+    console: Console,
+) -> dict[str, Any]:
+    """Write the ROC curves and the report; return their places."""
+    from aucmax.report import report_comparison
 
     def draw(path: Path) -> None:
         # the order and colours of the report
@@ -272,25 +274,11 @@ def _save_results(
         save_curves(path, *curves, overwrite=True)
 
     def describe(path: Path) -> None:
-        from aucmax.report import report_comparison
-
-        page = report_comparison(
-            comparison,
-            title=f"Which model ranks best by {data.target_name}?",
-            reproduction={"command": task.command, "data": task.source},
-        )
+        page = report_comparison(comparison, title=title, reproduction=reproduction)
         page.save(path, overwrite=True)
 
-    files, saved = results_of(task.results), {}
-    if not target.is_survival:
+    saved = {}
+    if not comparison.target.is_survival:
         saved["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
     saved["report"] = console.write(files["report"], describe, "Report:     {}")
-    auto: dict[str, Any] = {}
-    if comparison.best == "auto":  # the same search as in each fold
-        tried = comparison.last_fold.models["auto"]
-        auto = {"time_limit": tried.time_limit, "models": task.candidates}
-    model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
-    write = partial(aucmax.save, model, overwrite=True)
-    line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
-    saved["model_file"] = console.write(files["model"], write, line)
-    return {**saved, "dropped_columns": model.encoders_[0].dropped_}
+    return saved

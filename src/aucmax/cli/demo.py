@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aucmax.cli.compare import ComparisonTask, results_of, run_comparison
+from aucmax.cli.compare import results_of, run_comparison
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import given, range_option
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
@@ -51,43 +51,47 @@ def demo(
 
     results = output_dir / "machines"
     files = {
-        "known": output_dir / "machines.csv",
+        "training": output_dir / "machines.csv",
         "new": output_dir / "new-machines.csv",
         **results_of(results),
     }
     make_folder(output_dir)
     check_outputs(files.values(), force=True)
     table = load_demo()
-    known, new = table.head(-_N_NEW), table.tail(_N_NEW)
+    training, new = table.head(-_N_NEW), table.tail(_N_NEW)
     console.say(
         "Which of these machines will fail? A simulated table, chosen to show "
         "interactions.\nTo be quick, auto tries two models here."
     )
-    data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
+    rows, target = training.drop(_TARGET), training[_TARGET]
+    data = Data(rows, {"target": _TARGET}, {"target": target})
     option = "" if fpr_range is None else " --fpr-range {:g} {:g}".format(*fpr_range)
-    task = ComparisonTask(
-        models=_MODELS,
-        n_folds=_N_FOLDS,
-        ranges=given(fpr_range=fpr_range),
-        metric=None,
-        positive="1",
+    record = run_comparison(
+        data,
+        _MODELS,
+        console,
+        pos_label="1",
         results=results,
-        time_limit=None,
-        candidates=_CANDIDATES,
-        source="simulated machines, chosen to show interactions: the first 3,000 rows "
-        "of aucmax.datasets.load_demo()",
         command=f"aucmax demo{option}",
+        source_name="simulated machines, chosen to show interactions: the first 3,000 "
+        "rows of aucmax.datasets.load_demo()",
+        candidates=_CANDIDATES,
+        cv=_N_FOLDS,
+        time_limit=None,
+        **given(fpr_range=fpr_range),
     )
-    record = run_comparison(data, task, console)
-    for name, rows in (("known", known), ("new", new)):
+    for name, rows in (("training", training), ("new", new)):
         console.write(files[name], partial(save_table, rows, overwrite=True))
     _suggest(files, console)
-    data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
+    data_files = {
+        "data_file": str(files["training"]),
+        "new_data_file": str(files["new"]),
+    }
     console.print_json({**record, **data_files})
 
 
 def _suggest(files: dict[str, Path], console: Console) -> None:
-    console.say(f"Table:      {files['known']}")
+    console.say(f"Table:      {files['training']}")
     console.say(f"New rows:   {files['new']} (held out)")
     console.say()
     console.say("Next, try:")
@@ -95,7 +99,7 @@ def _suggest(files: dict[str, Path], console: Console) -> None:
         f"aucmax evaluate {files['model']} {files['new']}",
         f"aucmax score {files['model']} {files['new']} | head",
         f"aucmax report {files['model']} {files['new']}",
-        f"aucmax compare {files['known']} --target {_TARGET} --folds 10",
+        f"aucmax compare {files['training']} --target {_TARGET} --cv 10",
         "aucmax compare YOUR-TABLE.csv --target COLUMN",
     ):
         console.say(f"  {command}")

@@ -1,8 +1,6 @@
 """The program: its help, its streams, and one message and exit code per error."""
 
-import errno
 import io
-import os
 import shlex
 import sys
 import traceback
@@ -31,7 +29,7 @@ def printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
-_lost: list[OSError] = []  # why results of this command could not be printed
+output_errors: list[OSError] = []  # of printing the results of this command
 
 
 def echo(
@@ -44,31 +42,16 @@ def echo(
     """
     name = "stderr" if err else "stdout"
     stream = getattr(sys, name)
+    to_file = is_raw and stream is not None and not stream.isatty()
     try:
-        if stream is None:
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        shown = text if is_raw and not stream.isatty() else printable(text)
+        shown = text if to_file else printable(text)
         click.echo(shown, err=err, nl=nl, color=True if is_raw else None)
-    except (OSError, ValueError) as error:  # ValueError: a file that is closed
-        setattr(sys, name, None)  # or Python would write the rest when it ends
+    except OSError as error:
+        setattr(sys, name, None)  # or Python would write again when it ends
         if not err:
-            if isinstance(error, ValueError):
-                error = OSError(errno.EBADF, str(error))
-            _lost.append(error)
+            output_errors.append(error)
         return False
     return True
-
-
-def output_error() -> OSError | None:
-    """Return why some of the results are lost, or None."""
-    return _lost[0] if _lost else None
-
-
-def _open_closed_streams() -> None:
-    # a closed stream would give its number to the next file, where C code would print
-    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(spare)
 
 
 class NothingRankedError(click.ClickException):
@@ -83,7 +66,7 @@ class Command(click.Command):
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, then the rest."""
+        """Write the examples, then the epilog."""
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"  {example}\n")
@@ -94,26 +77,23 @@ class CommandGroup(Command, click.Group):
     """A group of commands that never shows a traceback for bad input."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order in which one needs them."""
+        """Name the commands in the order of use."""
         return list(self.commands)
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command and exit."""
-        given = args[0] if args else extra.get("args")
-        self.arguments = list(sys.argv[1:] if given is None else given)
-        extra["standalone_mode"] = False
-        _lost.clear()
-        _open_closed_streams()
+        arguments = args[0] if args else extra.get("args")
+        self.arguments = list(sys.argv[1:] if arguments is None else arguments)
+        output_errors.clear()
         try:
-            code = super().main(*args, **extra)
+            code = super().main(*args, **{**extra, "standalone_mode": False})
         except BaseException as error:
             code = self.report(error)
-        lost = output_error()
-        if not code and isinstance(lost, BrokenPipeError):
-            code = READER_GONE
-        elif not code and lost is not None:
+        if not code and output_errors:
+            lost = output_errors[0]
             lost.filename = "standard output"
-            code = self.report(lost)
+            is_pipe = isinstance(lost, BrokenPipeError)
+            code = READER_GONE if is_pipe else self.report(lost)
         sys.exit(code if isinstance(code, int) else 0)
 
     def report(self, error: BaseException) -> int:

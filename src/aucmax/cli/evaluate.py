@@ -22,7 +22,7 @@ from aucmax.cli.options import (
     test_options,
 )
 from aucmax.cli.output import Console, with_console
-from aucmax.cli.reading import Source, drop_unknown, read_known, take_column
+from aucmax.cli.reading import Source, read_test_rows, take_column
 from aucmax.cli.score import load_model
 from aucmax.cli.training import target_record
 
@@ -60,11 +60,10 @@ _MANY_KNOWN_ROWS = 0.2
 @with_console
 def evaluate(
     model: Path,
-    data: Path,
-    decimal: str | None,
+    source: Source,
     target: str | None,
     qid: str | None,
-    weight: str | None,
+    sample_weight: str | None,
     fpr_range: tuple[float, float] | None,
     metric: str | None,
     save_threshold: bool,
@@ -105,8 +104,8 @@ def evaluate(
         )
     fitted = load_model(model)
     name = fitted.file_roles_["model"]
-    test = read_known(Source(data, decimal), fitted, target, qid, weight)
-    test = drop_unknown(test, console)
+    roles = {"target": target, "qid": qid, "sample_weight": sample_weight}
+    test = read_test_rows(source, fitted, roles, console)
     truth = test.match(fitted.grading_)
     scores = fitted.decision_function(test.rows)
     ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
@@ -116,7 +115,7 @@ def evaluate(
     summary = summarise_scores(truth, scores, goal)
     if summary.problem is not None:
         raise NothingRankedError(
-            f"{model} gives all {test.n_rows} rows of {data} the same score"
+            f"{model} gives all {test.n_rows} rows of {source.path} the same score"
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
@@ -126,7 +125,7 @@ def evaluate(
     if by is not None:
         from aucmax.report.pages import group_rows
 
-        column = take_column(test, by, data)
+        column = take_column(test, by, source.path)
         cutoff = None if point is None else point.threshold
         groups = group_rows(truth, scores, column, cutoff)
     chances = None

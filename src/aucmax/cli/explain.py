@@ -14,7 +14,7 @@ from aucmax.cli.options import (
     test_options,
 )
 from aucmax.cli.output import Console, with_console
-from aucmax.cli.reading import Source, drop_unknown, read_known
+from aucmax.cli.reading import Source, read_options, read_test_rows
 from aucmax.cli.score import load_model
 
 _BAR = 24
@@ -23,8 +23,8 @@ _PRINTED = 3
 _VALUES = 10
 # Rows to compare single rows with, when their contributions are sampled.
 _BACKGROUND_ROWS = 500
-# Rows whose columns are shuffled.
-_MAX_ROWS = 10_000
+# Rows whose columns are shuffled, once each.
+_MAX_ROWS = 5_000
 
 
 @click.command(
@@ -69,65 +69,51 @@ _MAX_ROWS = 10_000
 @with_console
 def explain(
     model: Path,
-    data: Path,
-    decimal: str | None,
-    target: str | None,
-    qid: str | None,
-    weight: str | None,
+    source: Source,
     fpr_range: tuple[float, float] | None,
     row_numbers: tuple[int, ...],
     top_rows: int,
     top: int,
     console: Console,
+    **roles: str | None,
 ) -> None:
     """Show which columns of DATA the ranking of MODEL depends on, and how.
 
     The importance of a column is the drop in AUC (with a range: partial AUC) when the
     column is shuffled, with a 95% interval; columns with the same information may each
     show little. For the most important columns it prints the mean rank of the rows with
-    each value, from 0 (bottom) to 1 (top); for single rows (--row, --top-rows), what
-    each column adds to their score. The scorecard of a model is printed, too. Use rows
-    that the model was not fitted to.
+    each value, from 0 (bottom) to 1 (top). The scorecard of a model is printed, too.
+    Use rows that the model was not fitted to.
+
+    With --row or --top-rows it prints instead what each column adds to the score of
+    these rows, compared with other rows of DATA, which then need no target.
     """
-    from aucmax.inspection import contributions, permutation_importance
+    fitted = load_model(model)
+    if row_numbers or top_rows:
+        _explain_rows(fitted, source, row_numbers, top_rows, top, console)
+        return
+    from aucmax.inspection import permutation_importance
     from aucmax.inspection.dependence import rank_dependence
     from aucmax.model_selection.models import trained_ranges
 
-    fitted = load_model(model)
-    test = read_known(Source(data, decimal), fitted, target, qid, weight)
-    for number in row_numbers:
-        if number > test.n_rows:
-            raise click.UsageError(
-                f"there is no row {number}: {data} has {test.n_rows} rows."
-            )
-    table = test.rows
-    if top_rows:
-        order = (-fitted.decision_function(table)).argsort(kind="stable")
-        highest = (order[:top_rows] + 1).tolist()
-        row_numbers = tuple(dict.fromkeys((*row_numbers, *highest)))
-    test = drop_unknown(test, console)
-    truth = test.match(fitted.grading_)
-    rows, truth = _some_rows(test.rows, truth)
+    test = read_test_rows(source, fitted, roles, console)
+    rows, truth = _some_rows(test.rows, test.match(fitted.grading_))
     ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
-    with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:
-        importances = permutation_importance(fitted, rows, truth, **ranges)
-        step("done")
+    title = f"Shuffling the columns of {rows.shape[0]} rows"
+    columns = fitted.encoders_[0].columns_
+    with console.progress(title, len(columns)) as step:
+        importances = permutation_importance(
+            fitted, rows, truth, n_repeats=1, progress=step, **ranges
+        )
     n_drawn = top if console.as_json else min(top, _PRINTED)
     dependences = [
         rank_dependence(fitted, rows, name, n_values=_VALUES)
         for name in importances.column[:n_drawn]
     ]
-    background = rows[:_BACKGROUND_ROWS]
-    parts = {
-        number: contributions(fitted, table[number - 1 : number], background)
-        for number in row_numbers
-    }
     card = _scorecard(fitted)
     _print_importances(importances, top, console)
     for dependence in dependences[:_PRINTED]:
         _print_dependence(dependence, console)
-    for number, part in parts.items():
-        _print_contributions(part, number, table, top, console)
     if card is not None:
         console.say(f"\n{card}")
     console.print_json(
@@ -135,19 +121,49 @@ def explain(
             "model": fitted.file_roles_["model"],
             "importance": importances.to_dict(),
             "dependence": [one.to_dict() for one in dependences],
-            "contributions": [
-                {
-                    "row": number,
-                    "score": float(part.scores[0]),
-                    "expected": part.expected,
-                    "method": part.method,
-                    "columns": dict(part.top(0, len(part.column))),
-                }
-                for number, part in parts.items()
-            ],
             "scorecard": None if card is None else str(card),
         }
     )
+
+
+def _explain_rows(
+    model: Any,
+    source: Source,
+    row_numbers: tuple[int, ...],
+    top_rows: int,
+    top: int,
+    console: Console,
+) -> None:
+    """Print what each column adds to the scores of rows, counted from 1."""
+    from aucmax.inspection import contributions
+
+    data = source.read(**read_options(model))
+    table = model.encoders_[0].frame(data.rows) if data.is_svmlight else data.rows
+    for number in row_numbers:
+        if number > data.n_rows:
+            raise click.UsageError(
+                f"there is no row {number}: {source.path} has {data.n_rows} rows."
+            )
+    if top_rows:
+        order = (-model.decision_function(table)).argsort(kind="stable")
+        highest = (order[:top_rows] + 1).tolist()
+        row_numbers = tuple(dict.fromkeys((*row_numbers, *highest)))
+    background = table[:: max(data.n_rows // _BACKGROUND_ROWS, 1)]
+    records = []
+    for number in row_numbers:
+        part = contributions(model, table[number - 1 : number], background)
+        _print_contributions(part, number, table, top, console)
+        records.append(
+            {
+                "row": number,
+                "score": float(part.scores[0]),
+                "expected": part.expected,
+                "method": part.method,
+                "columns": dict(part.top(0, len(part.column))),
+            }
+        )
+    record = {"model": model.file_roles_["model"], "contributions": records}
+    console.print_json(record)
 
 
 def _some_rows(rows: Any, truth: Any) -> tuple[Any, Any]:
@@ -172,18 +188,22 @@ def _scorecard(model: Any) -> Any:
     return estimator.scorecard(feature_names=names).in_units(encoder.raw_value)
 
 
-def _print_importances(found: Any, top: int, console: Console) -> None:
+def _print_importances(importances: Any, top: int, console: Console) -> None:
     from aucmax.model_selection.goals import title_of
 
-    n_columns = len(found.column)
+    n_columns = len(importances.column)
     console.say(
-        f"{title_of(found.metric)} {found.value:.4f}; drop when a column is shuffled "
-        "(95% interval):"
+        f"{title_of(importances.metric)} {importances.value:.4f}; drop when a column "
+        "is shuffled (95% interval):"
     )
-    width = max(map(len, found.column[:top]), default=0)
-    largest = max(float(found.drop[0]), 1e-12) if n_columns else 1.0
+    width = max(map(len, importances.column[:top]), default=0)
+    largest = max(float(importances.drop[0]), 1e-12) if n_columns else 1.0
     for name, drop, low, high in zip(
-        found.column[:top], found.drop, found.low, found.high, strict=False
+        importances.column[:top],
+        importances.drop,
+        importances.low,
+        importances.high,
+        strict=False,
     ):
         bar = "━" * round(_BAR * max(drop, 0.0) / largest)
         ends = f"({low:.4f} to {high:.4f})"
@@ -192,11 +212,13 @@ def _print_importances(found: Any, top: int, console: Console) -> None:
         console.say(f"  ... and {n_columns - top} more columns (--top {n_columns})")
 
 
-def _print_dependence(found: Any, console: Console) -> None:
-    console.say(f"\nMean rank of the rows by {found.column} (1 is the top):")
-    shown = ["(missing)" if value is None else _text(value) for value in found.values]
+def _print_dependence(dependence: Any, console: Console) -> None:
+    console.say(f"\nMean rank of the rows by {dependence.column} (1 is the top):")
+    shown = [
+        "(missing)" if value is None else _text(value) for value in dependence.values
+    ]
     width = max(map(len, shown))
-    for value, rank in zip(shown, found.rank, strict=True):
+    for value, rank in zip(shown, dependence.rank, strict=True):
         console.say(f"  {value:>{width}}  {rank:.2f} {'━' * round(_BAR * rank)}")
 
 

@@ -1,5 +1,7 @@
 """``aucmax fit``: learn one model from a file and save it."""
 
+import signal
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from aucmax.cli.options import (
     training_options,
 )
 from aucmax.cli.output import Console, check_outputs, with_console
-from aucmax.cli.reading import RowColumns, Source, drop_unknown, split_target
+from aucmax.cli.reading import Source, drop_unknown, read_training
 from aucmax.cli.training import fit_model, search_record, target_record
 from aucmax.model_selection import MODELS
 
@@ -28,7 +30,7 @@ from aucmax.model_selection import MODELS
     short_help="Find the best model, or fit a named one, and save it.",
     examples=[
         "aucmax fit patients.csv --target sick --output sick.aucmax",
-        "aucmax fit patients.csv --target outcome --positive died -o m.aucmax",
+        "aucmax fit patients.csv --target outcome --pos-label died -o m.aucmax",
         "aucmax fit a9a.svm.gz --fpr-range 0 0.05 --output a9a.aucmax",
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
         "aucmax fit judged.svm --metric ndcg@5 -o search.aucmax",
@@ -63,16 +65,9 @@ from aucmax.model_selection import MODELS
 @data_argument
 @with_console
 def fit(
-    data: Path,
-    decimal: str | None,
-    target: str | None,
-    positive: str | None,
+    source: Source,
+    pos_label: str | None,
     drop: tuple[str, ...],
-    qid: str | None,
-    weight: str | None,
-    groups: str | None,
-    time: str | None,
-    duration: str | None,
     model: str,
     settings: tuple[str, ...],
     time_limit: float | None,
@@ -81,12 +76,13 @@ def fit(
     output: Path,
     force: bool,
     console: Console,
+    **roles: str | None,
 ) -> None:
     """Fit a model to DATA and save it with the encoding of its columns.
 
     By default it tries many models for a minute (--time-limit), combines the best, and
     estimates by cross-validation how well the result ranks new rows; with --model, it
-    does so for one model. Ctrl-C ends the search and keeps the models found so far.
+    does so for one model. Ctrl-C ends the search and keeps the models fitted so far.
 
     DATA may be a folder or a quoted pattern; all rows are read into memory. Rows
     without a target are left out.
@@ -104,13 +100,13 @@ def fit(
     from aucmax.model_selection.models import named_candidate
     from aucmax.model_selection.typed_parameters import parse_parameters
 
-    source = Source(data, decimal)
     check_outputs([output], force, source.files)
     parameters = parse_parameters(named_candidate(model).estimator, settings, model)
-    columns = RowColumns(weight, groups, time, duration)
-    training = split_target(source.read(), data, target, qid, columns, drop)
-    training = drop_unknown(training, console)
-    labels = training.encode([model], positive)
+    training = drop_unknown(read_training(source, roles, drop), console)
+    labels = training.encode([model], pos_label)
+    with suppress(ValueError):  # not in the main thread
+        # a search that is killed keeps the models so far, as with Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     goal = choose_goal(labels, metric, **given(fpr_range=fpr_range))
     limit = given(time_limit=time_limit)
     fitted = fit_model(model, training, labels, goal, console, parameters, limit)

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,16 +81,49 @@ def time_limit_option(help: str) -> Option:
     return click.option("--time-limit", type=seconds, metavar="SECONDS", help=help)
 
 
-# the argument DATA with the option of its cells
-data_argument = _together(
-    click.argument("data", metavar="DATA", type=click.Path(path_type=Path)),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="Decimal mark of .csv and .tsv files [default: that of the model's "
-        "training file, else a point].",
-    ),
-)
+# parameters of `load_table` for --read; a model stores those of its training file
+_READ_PARAMETERS = ("decimal", "separator", "encoding", "sheet")
+
+
+def _parse_read(
+    _: click.Context, __: click.Parameter, settings: tuple[str, ...]
+) -> dict[str, str]:
+    options = {}
+    for setting in settings:
+        name, value = (*setting.split("=", 1), "")[:2]
+        if not value or name not in _READ_PARAMETERS:
+            raise click.BadParameter(
+                f"need NAME=VALUE with one of {', '.join(_READ_PARAMETERS)}, got "
+                f"{setting!r}."
+            )
+        options[name] = value.replace(r"\t", "\t")
+    return options
+
+
+def data_argument(command: Command) -> Command:
+    """Add the argument DATA; the command gets a `source`."""
+
+    @click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+    @click.option(
+        "--read",
+        "read_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_parse_read,
+        help="How to read DATA: decimal=, for decimal commas, separator=^, "
+        "encoding=cp1251, sheet=NAME; may be repeated [default: as the model's "
+        "training file, else detected, with a decimal point].",
+    )
+    @wraps(command)
+    def wrapped(
+        *args: Any, data: Path, read_options: dict[str, str], **options: Any
+    ) -> None:
+        from aucmax.cli.reading import Source
+
+        command(*args, source=Source(data, read_options), **options)
+
+    return wrapped
+
 
 _qid_option = click.option(
     "--qid",
@@ -98,7 +132,7 @@ _qid_option = click.option(
     "--duration, strata. svmlight files have their own (qid:7).",
 )
 _weight_option = click.option(
-    "--weight",
+    "--sample-weight",
     metavar="COLUMN",
     help="Column of row weights, for training and all metrics.",
 )
@@ -110,7 +144,7 @@ training_options = _together(
         help="Column to predict; svmlight files need none.",
     ),
     click.option(
-        "--positive",
+        "--pos-label",
         metavar="VALUE",
         help="Value of the target that is positive [default: the larger of two "
         "numbers; of two strings the one that reads like an event (yes, positive, "
@@ -131,7 +165,7 @@ training_options = _together(
         "group are in the same fold.",
     ),
     click.option(
-        "--time",
+        "--times",
         metavar="COLUMN",
         help="Column with the time of each row, dates or numbers: models are tested on "
         "later rows than they learn from.",
@@ -141,7 +175,7 @@ training_options = _together(
         metavar="COLUMN",
         help="Column with the time until the event, or until the row was censored: "
         "models rank rows with early events high. The target is then 1 where the event "
-        "was observed and 0 where the row was censored; --positive names another code "
+        "was observed and 0 where the row was censored; --pos-label names another code "
         "of the event.",
     ),
 )

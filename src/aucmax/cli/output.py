@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.entry_point import echo, output_error, printable
+from aucmax.cli.entry_point import echo, output_errors, printable
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
@@ -140,7 +140,7 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
             if console.exit_code:
                 raise click.exceptions.Exit(console.exit_code)
         finally:
-            if console.files and (sys.exc_info()[0] or output_error()):
+            if console.files and (sys.exc_info()[0] or output_errors):
                 echo(f"Written: {', '.join(console.files)}", err=True)
 
     return wrapped

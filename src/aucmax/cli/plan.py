@@ -13,7 +13,7 @@ _NUMBERS: dict[str, tuple[float | None, str]] = {
     "auc": (None, "AUC to detect, or partial AUC of a range."),
     "null": (None, "AUC to test against [default: 0.5]."),
     "auc_2": (None, "AUC of a second model to compare with."),
-    "positives": (None, "Number of positive rows."),
+    "n_positive": (None, "Number of positive rows."),
     "power": (None, "Probability to detect the AUC."),
     "level": (None, "Two-sided level [default: 0.05, unless all else is given]."),
     "ratio": (1.0, "Negative rows per positive row."),
@@ -24,7 +24,7 @@ _NUMBERS: dict[str, tuple[float | None, str]] = {
 
 def _numbers(command: Any) -> Any:
     for name, (default, help) in reversed(_NUMBERS.items()):
-        kind = int if name == "positives" else float
+        kind = int if name == "n_positive" else float
         shown = default is not None
         command = click.option(
             flag(name), type=kind, default=default, show_default=shown, help=help
@@ -37,9 +37,9 @@ def _numbers(command: Any) -> Any:
     short_help="Plan the sample size or the power of a study.",
     examples=[
         "aucmax plan --auc 0.75 --null 0.65 --power 0.8",
-        "aucmax plan --auc 0.75 --null 0.65 --positives 60 --ratio 3",
+        "aucmax plan --auc 0.75 --null 0.65 --n-positive 60 --ratio 3",
         "aucmax plan --auc 0.85 --auc-2 0.8 --correlation 0.6 --power 0.9",
-        "aucmax plan --positives 200 --power 0.8 --null 0.7",
+        "aucmax plan --n-positive 200 --power 0.8 --null 0.7",
     ],
 )
 @_numbers
@@ -58,31 +58,25 @@ def _numbers(command: Any) -> Any:
 def plan(
     fpr_range: tuple[float, float] | None,
     unpaired: bool,
-    level: float | None,
-    positives: int | None,
     console: Console,
     **options: Any,
 ) -> None:
     """Plan a study that measures an AUC, or compares two.
 
-    Give all but one of --auc, --positives, --power and --level: the missing one is
+    Give all but one of --auc, --n-positive, --power and --level: the missing one is
     computed. Prints a sentence for a protocol.
     """
     from aucmax.inference import plan_auc
     from aucmax.inference.results import to_plain
 
-    if level is None and None in (positives, options["power"], options["auc"]):
-        level = 0.05
+    is_given = (options[name] is not None for name in ("n_positive", "power", "auc"))
+    if options["level"] is None and not all(is_given):
+        options["level"] = 0.05
+    options |= given(fpr_range=fpr_range)
     try:
-        found = plan_auc(
-            **options,
-            **given(fpr_range=fpr_range),
-            n_positive=positives,
-            level=level,
-            paired=not unpaired,
-        )
+        planned = plan_auc(paired=not unpaired, **options)
     except (TypeError, ValueError) as error:
-        message = str(error).replace("n_positive", "--positives")
+        message = str(error).replace("n_positive", "--n-positive")
         raise click.UsageError(message) from error
-    console.say(str(found))
-    console.print_json(to_plain(found))
+    console.say(str(planned))
+    console.print_json(to_plain(planned))

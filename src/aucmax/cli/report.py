@@ -24,7 +24,7 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import Source, drop_unknown, read_known, take_column
+from aucmax.cli.reading import Source, read_test_rows, take_column
 from aucmax.cli.score import load_model
 
 
@@ -55,18 +55,15 @@ from aucmax.cli.score import load_model
 @with_console
 def report(
     model: Path,
-    data: Path,
-    decimal: str | None,
+    source: Source,
     output: Path | None,
     title: str | None,
-    target: str | None,
-    qid: str | None,
-    weight: str | None,
     fpr_range: tuple[float, float] | None,
     metric: str | None,
     by: str | None,
     force: bool,
     console: Console,
+    **roles: str | None,
 ) -> None:
     """Write a report on how well MODEL ranks the rows of DATA, whose target is known.
 
@@ -78,25 +75,23 @@ def report(
 
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)
-    source = Source(data, decimal)
     check_outputs([output], force, [model, *source.files])
     fitted = load_model(model)
-    test = read_known(source, fitted, target, qid, weight)
-    test = drop_unknown(test, console)
+    test = read_test_rows(source, fitted, roles, console)
     name = fitted.file_roles_["model"]
     page = report_model(
         fitted,
         test.rows,
         test.match(fitted.grading_),
         metric=metric,
-        by=take_column(test, by, data),
+        by=take_column(test, by, source.path),
         **given(fpr_range=fpr_range),
         name=name,
-        title=title or f"How well does {name} rank by {test.target_name}?",
+        title=title or f"How well does {name} rank by {test.name_of('target')}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,
-            "data": data.name,
+            "data": source.path.name,
         },
     )
     console.say(page.contents.verdict)

@@ -23,7 +23,7 @@ from aucmax.cli.output import (
     make_folder,
     with_console,
 )
-from aucmax.cli.reading import Data, Source, known_columns, require_column
+from aucmax.cli.reading import Data, Source, read_options, require_column
 
 # spreadsheets read these cells as formulas, unless they are numbers
 _FORMULA = r"^[=+\-@\t\r]"
@@ -35,6 +35,7 @@ _FORMULA = r"^[=+\-@\t\r]"
     examples=[
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax score sick.aucmax new-patients.csv --keep key --output scores.csv",
+        "aucmax score sick.aucmax new-patients.csv --alerts 200 --output scores.csv",
         "aucmax score sick.aucmax new-patients.csv --proba --prevalence 0.01",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
         "aucmax score clicks.aucmax 'day-*.parquet' --output scores",
@@ -80,6 +81,13 @@ _FORMULA = r"^[=+\-@\t\r]"
     "thresholds [default: the model's own].",
 )
 @click.option(
+    "--alerts",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Add a column alert: 1 for exactly the N highest-scored rows of DATA; of rows "
+    "with the same score, for the first.",
+)
+@click.option(
     "--horizon",
     type=float,
     metavar="TIME",
@@ -90,17 +98,14 @@ _FORMULA = r"^[=+\-@\t\r]"
 @with_console
 def score(
     model: Path,
-    data: Path,
-    decimal: str | None,
+    source: Source,
     output: Path | None,
     keep: tuple[str, ...],
-    proba: bool,
     safe_csv: bool,
-    prevalence: float | None,
-    threshold: float | None,
-    horizon: float | None,
+    alerts: int | None,
     force: bool,
     console: Console,
+    **options: Any,
 ) -> None:
     """Score the rows of DATA with MODEL: higher scores rank higher.
 
@@ -114,32 +119,33 @@ def score(
     svmlight files) with --keep.
     """
     is_folder = output is not None and output.suffix == ""
-    all_files = Source(data, decimal)
-    outputs = _part_names(output, all_files) if output and is_folder else []
+    outputs = _part_names(output, source) if output and is_folder else []
     if not is_folder:
         check_ending(output, TABLES)
     from aucmax.tables.row_drift import describe_unlike
 
-    inputs = [model, *all_files.files]
+    inputs = [model, *source.files]
     check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model)
-    _check_options(fitted, model, keep, proba, prevalence, threshold, horizon)
+    _check_options(fitted, model, keep, alerts, **options)
     counts: list[Any] = []
 
-    def scored(source: Source) -> Iterator[Any]:
-        for new in source.blocks(known_columns(fitted), keep):
+    def score_file(path: Path) -> Iterator[Any]:
+        part = source._replace(path=path)
+        for data in part.blocks(keep, **read_options(fitted)):
+            columns = data.named_columns()
+            names = list(columns if isinstance(columns, dict) else columns.columns)
             for name in keep:
-                require_column(name, new.column_names, source.path)
-            yield _score(
-                new, fitted, keep, proba, prevalence, threshold, horizon, counts
-            )
+                require_column(name, names, path)
+            yield _score(data, fitted, keep, counts, **options)
 
-    parts = [all_files._replace(path=file) for file in all_files.files]
-    frames: Iterator[Any] = (frame for part in parts for frame in scored(part))
+    frames: Iterator[Any] = (f for path in source.files for f in score_file(path))
     if is_folder:
         import polars as pl
 
-        frames = (pl.concat(scored(part)) for part in parts)
+        frames = (pl.concat(score_file(path)) for path in source.files)
+    if alerts is not None:
+        frames = _flag_highest(list(frames), alerts, console)
     if safe_csv:
         frames = map(_without_formulas, frames)
     if output is None:
@@ -158,6 +164,7 @@ def _check_options(
     fitted: Any,
     model: Path,
     keep: tuple[str, ...],
+    alerts: int | None,
     proba: bool,
     prevalence: float | None,
     threshold: float | None,
@@ -166,27 +173,31 @@ def _check_options(
     """Reject options that do not fit the model, before any row is read."""
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence applies to probabilities; add --proba.")
+    if threshold is not None and alerts is not None:
+        raise click.UsageError("--threshold and --alerts are two rules; use one.")
     if proba:
         require_method(fitted, model)
+    if horizon is not None:
+        require_method(fitted, model, "predict_event_probability")
     has_threshold = fitted.decision_threshold_ is not None
     if threshold is not None and not has_threshold:
         raise click.UsageError(
             f"{model} ranks by levels of relevance or censored times, between which "
             "there is no --threshold."
         )
-    if horizon is not None:
-        require_method(fitted, model, "predict_event_probability")
-    taken = {
-        "score",
-        *["probability"] * (proba or horizon is not None),
-        *["prediction"] * has_threshold,
+    has_alerts = alerts is not None or fitted.alert_threshold_ is not None
+    is_written = {
+        "score": True,
+        "probability": proba or horizon is not None,
+        "prediction": has_threshold and alerts is None,
+        "alert": has_alerts,
     }
-    taken |= {"alert"} if fitted.alert_threshold_ is not None else set()
-    for name in taken.intersection(keep):
-        raise click.UsageError(
-            f"--keep {name}: the output has a column {name!r} of its own; rename that "
-            "of DATA, or join the scores by the order of the rows."
-        )
+    for name in keep:
+        if is_written.get(name):
+            raise click.UsageError(
+                f"--keep {name}: the output has another column {name!r}; rename that "
+                "of DATA, or join the scores by the order of the rows."
+            )
 
 
 def load_model(path: Path) -> Any:
@@ -199,8 +210,8 @@ def load_model(path: Path) -> Any:
             f"the {type(model).__name__} in {path} cannot prepare the columns of a "
             "table; make a model with 'aucmax fit' or 'aucmax compare'."
         )
-    names = dict.fromkeys(("target", "query", "duration"))
-    roles = {"model": "the model", "decimal": ".", **names}
+    roles: dict[str, Any] = {"model": "the model", "read_options": {}}
+    roles |= dict.fromkeys(("target", "qid", "duration"))
     model.file_roles_ = roles | getattr(model, "file_roles_", {})
     return model
 
@@ -217,24 +228,23 @@ def require_method(model: Any, path: Path, method: str = "predict_proba") -> Non
 
 
 def _score(
-    new: Data,
+    data: Data,
     model: Any,
     keep: tuple[str, ...],
+    counts: list[Any],
     proba: bool,
     prevalence: float | None,
     threshold: float | None,
     horizon: float | None,
-    counts: list[Any],
 ) -> Any:
     """Return a frame of the scores, after the columns to keep as they are written."""
     import polars as pl
 
     from aucmax.tables.row_drift import count_unlike
 
-    columns, written = new.named_columns(), new.written
-    kept = {n: columns[n] if written is None else written[n] for n in keep}
-    rows = new.rows
-    if not hasattr(rows, "columns"):  # of svmlight, with more features or fewer
+    columns = data.named_columns() if data.written is None else data.written
+    rows = data.rows
+    if data.is_svmlight:  # perhaps with more features, or fewer
         rows = model.encoders_[0].frame(rows)
     scored: dict[str, Any] = {"score": model.decision_function(rows)}
     counts.append(count_unlike(model, rows, scored["score"]))
@@ -249,7 +259,29 @@ def _score(
         scored["prediction"] = model.classes_[is_positive]
         if model.alert_threshold_ is not None:
             scored["alert"] = is_positive
-    return pl.DataFrame({**kept, **scored})
+    return pl.DataFrame({**{name: columns[name] for name in keep}, **scored})
+
+
+def _flag_highest(frames: list[Any], n_alerts: int, console: Console) -> Iterator[Any]:
+    """Flag exactly the highest-scored rows of all frames, in place of predictions."""
+    import numpy as np
+    import polars as pl
+
+    scores = np.concatenate([frame["score"] for frame in frames])
+    order = np.argsort(-scores, kind="stable")
+    if n_alerts > scores.size:
+        console.note(f"DATA has {scores.size} rows, fewer than --alerts {n_alerts}")
+    is_alert = np.zeros(scores.size, dtype=int)
+    is_alert[order[:n_alerts]] = 1
+    if 0 < n_alerts < scores.size:
+        n_tied = int((scores[order[n_alerts:]] == scores[order[n_alerts - 1]]).sum())
+        if n_tied:
+            console.note(f"{n_tied} more rows have the score of the last alert")
+    start = 0
+    for frame in frames:
+        alert = pl.Series("alert", is_alert[start : start + frame.height])
+        yield frame.drop("prediction", "alert", strict=False).with_columns(alert)
+        start += frame.height
 
 
 def _without_formulas(frame: Any) -> Any:

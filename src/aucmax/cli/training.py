@@ -1,7 +1,7 @@
 """Fit one model by its name, show progress, and describe the result."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,47 +55,38 @@ def fit_model(
             ) from warning
     model.file_roles_ = {
         "model": name,
-        "target": training.target,
-        "query": training.query_column,
-        "duration": training.row_columns.duration,
-        "decimal": training.decimal,
+        "read_options": dict(training.read_options),
+        **{role: training.names.get(role) for role in ("target", "qid", "duration")},
     }
     return model
 
 
 @contextmanager
-def _progress(estimator: Any, title: str, console: Console) -> Iterator[None]:
+def _progress(model: Any, title: str, console: Console) -> Iterator[None]:
     """Show the progress of a fit; with a time limit, in seconds."""
-    time_limit = getattr(estimator, "time_limit", None)
-    if time_limit is None:
-        with console.progress(title, 1) as step:
-            yield
-            step("done")
-        return
-    with console.progress(f"{title}, up to {time_limit:g} s", int(time_limit)) as step:
-        estimator.set_params(callback=_seconds(step, int(time_limit)))
+    limit = int(model.time_limit or 0)
+    if limit:
+        title += f", up to {model.time_limit:g} s"
+    with console.progress(title, limit or 1) as step:
+        n_shown = 0
+
+        def show(progress: Any) -> None:
+            nonlocal n_shown
+            best = ""
+            if progress.best:
+                best = f", best so far {progress.score:.4f} by {progress.best}"
+            n_seconds = min(int(progress.seconds), limit)
+            step(f"{progress.candidate}{best}", n_seconds - n_shown)
+            n_shown = n_seconds
+
+        if limit:
+            model.set_params(callback=show)
         yield
-        step("done", 0)
-
-
-def _seconds(step: Callable[..., None], limit: int) -> Callable[[Any], None]:
-    """Return a callback that shows the seconds of a search in a progress bar."""
-    shown = 0
-
-    def report(progress: Any) -> None:
-        nonlocal shown
-        best = ""
-        if progress.best:
-            best = f", best so far {progress.score:.4f} by {progress.best}"
-        passed = min(int(progress.seconds), limit)
-        step(f"{progress.candidate}{best}", passed - shown)
-        shown = passed
-
-    return report
+        step("done", 0 if limit else 1)
 
 
 def _advice(name: str) -> str:
-    """Return advice on what to try in place of a model that ranks nothing."""
+    """Return advice for a model that ranks nothing."""
     others = [other for other in ("linear", "lambdamart") if other != name]
     advice = (
         f"Try --model {' or --model '.join(others)}, or check that the columns "
@@ -126,11 +117,10 @@ def search_record(model: Any, console: Console) -> dict[str, Any]:
 
 
 def target_record(data: Data, target: Any) -> dict[str, Any]:
-    """Facts about what is ranked, for JSON."""
+    """Facts about the target, for JSON."""
+    roles = ("target", "qid", "sample_weight", "groups", "times", "duration")
     return {
         **target.to_dict(),
-        "target": data.target,
-        "qid": data.query_column,
-        **data.row_columns._asdict(),
+        **{role: data.names.get(role) for role in roles},
         "rows_without_target": data.n_left_out,
     }

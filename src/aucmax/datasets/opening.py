@@ -6,6 +6,7 @@ import importlib
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
@@ -79,6 +80,8 @@ ZSTD_PIECE = 1 << 14
 # A text file takes 4 times its size in memory while it is read, and 40 bytes per cell.
 MEMORY_OF_TEXT, MEMORY_OF_A_CELL = 4, 40
 
+_LETOR_ROW = re.compile(rb"\s*[-+]?[0-9.]+\s+qid:[0-9]+\s+[0-9]+:")
+
 _LOOKS_LIKE = {
     b"\x1f\x8b": ("gzip data", ".gz"),
     b"BZh": ("bzip2 data", ".bz2"),
@@ -92,7 +95,7 @@ _LOOKS_LIKE = {
 
 
 def file_format(path: PathLike) -> str:
-    """Return the format of a file by its name, of a zip archive by the file in it."""
+    """Return the format of a file by its name, or of LETOR by its first line."""
     if isinstance(path, Piped) or str(path) == STANDARD_INPUT:
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
@@ -100,16 +103,33 @@ def file_format(path: PathLike) -> str:
         packed = COMPRESSIONS[suffixes.pop()]
         if packed == "zip" and (not suffixes or suffixes[-1] not in FORMATS):
             return file_format(_name_within(path))
-    if suffixes and suffixes[-1] in FORMATS:
-        return FORMATS[suffixes[-1]]
-    if not suffixes and not Path(path).is_dir():
-        require_file(path)  # perhaps the name of a folder that does not exist
+    kind = FORMATS.get(suffixes[-1]) if suffixes else None
+    if kind is None and not Path(path).is_dir():
+        require_file(path)  # a missing file is a clearer error than an unknown format
+    if kind in (None, "csv", "tsv") and _starts_with_a_query(Path(path)):
+        return "svmlight"
+    if kind is not None:
+        return kind
     raise DataFileError(
         f"{path}: the name does not show the format. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For text "
         'of any other name pass format="csv" or another in Python, or rename the file; '
         "export other tables as CSV or Parquet."
     )
+
+
+def _starts_with_a_query(path: Path) -> bool:
+    """Return whether the first line of a file is a row of LETOR: 2 qid:1 1:0.5 ..."""
+    if not path.is_file():
+        return False
+    kind = compression_of(path)
+    errors: Any = (ValueError, EOFError, OSError, *_errors_of(path, kind))
+    try:
+        with open_raw(path) as raw:
+            chunk = next(_DECOMPRESSORS[kind](raw), b"")
+    except errors:
+        return False  # reading the file raises the error
+    return _LETOR_ROW.match(chunk) is not None
 
 
 def _name_within(path: PathLike) -> str:

@@ -324,12 +324,12 @@ def type_columns(
     if decimal == "." and with_commas:
         return pl.DataFrame(typed), [
             "columns of numbers with decimal commas are read as text: "
-            f"{_some(with_commas)} (as numbers: --decimal ,)"
+            f"{_some(with_commas)} (as numbers: --read decimal=,)"
         ]
     if doubtful and not shows_commas:
         return pl.DataFrame(typed), [
             f"points are read as separating thousands in {_some(doubtful)}, although "
-            "no column has a comma (to change: --decimal .)"
+            "no column has a comma (to change: --read decimal=.)"
         ]
     return pl.DataFrame(typed), []
 

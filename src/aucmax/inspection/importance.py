@@ -98,6 +98,7 @@ def permutation_importance(
     qid: ArrayLike | None = None,
     random_state: int = 0,
     confidence_level: float = 0.95,
+    progress: Callable[[str], object] | None = None,
 ) -> Importances:
     """Measure the drop in AUC, partial AUC or C index when each column is shuffled.
 
@@ -136,6 +137,8 @@ def permutation_importance(
         Seed of the shuffles, the same for all columns.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
+    progress : callable, default=None
+        Called with the name of each column that was shuffled.
 
     Returns
     -------
@@ -176,16 +179,15 @@ def permutation_importance(
     start = measure.read(read_scores(model, table))
     generator = random_generator(random_state)
     orders = [generator.permutation(n_rows) for _ in range(n_repeats)]
-    found = [
-        measure.drop(
-            start,
-            list(map(measure.read, scores_with_column(model, table, place, orders))),
-        )
-        for place in places
-    ]
+    drops = []
+    for place in places:
+        shuffled = scores_with_column(model, table, place, orders)
+        drops.append(measure.drop(start, list(map(measure.read, shuffled))))
+        if progress is not None:
+            progress(names[place])
     return sorted_importances(
         [names[place] for place in places],
-        found,
+        drops,
         metric=metric,
         value=start.value,
         n_repeats=n_repeats,

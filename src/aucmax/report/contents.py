@@ -31,7 +31,6 @@ class SurvivalScores:
     scores: Mapping[str, FloatArray]  # on one scale for all rows
     horizon: float
     probability: FloatArray | None = None  # of an event by the horizon
-    origin: str = ""  # of the probabilities
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class ReportContents:
     glossary: Mapping[str, str] = field(default_factory=dict)
     tests: Sequence[VersusBaseline] = ()
     score_unit: str = "score"  # of the thresholds
+    start_depth: int | None = None  # cases reviewed when the page opens
     fpr_range: Sequence[float] | None = None  # to shade in the ROC curves
     probabilities: tuple[BoolArray, FloatArray] | None = None  # with their labels
     origin_of_probabilities: str = ""

@@ -15,7 +15,6 @@ from sklearn.utils import _safe_indexing
 from aucmax._core.validation import BoolArray
 from aucmax.decisions.calibrated import along_knots
 from aucmax.decisions.calibration import learn_calibration
-from aucmax.decisions.event_probability import event_probability, learn_baseline
 from aucmax.inspection import permutation_importance
 from aucmax.inspection._rows import used_columns
 from aucmax.report.contents import Importance, SurvivalScores
@@ -48,24 +47,24 @@ def importance_of(
     if not names:
         return None
     tried = _separating(table, target.high == 1, names)
-    chosen = _sample(target, len(names))
-    taken = target.take(chosen)
-    found = permutation_importance(
+    sample = _sample(target, len(names))
+    sample_target = target.take(sample)
+    importances = permutation_importance(
         model,
-        _safe_indexing(table, chosen),
-        taken,
+        _safe_indexing(table, sample),
+        sample_target,
         columns=tried,
-        sample_weight=taken.weights,
+        sample_weight=sample_target.weights,
         n_repeats=3 if len(tried) <= _FEW_COLUMNS else 1,
         **goal.ranges,
     )
-    note = f"Measured on {chosen.size:,} {rows}."
+    note = f"Measured on {sample.size:,} {rows}."
     if len(tried) < len(names):
         note += (
             f" Of {len(names):,} columns, only the {len(tried)} that separate the "
-            "classes best on their own were shuffled."
+            "classes best alone were shuffled."
         )
-    return Importance(found, len(names), note)
+    return Importance(importances, len(names), note)
 
 
 def probabilities_of(
@@ -79,45 +78,20 @@ def probabilities_of(
     return target.relevant == 1, probabilities
 
 
-def survival_of_model(
-    model: Any, table: Any, target: Target, name: str, scores: Floats
+def survival_of(
+    target: Target, scores: Mapping[str, Floats], model: Any = None, table: Any = None
 ) -> SurvivalScores | None:
-    """Return the scores of rows with censored times, and probabilities of an event."""
+    """Return scores of rows with censored times, and probabilities of an event.
+
+    These are of the model, by the median time of the events.
+    """
     if target.durations is None:
         return None
-    horizon, probabilities = _median_event(target), None
+    horizon = float(np.median(target.durations[target.labels > 0]))
+    probabilities = None
     if hasattr(model, "predict_event_probability"):
         probabilities = model.predict_event_probability(table, horizon)
-    return SurvivalScores(target, {name: scores}, horizon, probabilities)
-
-
-def survival_of_folds(
-    target: Target, positions: Mapping[str, Floats], fold_numbers: NDArray[np.intp]
-) -> SurvivalScores:
-    """Return positions within folds; probabilities are learned from other folds."""
-    assert target.durations is not None
-    horizon, best = _median_event(target), next(iter(positions.values()))
-    folds, probabilities = np.unique(fold_numbers), None
-    if folds.size > 1 and target.queries is None and target.times is None:
-        probabilities = np.empty(best.size)
-        for own in (fold_numbers == fold for fold in folds):
-            known = target.take(np.flatnonzero(~own))
-            time = known.durations
-            assert time is not None
-            rows = known.labels > 0, time, best[~own], known.weights
-            learned = learn_baseline(*rows)
-            at = min(horizon, float(time.max()))
-            steps, slope = learned["baseline_"], learned["hazard_slope_"]
-            probabilities[own] = event_probability(steps, slope, best[own], at)
-    return SurvivalScores(
-        target, positions, horizon, probabilities, "of the other folds"
-    )
-
-
-def _median_event(target: Target) -> float:
-    """Return the median time of the events."""
-    assert target.durations is not None
-    return float(np.median(target.durations[target.labels > 0]))
+    return SurvivalScores(target, scores, horizon, probabilities)
 
 
 def cross_fitted_probabilities(
@@ -135,13 +109,13 @@ def cross_fitted_probabilities(
     probabilities = np.empty(scores.size)
     is_forward = target.times is not None
     for fold in folds[is_forward:]:
-        own = fold_numbers == fold
-        known = fold_numbers < fold if is_forward else ~own
-        if labels[known].all() or not labels[known].any():
+        test = fold_numbers == fold
+        train = fold_numbers < fold if is_forward else ~test
+        if labels[train].all() or not labels[train].any():
             return None
-        weights = None if target.weights is None else target.weights[known]
-        learned = learn_calibration("auto", scores[known], labels[known], weights)
-        probabilities[own] = expit(along_knots(scores[own], learned["calibration_"]))
+        weights = None if target.weights is None else target.weights[train]
+        learned = learn_calibration("auto", scores[train], labels[train], weights)
+        probabilities[test] = expit(along_knots(scores[test], learned["calibration_"]))
     scored = np.isin(fold_numbers, folds[is_forward:])
     return labels[scored], probabilities[scored]
 

@@ -26,8 +26,7 @@ from aucmax.report.insights import (
     cross_fitted_probabilities,
     importance_of,
     probabilities_of,
-    survival_of_folds,
-    survival_of_model,
+    survival_of,
 )
 from aucmax.report.review import describe_top
 from aucmax.tables import TableNotice, Target, check_table, encode_target
@@ -126,11 +125,9 @@ def report_comparison(
         return Report(contents)
     model, folds = fold.models[best], comparison.fold_numbers
     tested = "test rows" if comparison.scheme == "test" else _OF_LAST_FOLD
-    survival = probabilities = None
-    if target.is_survival:
-        positions = {row.name: comparison.positions[row.name] for row in ranked}
-        survival = survival_of_folds(target, positions, folds)
-    else:
+    positions = {row.name: comparison.positions[row.name] for row in ranked}
+    probabilities = None
+    if not target.is_survival:
         scores = comparison.scores[best]
         probabilities = cross_fitted_probabilities(scores, folds, target)
     return Report(
@@ -140,7 +137,7 @@ def report_comparison(
             certificates=list(certificates_of(fold.models)),
             **combination_of(model),
             origin_of_parts="the model of the last fold",
-            survival=survival,
+            survival=survival_of(target, positions),
             probabilities=probabilities,
             origin_of_probabilities=_CROSS_FITTED,
         )
@@ -332,9 +329,10 @@ def report_model(
         labels=labels,
         rankings={name: scores} if is_listed else {},
         score_unit="the score of the model",
+        start_depth=_alerts(model, scores),
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, X, target),
-        survival=survival_of_model(model, X, target, name, scores),
+        survival=survival_of(target, {name: scores}, model, X),
         importance=importance_of(model, X, target, goal, "of these rows"),
         **combination_of(model),
         notices=[*notices, *doubts, *map(str, _find_notices(table, target))],
@@ -348,6 +346,12 @@ def report_model(
         groups=_compare_groups(model, table, target, scores, by),
     )
     return Report(contents)
+
+
+def _alerts(model: Any, scores: FloatArray) -> int | None:
+    """Return how many rows score above the threshold that is stored in a model."""
+    threshold = getattr(model, "alert_threshold_", None)
+    return None if threshold is None else int((scores > threshold).sum())
 
 
 def _compare_groups(

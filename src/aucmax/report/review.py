@@ -44,12 +44,12 @@ def review_top(labels: BoolArray, scores: FloatArray, depths: IntArray) -> pl.Da
     alarm_ends = wilson_ends(alarms / n_negative, n_negative, 0.95)
     return pl.DataFrame(
         {
-            "n_alerts": n_alerts,
-            "found": found,
-            "found_ends": n_positive * np.transpose(found_ends),
-            "missed": n_positive - found,
-            "false_alarms": alarms,
-            "false_alarms_ends": n_negative * np.transpose(alarm_ends),
+            "alerts": n_alerts,
+            "tp": found,
+            "tp_ends": n_positive * np.transpose(found_ends),
+            "fn": n_positive - found,
+            "fp": alarms,
+            "fp_ends": n_negative * np.transpose(alarm_ends),
             "precision": precision,
             "precision_ends": np.transpose(wilson_ends(precision, n_alerts, 0.95)),
         }
@@ -60,7 +60,7 @@ def describe_top(labels: BoolArray, scores: FloatArray) -> str:
     """Return a sentence on the positives among the highest-scored rows."""
     depth = np.array([usual_depth(labels.size)])
     (top,) = review_top(labels, scores, depth).to_dicts()
-    if not top["n_alerts"]:
+    if not top["alerts"]:
         return ""
     return (
         f"Reviewing the {top['n_alerts']:,} highest-scored of {labels.size:,} cases "

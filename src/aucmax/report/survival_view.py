@@ -10,7 +10,7 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.event_probability import SurvivalCurve, kaplan_meier
 from aucmax.inference import cumulative_dynamic_auc
 from aucmax.report.contents import ReportContents, SurvivalScores
-from aucmax.report.svg import draw_over_time, draw_shares, draw_svg
+from aucmax.report.svg import draw_calibration, draw_over_time, draw_svg
 from aucmax.tables import Target
 
 _RISKS = ("high risk", "medium risk", "low risk")  # thirds of the rows
@@ -60,7 +60,6 @@ def survival_view(contents: ReportContents) -> dict[str, Any] | None:
             for name, rows, curve in zip(_RISKS, thirds, curves, strict=True)
         ],
         "horizon": horizon,
-        "origin": survival.origin,
         **_calibration(survival),
     }
 
@@ -104,14 +103,7 @@ def _calibration(survival: SurvivalScores) -> dict[str, Any]:
         groups.append((float(mean), 1.0 - share, 1.0 - high, 1.0 - low))
     probability, share, *ends = np.array(groups).T
     picture, _ = draw_svg(
-        lambda ax: draw_shares(
-            ax,
-            probability,
-            share,
-            np.array(ends),
-            x_title="predicted: mean probability of the group",
-            y_title="observed: share with an event",
-        ),
+        lambda ax: draw_calibration(ax, probability, share, np.array(ends)),
         "Calibration: observed share with an event by predicted probability",
         "calibration",
     )

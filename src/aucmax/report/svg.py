@@ -85,24 +85,16 @@ def draw_over_time(
     ax.set(xlabel="time", ylabel=y_title, xlim=(0.0, None))
 
 
-def draw_shares(
-    ax: Axes,
-    x: FloatArray,
-    shares: FloatArray,
-    ends: FloatArray,
-    *,
-    base: float | None = None,
-    x_title: str,
-    y_title: str,
+def draw_calibration(
+    ax: Axes, probabilities: FloatArray, shares: FloatArray, ends: FloatArray
 ) -> None:
-    """Draw shares with intervals by x: bars over a base rate, or by probabilities."""
+    """Draw shares with intervals by probabilities."""
     errors = np.abs(ends - shares)
-    if base is None:
-        ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)
-        ax.errorbar(x, shares, yerr=errors, fmt="o", color=BLUE, elinewidth=1.0)
-        ax.margins(0.1)
-    else:
-        ax.bar(x, shares, yerr=errors, color=(BLUE, 0.75), ecolor="#333333")
-        ax.axhline(base, **REFERENCE)
+    ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)
+    ax.errorbar(probabilities, shares, errors, fmt="o", color=BLUE, elinewidth=1.0)
+    ax.margins(0.1)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set(xlabel=x_title, ylabel=y_title)
+    ax.set(
+        xlabel="predicted: mean probability of the group",
+        ylabel="observed: share with an event",
+    )

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
 
-from aucmax._core.validation import BoolArray, FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
 from aucmax.decisions import net_benefit, reliability
 from aucmax.decisions.subgroups import TITLES
 from aucmax.inference import MetricDifference
-from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import p_value_text
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.comparison import ModelResult
@@ -29,14 +28,17 @@ from aucmax.plots.roc_display import ROCCurve
 from aucmax.report.contents import Importance, ReportContents
 from aucmax.report.review import review_depths, review_top, usual_depth
 from aucmax.report.survival_view import survival_view
-from aucmax.report.svg import draw_shares, draw_svg
+from aucmax.report.svg import draw_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MAX_CURVES = 7  # colours that are distinct for all kinds of colour vision
+_MAX_BANDS = 3  # of ROC curves; more hide each other
 _MAX_TABLE_ROWS = 20  # the rest is folded away
 _MAX_COLUMNS = 20  # in the table of importances
 _MAX_POINTS = 300  # per curve that the pointer finds
 _DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
-_TENTHS = 10
 _MAX_MATRIX = 6  # groups whose areas between each other are shown
 _THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)  # of net benefits
 
@@ -117,16 +119,13 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     if not names:
         return {
             "curves": [],
-            "calibration": None,
-            "decision_curve": None,
+            "reliability": None,
             "survival": survival_view(contents),
         }
     labels = contents.labels
     rankings = {name: contents.rankings[name] for name in names}
-    roc, display = draw_svg(
-        lambda ax: ROCCurveDisplay.from_predictions(
-            labels, rankings, fpr_range=contents.fpr_range, ax=ax
-        ),
+    roc, curves = draw_svg(
+        lambda ax: _draw_roc(ax, contents, rankings),
         "ROC curves: true positive rate by false positive rate",
         "roc",
     )
@@ -136,7 +135,8 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
         "gains",
     )
     depths = review_depths(labels.size)
-    start = int(np.searchsorted(depths, usual_depth(labels.size)))
+    start_depth = contents.start_depth or usual_depth(labels.size)
+    start = int(np.searchsorted(depths, start_depth, side="right")) - 1
     reviews = [review_top(labels, scores, depths) for scores in rankings.values()]
     at_depths = reviews[0].filter(np.isin(depths, _DEPTHS)).unique(maintain_order=True)
     data = {
@@ -144,12 +144,13 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
         "n_positive": int(labels.sum()),
         "depths": depths.tolist(),
         "models": [review.to_dict(as_series=False) for review in reviews],
-        "curves": [_points(curve) for curve in display.curves],
+        "curves": [_points(curve) for curve in curves],
     }
     return {
         "curves": names,
         "survival": None,
         "n_hidden": len(contents.rankings) - len(names),
+        "n_bands": min(len(names), _MAX_BANDS),
         "roc": roc,
         "gains": gains,
         "n_rows": labels.size,
@@ -160,9 +161,9 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
             (name, review.row(start, named=True))
             for name, review in zip(names, reviews, strict=True)
         ],
-        "depths": at_depths.filter(at_depths["n_alerts"] > 0).to_dicts(),
+        "depths": at_depths.filter(at_depths["alerts"] > 0).to_dicts(),
         "base_rate": float(labels.mean()),
-        **_calibration_view(contents, rankings[names[0]]),
+        **_calibration_view(contents),
         "data": _as_json(data),
     }
 
@@ -173,6 +174,25 @@ def _drawn(contents: ReportContents) -> list[str]:
     first = [*names[:1], *(name for name in contents.baselines if name in names)]
     chosen = list(dict.fromkeys([*first, *names]))[:_MAX_CURVES]
     return [name for name in names if name in chosen]
+
+
+def _draw_roc(
+    ax: Axes, contents: ReportContents, rankings: dict[str, FloatArray]
+) -> list[ROCCurve]:
+    """Draw the ROC curves, the first ones with a band; return them."""
+    items = list(rankings.items())
+    curves: list[ROCCurve] = []
+    for part, confidence in ((items[:_MAX_BANDS], 0.95), (items[_MAX_BANDS:], None)):
+        if part:
+            display = ROCCurveDisplay.from_predictions(
+                contents.labels,
+                dict(part),
+                fpr_range=None if curves else contents.fpr_range,
+                confidence_level=confidence,
+                ax=ax,
+            )
+            curves += display.curves
+    return curves
 
 
 def _points(curve: ROCCurve) -> dict[str, Any]:
@@ -187,13 +207,14 @@ def _points(curve: ROCCurve) -> dict[str, Any]:
     return {"name": curve.name, **values}
 
 
-def _calibration_view(contents: ReportContents, scores: FloatArray) -> dict[str, Any]:
-    """Return the reliability of probabilities, or the share of positives by tenths."""
+def _calibration_view(contents: ReportContents) -> dict[str, Any]:
+    """Return the reliability and the net benefit of probabilities, with figures."""
     if contents.probabilities is None:
-        return _tenths_view(contents.labels, scores)
+        return {"reliability": None}
     labels, probabilities = contents.probabilities
+    measured = reliability(labels, probabilities)
     calibration, _ = draw_svg(
-        lambda ax: CalibrationDisplay.from_predictions(labels, probabilities, ax=ax),
+        CalibrationDisplay([(None, measured)]).plot,
         "Calibration: observed share of positives by predicted probability",
         "calibration",
     )
@@ -205,36 +226,9 @@ def _calibration_view(contents: ReportContents, scores: FloatArray) -> dict[str,
     rows = net_benefit(labels, probabilities, thresholds=_THRESHOLDS).to_frame()
     return {
         "calibration": calibration,
-        "reliability": reliability(labels, probabilities),
+        "reliability": measured,
         "decision_curve": decision_curve,
         "benefits": rows.filter(rows["alerts"] > 0).to_dicts(),
-    }
-
-
-def _tenths_view(labels: BoolArray, scores: FloatArray) -> dict[str, Any]:
-    """Return the share of positives per tenth of the ranking, with intervals."""
-    order = np.argsort(-scores, kind="stable")
-    parts = np.array_split(labels[order], min(_TENTHS, labels.size))
-    shares = np.array([part.mean() for part in parts])
-    ends = np.array(wilson_ends(shares, [part.size for part in parts], 0.95))
-    picture, _ = draw_svg(
-        lambda ax: draw_shares(
-            ax,
-            np.arange(1.0, len(parts) + 1.0),
-            shares,
-            ends,
-            base=float(labels.mean()),
-            x_title="tenth of the ranking, from the top",
-            y_title="share of positives",
-        ),
-        "Share of positives per tenth of the ranking",
-        "tenths",
-    )
-    return {
-        "calibration": picture,
-        "reliability": None,
-        "tenths": list(zip(shares, *ends, strict=True)),
-        "decision_curve": None,
     }
 
 

@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucmax.torch.epoch import epoch_gradient
-from aucmax.torch.joint_losses import GatheredLoss, ScoreBank
+from aucmax.torch.joint_losses import ScoreBank
 from aucmax.torch.losses import (
     LambdaLoss,
     PairHingeLoss,
@@ -21,20 +21,17 @@ from aucmax.torch.losses import (
     PartialAUCLoss,
     SmoothAveragePrecisionLoss,
 )
-from aucmax.torch.metrics import AUROC, AveragePrecision, PartialAUROC
+from aucmax.torch.metrics import AUROC
 from aucmax.torch.sampler import ClassBalancedSampler
 
 __all__ = [
     "AUROC",
-    "AveragePrecision",
     "ClassBalancedSampler",
-    "GatheredLoss",
     "LambdaLoss",
     "PairHingeLoss",
     "PairLogisticLoss",
     "PairSigmoidLoss",
     "PartialAUCLoss",
-    "PartialAUROC",
     "ScoreBank",
     "SmoothAveragePrecisionLoss",
     "epoch_gradient",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from aucmax.torch._batch import Batch, check_tensors
 from aucmax.torch._tensor_risk import TensorBatch
@@ -24,14 +25,19 @@ def by_kernels(scores: torch.Tensor) -> bool:
     return bool(scores.device.type == "cpu")
 
 
+def _scale_gradient(ctx: Any, factor: torch.Tensor, _: Any) -> Any:
+    (gradient,) = ctx.saved_tensors
+    return factor * gradient, None, None, None, None
+
+
 class PairRisk(torch.autograd.Function):
-    """Value and gradient; the gradient is an output, so it can be differentiated."""
+    """The value of a loss, with the gradient that was computed along with it."""
 
     @staticmethod
     def forward(
-        scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any, loss: Any
+        scores: torch.Tensor, labels: Any, weight: Any, qid: Any, loss: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        batch = scores, labels, sample_weight, qid
+        batch = scores, labels, weight, qid
         result = None
         if loss.form is not None and not by_kernels(scores):
             result = _on_the_device(loss, *batch)
@@ -41,55 +47,16 @@ class PairRisk(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        scores, *ctx.others = inputs
-        ctx.save_for_backward(scores, output[1])
-        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(output[1])
+        ctx.mark_non_differentiable(output[1])
 
-    @staticmethod
-    def backward(ctx: Any, by_value: Any, by_gradient: Any) -> Any:
-        scores, gradient = ctx.saved_tensors
-        total = torch.zeros_like(gradient) if by_value is None else by_value * gradient
-        if by_gradient is not None:
-            total = total + CurvatureProduct.apply(scores, by_gradient, *ctx.others)
-        return total.to(scores.dtype), None, None, None, None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-        """Evaluate one batch after the other: each needs its own sort."""
-        results = []
-        for place in range(info.batch_size):
-            own = (
-                one if dim is None else one.select(dim, place)
-                for one, dim in zip(inputs, in_dims, strict=True)
-            )
-            results.append(PairRisk.apply(*own))
-        values, gradients = zip(*results, strict=True)
-        return (torch.stack(values), torch.stack(gradients)), (0, 0)
+    backward = staticmethod(once_differentiable(_scale_gradient))
 
 
-class CurvatureProduct(torch.autograd.Function):
-    """The second derivatives of a loss times a vector."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Any, vector: Any, *others: Any) -> torch.Tensor:
-        *given, loss = others
-        if loss.form is None or not loss.form.has_second_derivatives:
-            raise NotImplementedError(
-                f"{loss} has no second derivatives; PairLogisticLoss and "
-                "PairSigmoidLoss have."
-            )
-        batch = TensorBatch.from_tensors(scores, *given)
-        return batch.curvature_times(loss.form, vector).to(vector)
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Any) -> Any:
-        raise NotImplementedError("Third derivatives of this loss are not available.")
-
-
-def _count_and_apply(loss: Any, *given: Any) -> torch.Tensor:
+def _count_and_apply(loss: Any, *batch: Any) -> torch.Tensor:
     loss.n_calls += 1
     value: torch.Tensor
-    value, _ = PairRisk.apply(*given, loss)
+    value, _ = PairRisk.apply(*batch, loss)
     return value
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from aucmax.risks._pairs.logistic_table import change_of_curvature, coefficients
+from aucmax.risks._pairs.logistic_table import coefficients
 from aucmax.torch._tensor_sums import PairSums, PowerTable, SortedRows, WeightedRows
 
 MAX_ROW_SHORTFALL = 1e-9  # tolerance for rounded ranges
@@ -38,11 +38,6 @@ class PairForm:
             for accuracy in (_FINE, _PLAIN)
         }
         object.__setattr__(self, "tables", tables)
-
-    @property
-    def has_second_derivatives(self) -> bool:
-        """Whether the second derivatives are not all 0."""
-        return self.kind != "hinge"
 
 
 @dataclass(frozen=True)
@@ -122,17 +117,6 @@ class TensorBatch:
         )
         return value, gradient, (factors > 0.0).any()
 
-    def curvature_times(self, form: PairForm, vector: torch.Tensor) -> torch.Tensor:
-        r"""Return :math:`(H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j`."""
-        # weights are positive, so v is taken in two parts
-        weighted, factors = self._weigh(form)
-        vector = _flat(vector).to(factors.dtype)[weighted.rows.order]
-        product = vector * self._curvatures(form, weighted)
-        for sign in (1.0, -1.0):
-            part = weighted.times((sign * vector).clamp(min=0.0))
-            product = product - sign * self._curvatures(form, part)
-        return self._in_batch_order(weighted.rows, factors * weighted.weight * product)
-
     def covers_a_row(self, form: PairForm) -> torch.Tensor:
         """Return whether each range covers a row of its class in all columns."""
         is_enough = torch.ones((), dtype=torch.bool, device=self.scores.device)
@@ -197,15 +181,6 @@ class TensorBatch:
         values = (weighted.is_positive, weighted.positive, weighted.negative, factors)
         is_positive, positive, negative, factors = (one[places] for one in values)
         return WeightedRows(rows, is_positive, positive, negative), factors
-
-    def _curvatures(self, form: PairForm, weighted: WeightedRows) -> torch.Tensor:
-        """Return the sums of second derivatives over the other class."""
-        if form.kind == "logistic":
-            table = coefficients(self.accuracy)[[_SECOND_DERIVATIVES]].tolist()
-            return PairSums.add_up(weighted, table, form.width).powers[0].sum(0)
-        table = change_of_curvature().tolist()
-        right, wrong = PairSums.add_up(weighted, table, form.width).powers[0]
-        return (right - wrong) / form.width**2
 
     def _in_batch_order(self, rows: SortedRows, values: torch.Tensor) -> torch.Tensor:
         """Return values of sorted rows in the order and shape of the batch."""

@@ -107,7 +107,7 @@ class PairLogisticLoss(PairLoss):
     .. math:: \frac{1}{pn} \sum_{i \in P} \sum_{j \in N} \log(1 + e^{-(s_i - s_j)})
 
     Equal to :class:`aucmax.risks.PairLogistic`, in O(m) for a batch of m rows and
-    without a matrix of pairs. It can be differentiated twice.
+    without a matrix of pairs.
 
     See Also
     --------
@@ -215,7 +215,7 @@ class PartialAUCLoss(PairLoss):
 
     See Also
     --------
-    PartialAUROC : The partial AUC itself.
+    AUROC : The partial AUC itself.
 
     Examples
     --------

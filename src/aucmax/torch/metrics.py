@@ -1,4 +1,4 @@
-"""AUC, partial AUC and average precision over an epoch: update, compute, reset."""
+"""The AUC over an epoch: update, compute, reset."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,15 +8,47 @@ import torch
 
 from aucmax._core.parameters import check_range
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference import MetricInterval, auc_interval, metric_interval
-from aucmax.metrics import average_precision_score, partial_auc_score
+from aucmax.inference import MetricInterval, auc_interval
+from aucmax.metrics import partial_auc_score
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
 
-class _RowMetric:
-    """A metric that keeps all rows since the last reset."""
+class AUROC:
+    """The AUC, or partial AUC, of all rows since the last reset, exact.
 
-    def __init__(self) -> None:
+    Has the methods of a torchmetrics metric, without that dependency. The partial AUC
+    is the mean over the part of the ROC curve.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
+        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
+
+    See Also
+    --------
+    aucmax.metrics.partial_auc_score : The definition.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import AUROC
+    >>> metric = AUROC()
+    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
+    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
+    >>> metric.compute()
+    tensor(0.7500, dtype=torch.float64)
+    >>> print(metric.interval())
+    AUC 0.7500 (95% interval 0.0000 to 1.0000)
+    """
+
+    def __init__(
+        self,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+    ) -> None:
+        self.fpr_range = check_range("fpr_range", fpr_range)
+        self.tpr_range = check_range("tpr_range", tpr_range)
         self.reset()
 
     def reset(self) -> None:
@@ -50,98 +82,6 @@ class _RowMetric:
         self._scores.append(scores.numpy().copy())
         self._labels.append(labels.copy())
 
-    def _rows(self) -> tuple[Any, Any]:
-        if not self._scores:
-            raise NotEnoughClassesError("There are no rows yet: call update first.")
-        if len(self._scores) > 1:  # concatenate once
-            self._scores = [np.concatenate(self._scores)]
-            self._labels = [np.concatenate(self._labels)]
-        return self._labels[0], self._scores[0]
-
-
-class AveragePrecision(_RowMetric):
-    """The average precision of all rows since the last reset, exact.
-
-    Has the methods of a torchmetrics metric, without that dependency. Tied scores count
-    as one block, as in scikit-learn.
-
-    See Also
-    --------
-    aucmax.metrics.average_precision_score : The definition.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucmax.torch import AveragePrecision
-    >>> metric = AveragePrecision()
-    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
-    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
-    >>> metric.compute()
-    tensor(0.8333, dtype=torch.float64)
-    """
-
-    def compute(self) -> torch.Tensor:
-        """Return average precision.
-
-        Returns
-        -------
-        tensor
-            A float64 scalar.
-        """
-        return torch.tensor(average_precision_score(*self._rows()), dtype=torch.float64)
-
-    def interval(self, confidence_level: float = 0.95) -> MetricInterval:
-        """Return average precision with its interval.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Probability that the interval is meant to cover.
-
-        Returns
-        -------
-        MetricInterval
-            See :func:`aucmax.inference.metric_interval`.
-        """
-        return metric_interval(*self._rows(), confidence_level=confidence_level)
-
-
-class PartialAUROC(_RowMetric):
-    """The partial AUC of all rows since the last reset, exact.
-
-    Has the methods of a torchmetrics metric, without that dependency. The value is the
-    mean over the part of the ROC curve.
-
-    Parameters
-    ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve: ``fpr_range=(0, 0.1)`` is the top tenth of the
-        negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
-
-    See Also
-    --------
-    aucmax.metrics.partial_auc_score : The definition.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucmax.torch import PartialAUROC
-    >>> metric = PartialAUROC(fpr_range=(0, 0.5))
-    >>> metric.update(torch.tensor([3.0, 2.0]), torch.tensor([1, 0]))
-    >>> metric.update(torch.tensor([1.0, 0.0]), torch.tensor([1, 0]))
-    >>> metric.compute()
-    tensor(0.5000, dtype=torch.float64)
-    """
-
-    def __init__(
-        self,
-        fpr_range: Sequence[float] = (0.0, 1.0),
-        tpr_range: Sequence[float] = (0.0, 1.0),
-    ) -> None:
-        self.fpr_range = check_range("fpr_range", fpr_range)
-        self.tpr_range = check_range("tpr_range", tpr_range)
-        super().__init__()
-
     def compute(self) -> torch.Tensor:
         """Return the area.
 
@@ -150,12 +90,11 @@ class PartialAUROC(_RowMetric):
         tensor
             A float64 scalar.
         """
-        return torch.tensor(
-            partial_auc_score(*self._rows(), **self._ranges()), dtype=torch.float64
-        )
+        area = partial_auc_score(*self._rows(), **self._ranges())
+        return torch.tensor(area, dtype=torch.float64)
 
     def interval(self, confidence_level: float = 0.95) -> MetricInterval:
-        """Return the area with DeLong's interval.
+        """Return the area with its interval.
 
         Parameters
         ----------
@@ -167,34 +106,16 @@ class PartialAUROC(_RowMetric):
         MetricInterval
             See :func:`aucmax.inference.auc_interval`.
         """
-        return auc_interval(
-            *self._rows(), confidence_level=confidence_level, **self._ranges()
-        )
+        options = {"confidence_level": confidence_level, **self._ranges()}
+        return auc_interval(*self._rows(), **options)
+
+    def _rows(self) -> tuple[Any, Any]:
+        if not self._scores:
+            raise NotEnoughClassesError("There are no rows yet: call update first.")
+        if len(self._scores) > 1:  # concatenate once
+            self._scores = [np.concatenate(self._scores)]
+            self._labels = [np.concatenate(self._labels)]
+        return self._labels[0], self._scores[0]
 
     def _ranges(self) -> dict[str, Any]:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
-
-
-class AUROC(PartialAUROC):
-    """The AUC of all rows since the last reset, exact.
-
-    Has the methods of a torchmetrics metric, without that dependency.
-
-    See Also
-    --------
-    aucmax.metrics.roc_auc_score : The definition.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucmax.torch import AUROC
-    >>> metric = AUROC()
-    >>> metric.update(torch.tensor([3.0, 2.0, 1.0, 0.0]), torch.tensor([1, 0, 1, 0]))
-    >>> metric.compute()
-    tensor(0.7500, dtype=torch.float64)
-    >>> print(metric.interval())
-    AUC 0.7500 (95% interval 0.0000 to 1.0000)
-    """
-
-    def __init__(self) -> None:
-        super().__init__()

@@ -39,9 +39,9 @@
         const ends = model[`${name}_ends`];
         if (ends) cell.querySelector(".soft").textContent = ends[place].map(write).join(" to ");
       }
-      const found = model.found[place];
-      onRoc(model.false_alarms[place] / nNegative, found / page.n_positive);
-      onGains(model.n_alerts[place], found);
+      const found = model.tp[place];
+      onRoc(model.fp[place] / nNegative, found / page.n_positive);
+      onGains(model.alerts[place], found);
     }
     slider.setAttribute("aria-valuetext", `${count(page.depths[place])} cases`);
   }

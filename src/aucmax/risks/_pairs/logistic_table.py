@@ -56,15 +56,6 @@ def coefficients(accuracy: float) -> FloatArray:
     return table
 
 
-@lru_cache(maxsize=1)
-def change_of_curvature() -> FloatArray:
-    """Return the coefficients of the curvature's slope, z (1 - z) / (1 + z)^3."""
-    row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MAX_POWERS)
-    table = row[np.newaxis]
-    table.flags.writeable = False
-    return table
-
-
 def _interpolate(
     function: Callable[[FloatArray], FloatArray], n_points: int
 ) -> FloatArray:
