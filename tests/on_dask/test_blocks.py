@@ -36,7 +36,7 @@ def too_many(block):
     return np.concatenate([block, block[:10]])
 
 
-def texts(block):
+def text_blocks(block):
     return np.full(block.shape, "x", dtype=object)
 
 
@@ -55,7 +55,7 @@ def missing_file(block):
 FAULTS = {
     too_few: r"block 2 of {} has shape \(90,.* declares \(100,",
     too_many: r"block 2 of {} has shape \(110,.* declares \(100,",
-    texts: r"block 2 of {} has shape \(100,.* and type object",
+    text_blocks: r"block 2 of {} has shape \(100,.* and type object",
     failing: "partition 2 of {} cannot be computed: ZeroDivisionError: no such rows",
     missing_file: "partition 2 of {} cannot be computed: FileNotFoundError: part-2",
 }
@@ -138,7 +138,7 @@ def test_a_model_names_the_block_of_the_rows_it_scores():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder of 16 small files, with texts, labels, weights and queries."""
+    """Return a folder of 16 small files, with labels, weights and queries."""
     frame = pd.DataFrame(rows()["X"], columns=list("abc"))
     frame["name"] = np.array(["north", "south"])[np.arange(N_ROWS) % 2]
     frame["y"] = np.array(["no", "yes"])[rows()["y"]]
@@ -168,14 +168,14 @@ def test_metrics_of_columns_of_a_folder_are_those_of_the_rows(folder):
     chosen = data[data["a"] > -1.0]
     sizes = data.repartition(partition_size="2kB")
     for table in (data, chosen, sizes, dd.read_parquet(folder, columns=["y", "a"])):
-        found = metrics.roc_auc_score(table["y"], table["a"])
+        value = metrics.roc_auc_score(table["y"], table["a"])
         local = table.compute()
-        assert found == pytest.approx(metrics.roc_auc_score(local["y"], local["a"]))
-    found = metrics.precision_at_k(
+        assert value == pytest.approx(metrics.roc_auc_score(local["y"], local["a"]))
+    value = metrics.precision_at_k(
         data["y"], data["a"], k=3, qid=data["query"], sample_weight=data["weight"]
     )
     local = data.compute()
-    assert found == pytest.approx(
+    assert value == pytest.approx(
         metrics.precision_at_k(
             local["y"], local["a"], k=3, qid=local["query"],
             sample_weight=local["weight"],

@@ -55,8 +55,8 @@ METRICS_OF_QUERIES = [
 @pytest.mark.parametrize(("metric", "options"), METRICS)
 def test_metrics_of_parts_are_those_of_the_rows(metric, options):
     y, scores, _, weights, _ = rows()
-    found = metric(cut(y), cut(scores, 250), sample_weight=cut(weights), **options)
-    assert found == metric(y, scores, sample_weight=weights, **options)
+    value = metric(cut(y), cut(scores, 250), sample_weight=cut(weights), **options)
+    assert value == metric(y, scores, sample_weight=weights, **options)
 
 
 @pytest.mark.parametrize(("metric", "options"), METRICS_OF_QUERIES)
@@ -64,14 +64,14 @@ def test_queries_may_lie_across_partitions(metric, options):
     y, scores, _, weights, qid = rows()
     columns = {"sample_weight": weights, "qid": qid}
     parts = {name: cut(values) for name, values in columns.items()}
-    found = metric(cut(y), cut(scores), **parts, **options)
-    assert found == metric(y, scores, **columns, **options)
+    value = metric(cut(y), cut(scores), **parts, **options)
+    assert value == metric(y, scores, **columns, **options)
 
 
 def test_models_are_compared_on_parts_as_on_the_rows():
     y, a, b, *_ = rows()
-    found = inference.compare_auc(cut(y), cut(a), cut(b))
-    assert found == inference.compare_auc(y, a, b)
+    value = inference.compare_auc(cut(y), cut(a), cut(b))
+    assert value == inference.compare_auc(y, a, b)
 
 
 def test_series_arrays_and_local_rows_go_together():
@@ -86,8 +86,8 @@ def test_series_arrays_and_local_rows_go_together():
         (cut(np.where(y, "yes", "no")), scores.tolist(), cut(weights, 50)),
     ]
     for labels, scores_of_rows, weight in mixtures:
-        found = metrics.roc_auc_score(labels, scores_of_rows, sample_weight=weight)
-        assert found == expected
+        area = metrics.roc_auc_score(labels, scores_of_rows, sample_weight=weight)
+        assert area == expected
 
 
 def test_bad_columns_are_named():

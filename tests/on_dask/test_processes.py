@@ -99,31 +99,6 @@ def test_a_fit_survives_the_death_of_workers_bit_for_bit():
 
 
 @pytest.mark.filterwarnings("ignore")  # of Dask, about what it has lost
-def test_a_block_on_which_dask_has_given_up_is_tried_again(tmp_path):
-    def block(block_info=None):
-        start, end = block_info[None]["array-location"][0]
-        lives = os.open(tmp_path / "deaths", os.O_CREAT | os.O_APPEND | os.O_RDWR)
-        if start == 0 and os.fstat(lives).st_size < 3:
-            os.write(lives, b"x")
-            os._exit(1)
-        return np.random.default_rng(start).normal(size=(end - start, 3))
-
-    X = da.map_blocks(block, chunks=((1000, 1000), (3,)), dtype=float)
-    y = np.random.default_rng(0).random(2000) < 0.5
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, scheduler_kwargs=LOOPBACK
-        ) as cluster,
-        Client(cluster),
-    ):
-        found = AUCSVC().fit(X, y)
-    assert (tmp_path / "deaths").stat().st_size == 3
-    with dask.config.set(scheduler="synchronous"):
-        np.testing.assert_array_equal(found.coef_, AUCSVC().fit(X, y).coef_)
-
-
-@pytest.mark.filterwarnings("ignore")  # of Dask, about what it has lost
 def test_a_partition_that_kills_every_worker_is_named_within_seconds():
     def block(block_info=None):
         start, end = block_info[None]["array-location"][0]
@@ -143,7 +118,7 @@ def test_a_partition_that_kills_every_worker_is_named_within_seconds():
         Client(cluster),
     ):
         start = time.monotonic()
-        message = r"\d workers died, .* while they computed .*partition 3 of "
+        message = r"workers died, .* while they computed .*partition 3 of "
         with pytest.raises(RuntimeError, match=message):
             roc_auc_score(y, X[:, 0])
         assert time.monotonic() - start < 100.0  # 15 s without load; it was 314 s

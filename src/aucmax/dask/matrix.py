@@ -18,7 +18,10 @@ from aucmax.dask.tasks import Tasks
 
 
 class PartedMatrix(RowMatrix):
-    """Rows in parts: float32 or float64 arrays, or CSR matrices."""
+    """Rows in parts: float32 or float64 arrays, or CSR matrices.
+
+    With `rows`, a matrix of some of the rows, in any order; others count as 0.
+    """
 
     on_workers = True
 
@@ -29,17 +32,28 @@ class PartedMatrix(RowMatrix):
         n_columns: int,
         dtype: np.dtype[Any],
         is_sparse: bool,
+        rows: IntArray | None = None,
     ) -> None:
         self._parts = parts
-        if lengths is None:
-            lengths = parts.call(_n_rows)
-        self._ends = np.concatenate(([0], np.cumsum(lengths))).astype(int)
-        self.shape = (int(self._ends[-1]), n_columns)
+        self._lengths = parts.call(_n_rows) if lengths is None else lengths
+        self._ends = np.concatenate(([0], np.cumsum(self._lengths))).astype(int)
+        self._rows = rows
+        n_rows = int(self._ends[-1]) if rows is None else rows.size
+        self.shape = (n_rows, n_columns)
         self.dtype = dtype
         self.is_sparse = is_sparse
 
-    def __getitem__(self, rows: IntArray) -> RowsOfParts:
-        return RowsOfParts(self, rows)
+    def __getitem__(self, rows: IntArray) -> PartedMatrix:
+        rows = rows if self._rows is None else self._rows[rows]
+        return self._with(self._parts, self.dtype, rows)
+
+    def _with(
+        self, parts: HeldParts, dtype: np.dtype[Any], rows: IntArray | None
+    ) -> PartedMatrix:
+        n_columns = self.shape[1]
+        return PartedMatrix(
+            parts, self._lengths, n_columns, dtype, self.is_sparse, rows
+        )
 
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return ``X @ weights``."""
@@ -48,18 +62,25 @@ class PartedMatrix(RowMatrix):
     def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
         """Return ``X.T @ row_values``, added up in the order of the parts."""
         total: NDArray[Any] = np.zeros((self.shape[1], *row_values.shape[1:]))
-        for one in self.reduce_rows(_backward, row_values):
-            total += one
+        for term in self.reduce_rows(_backward, row_values):
+            total += term
         return total
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with each part."""
-        return np.concatenate(self._run(function, [options] * len(self._parts)))
+        """Call the function with each part; return the results of the rows."""
+        results = self._run(function, [options] * len(self._parts))
+        values: NDArray[Any] = np.concatenate(results)
+        return values if self._rows is None else values[self._rows]
 
     def reduce_rows(
         self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
-        """Call the function with each part."""
+        """Call the function with each part and the values of its rows."""
+        if self._rows is not None:
+            shape = int(self._ends[-1]), *row_values.shape[1:]
+            all_values = np.zeros(shape, row_values.dtype)
+            all_values[self._rows] = row_values
+            row_values = all_values
         return self._run(
             function,
             [
@@ -72,30 +93,29 @@ class PartedMatrix(RowMatrix):
         """Return a matrix in as many parts; the workers drop those of this one."""
         source = Tasks(self._parts.source.graph)
         keys = [source.add(function, part, **options) for part in self._parts.keys]
-        lengths = np.diff(self._ends).tolist()
         parts = HeldParts(source, keys, self._parts.cluster)
         self._parts.release()
-        dtype = np.dtype(np.float64)
-        return PartedMatrix(parts, lengths, self.shape[1], dtype, self.is_sparse)
+        return self._with(parts, np.dtype(np.float64), self._rows)
 
     def take(self, rows: IntArray) -> Any:
         """Return some rows, in any order, as a matrix of this process."""
+        if self._rows is not None:
+            rows = self._rows[rows]
         order = np.argsort(rows, kind="stable")
         rows = rows[order]
-        bounds = np.searchsorted(rows, self._ends)
-        found = self._run(
+        starts = self._ends[:-1]
+        ranges = pairwise(np.searchsorted(rows, self._ends))
+        parts = self._run(
             _rows_of_part,
             [
                 {"rows": rows[first:last] - start}
-                for (first, last), start in zip(
-                    pairwise(bounds), self._ends, strict=False
-                )
+                for (first, last), start in zip(ranges, starts, strict=True)
             ],
         )
         back = np.argsort(order)
         if self.is_sparse:
-            return sparse.vstack(found).tocsr()[back]
-        return np.concatenate(found)[back]
+            return sparse.vstack(parts).tocsr()[back]
+        return np.concatenate(parts)[back]
 
     def locate(self, block: int) -> tuple[str, int]:
         """Return the partition; its rows are counted from 0."""
@@ -104,65 +124,10 @@ class PartedMatrix(RowMatrix):
     def _run(
         self, function: Callable[..., Any], options: Sequence[dict[str, Any]]
     ) -> list[Any]:
-        return self._parts.call(
-            _on_part, [{"call": function, "options": own} for own in options]
-        )
-
-
-class RowsOfParts(RowMatrix):
-    """Some rows of a matrix in parts, in any order; the parts stay on their workers."""
-
-    on_workers = True
-
-    def __init__(self, matrix: PartedMatrix, rows: IntArray) -> None:
-        self._matrix = matrix
-        self._rows = rows
-        self.shape = (rows.size, matrix.shape[1])
-        self.dtype = matrix.dtype
-        self.is_sparse = matrix.is_sparse
-
-    def __getitem__(self, rows: IntArray) -> RowsOfParts:
-        return RowsOfParts(self._matrix, self._rows[rows])
-
-    def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X @ weights``."""
-        scores: NDArray[Any] = self._matrix.matvec(weights)[self._rows]
-        return scores
-
-    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
-        """Return ``X.T @ row_values``; other rows count as 0."""
-        return self._matrix.rmatvec(self._at_all_rows(row_values))
-
-    def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with each part; choose these rows."""
-        found: NDArray[Any] = self._matrix.map_rows(function, **options)[self._rows]
-        return found
-
-    def reduce_rows(
-        self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
-    ) -> list[Any]:
-        """Call the function with each part; other rows count as 0."""
-        return self._matrix.reduce_rows(
-            function, self._at_all_rows(row_values), **options
-        )
-
-    def transform(self, function: Callable[..., Any], **options: Any) -> RowsOfParts:
-        """Return the same rows of another matrix."""
-        return RowsOfParts(self._matrix.transform(function, **options), self._rows)
-
-    def take(self, rows: IntArray) -> Any:
-        """Return some of these rows as a matrix of this process."""
-        return self._matrix.take(self._rows[rows])
-
-    def locate(self, block: int) -> tuple[str, int]:
-        """Return the partition."""
-        return self._matrix.locate(block)
-
-    def _at_all_rows(self, row_values: NDArray[Any]) -> NDArray[Any]:
-        shape = self._matrix.shape[0], *row_values.shape[1:]
-        values = np.zeros(shape, row_values.dtype)
-        values[self._rows] = row_values
-        return values
+        calls = [
+            {"call": function, "options": part_options} for part_options in options
+        ]
+        return self._parts.call(_on_part, calls)
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:

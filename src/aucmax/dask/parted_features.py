@@ -98,8 +98,8 @@ def _numeric(name: Any, dtype: Any) -> np.dtype[Any]:
             f"categories. Use X[{name!r}].astype('category') and X.categorize(), or "
             "drop it."
         )
-    found: np.dtype[Any] = np.dtype(numpy_dtype)
-    return found
+    result: np.dtype[Any] = np.dtype(numpy_dtype)
+    return result
 
 
 def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:

@@ -66,9 +66,9 @@ def collect(name: str, values: Any) -> NDArray[Any]:
     """Return a column in parts as an array of this process."""
     tasks = Tasks()
     (blocks,) = tasks.take({name: declared(name, values)})
-    found = [np.asarray(block) for block in Cluster().compute(tasks, blocks)]
+    arrays = [np.asarray(block) for block in Cluster().compute(tasks, blocks)]
     # a partition without rows may have any type
-    return np.concatenate([block for block in found if block.size] or found[:1])
+    return np.concatenate([array for array in arrays if array.size] or arrays[:1])
 
 
 def declared(name: str, values: Any) -> Any:
@@ -127,15 +127,17 @@ def _cut_alike(
     name: str, values: Any, leader: str, lengths: tuple[int, ...] | None
 ) -> Any:
     """Return the values in parts of these lengths, if they can be cut."""
-    own = _known_lengths(values)
-    if lengths is None or own == lengths or (own is None and is_dask(values)):
+    declared_lengths = _known_lengths(values)
+    if lengths is None or declared_lengths == lengths:
+        return values
+    if declared_lengths is None and is_dask(values):
         return values
     if values.shape[0] != sum(lengths):
         raise ValueError(
             f"{name} has {values.shape[0]} rows, but {leader} has {sum(lengths)}; both "
             "need one value per row."
         )
-    if own is not None:
+    if declared_lengths is not None:
         return values.rechunk({0: lengths})
     return da.from_array(values, chunks=(lengths,))
 

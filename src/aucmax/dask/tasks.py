@@ -42,13 +42,13 @@ class Tasks:
 
     def describe(self, tasks: set[Key]) -> str:
         """Return the names of the partitions that need any of these tasks."""
-        found = [
+        names = [
             f"partition {number} of {name}"
             for name, blocks in self._blocks.items()
             for number, block in enumerate(blocks)
             if tasks & cull(self.graph, [block])[0].keys()
         ]
-        return " or ".join(found) or f"the tasks {tasks}"
+        return " or ".join(names) or f"the tasks {tasks}"
 
     def blame(self, error: Exception) -> None:
         """Raise an error that names the failing block, if there is one."""
@@ -58,10 +58,10 @@ class Tasks:
             for number, block in enumerate(blocks):
                 try:
                     self.compute(self.add(_nothing, block))
-                except Exception as own:
+                except Exception as cause:
                     raise RuntimeError(
                         f"partition {number} of {name} cannot be computed: "
-                        f"{type(own).__name__}: {own}"
+                        f"{type(cause).__name__}: {cause}"
                     ) from error
 
     def add(self, function: Callable[..., Any], *needed: Any, **options: Any) -> Key:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -49,13 +47,12 @@ from aucmax.trees.tree_rounds import PRINT_EVERY, TreeProgress
 from aucmax.trees.tree_rows import Target, check_rows
 
 _ROUNDS_PER_CALL = 20  # of the workers; then the client has the trees so far
-_MAX_ATTEMPTS = 4  # at the same rounds
 _POLL_INTERVAL = 0.05  # seconds
 _EXIT_TIMEOUT = 60  # seconds for the workers that are left to end a round
-
-
-class _WorkersLostError(Exception):
-    """Workers were lost while they grew trees."""
+_LOST = (
+    "workers were lost while they grew trees; check their memory and their logs, and "
+    "fit again."
+)
 
 
 def fit_trees(
@@ -77,9 +74,11 @@ def fit_trees(
         )
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
-    contents = parts.call(contents_of)
-    starts = np.cumsum([0, *(one.n_rows for one in contents)]).tolist()
-    labels = _concatenate_present([one.labels for one in contents])
+    n_rows, labels_of_parts, queries, are_sparse = zip(
+        *parts.call(contents_of), strict=True
+    )
+    starts = np.cumsum([0, *n_rows]).tolist()
+    labels = _concatenate_present(labels_of_parts)
     target = _target(estimator, objective, labels, starts[-1])
     parameters = booster_parameters(estimator, starts[-1])
     if estimator.n_jobs is None:  # workers share the cores of their machines
@@ -93,13 +92,12 @@ def fit_trees(
         ),
         starts,
         target.get("classes_"),
-        np.unique(_concatenate_present([one.queries for one in contents])),
+        np.unique(_concatenate_present(queries)),
         MAX_SCORES,
     )
     workers = _TreeWorkers(cluster, parts, job, _xgboost_parameters(parameters))
     booster, reason = _train(estimator, workers)
-    is_sparse = any(one.is_sparse for one in contents)
-    fitted = _fitted(estimator, target, booster, starts[-1], is_sparse)
+    fitted = _fitted(estimator, target, booster, starts[-1], any(are_sparse))
     if "classes_" in target:
         fitted["threshold_"] = _threshold(parts, booster, target["classes_"][1])
     return {**fitted, "stop_reason_": reason}
@@ -108,7 +106,6 @@ def fit_trees(
 def _train(estimator: Any, workers: _TreeWorkers) -> tuple[xgboost.Booster, str]:
     """Grow trees a few rounds at a time; return them with the reason to stop."""
     start, report = time.monotonic(), reporter(estimator, PRINT_EVERY)
-    deadline = None if estimator.max_time is None else start + estimator.max_time
     trees: bytes | None = None
     n_done, reason = 0, "max rounds"
 
@@ -117,8 +114,13 @@ def _train(estimator: Any, workers: _TreeWorkers) -> tuple[xgboost.Booster, str]
 
     while reason == "max rounds" and n_done < estimator.n_estimators:
         n_rounds = min(_ROUNDS_PER_CALL, estimator.n_estimators - n_done)
-        trees, is_late = workers.add_trees(trees, n_rounds, deadline)
+        if estimator.max_time is not None:
+            seconds = time.monotonic() - start
+            n_in_time = n_done * (estimator.max_time - seconds) / seconds
+            n_rounds = min(n_rounds, max(int(n_in_time), 1))
+        trees = workers.add_trees(trees, n_rounds)
         booster = xgboost.Booster(model_file=bytearray(trees))
+        is_late = progress().seconds > (estimator.max_time or np.inf)
         if is_late and booster.num_boosted_rounds() < estimator.n_estimators:
             reason = "max time"
         while n_done < booster.num_boosted_rounds():
@@ -148,53 +150,29 @@ class _TreeWorkers:
         self._parameters = parameters
         self._data: dict[str, Future] = {}  # of each worker, which keeps it
 
-    def add_trees(
-        self, trees: bytes | None, n_rounds: int, deadline: float | None
-    ) -> tuple[bytes, bool]:
-        """Add trees; if workers are lost, start again from the trees so far."""
-        for attempt in range(1, _MAX_ATTEMPTS + 1):
-            try:
-                if not self._data:
-                    self._prepare()
-                rounds = trees, n_rounds, _seconds_until(deadline)
-                futures = self._call(
-                    add_trees,
-                    {
-                        worker: (data, self._parameters, *rounds)
-                        for worker, data in self._data.items()
-                    },
-                )
-                result: tuple[bytes, bool] = next(iter(futures.values())).result()
-                return result
-            except _WorkersLostError as error:
-                self.cluster.check_open()
-                self._data, cause = {}, error.__cause__
-            if attempt < _MAX_ATTEMPTS:
-                warnings.warn(
-                    "workers were lost; the fit continues from the trees so far.",
-                    RuntimeWarning,
-                    stacklevel=5,
-                )
-        raise RuntimeError(
-            f"the fit stopped because workers were lost {_MAX_ATTEMPTS} times in a "
-            "row, without a new tree in between. Check the workers' memory and their "
-            "logs."
-        ) from cause
-
-    def _prepare(self) -> None:
-        blocks, numbers = self.cluster.run(
-            self._place, self._parts.release, self._parts.source
-        )
-        self._data = self._call(
-            prepare,
+    def add_trees(self, trees: bytes | None, n_rounds: int) -> bytes:
+        """Add trees to those so far."""
+        if not self._data:
+            blocks, numbers = self._place()
+            self._data = self._call(
+                prepare,
+                {
+                    worker: ([blocks[k] for k in numbers[worker]], self._job)
+                    for worker in numbers
+                },
+            )
+        futures = self._call(
+            add_trees,
             {
-                worker: ([blocks[k] for k in numbers[worker]], self._job)
-                for worker in numbers
+                worker: (data, self._parameters, trees, n_rounds)
+                for worker, data in self._data.items()
             },
         )
+        result: bytes = next(iter(futures.values())).result()
+        return result
 
     def _place(self) -> tuple[list[Future], dict[str, list[int]]]:
-        """Wait for the blocks, computed again if lost; return those of each worker."""
+        """Wait for the blocks; return those of each worker."""
         blocks = self._parts.futures
         self.cluster.wait(blocks)
         for block in blocks:
@@ -204,7 +182,7 @@ class _TreeWorkers:
         numbers: defaultdict[str, list[int]] = defaultdict(list)
         for number, block in enumerate(blocks):
             if not holders.get(block.key):
-                raise CancelledError(f"no worker holds block {number}.")  # wait again
+                raise RuntimeError(_LOST)
             if self._job.starts[number] < self._job.starts[number + 1]:  # has rows
                 numbers[min(holders[block.key])].append(number)
         return blocks, dict(numbers)
@@ -248,24 +226,15 @@ class _TreeWorkers:
             self.cluster.check_open()
             for task in tasks.values():
                 if task.status not in ("pending", "finished"):
-                    raise _WorkersLostError from _unless_ours(task)
+                    error = task.exception() if task.status == "error" else None
+                    is_xgboost = isinstance(error, XGBoostError)  # a ValueError
+                    if isinstance(error, ValueError | TypeError) and not is_xgboost:
+                        raise error
+                    raise RuntimeError(_LOST) from error
             cluster_state = self.cluster.client.scheduler_info(n_workers=-1)
             if not tasks.keys() <= cluster_state["workers"].keys():
-                raise _WorkersLostError
+                raise RuntimeError(_LOST)
             time.sleep(_POLL_INTERVAL)
-
-
-def _seconds_until(deadline: float | None) -> float | None:
-    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
-
-
-def _unless_ours(task: Future) -> BaseException | None:
-    """Return the error of XGBoost after a loss; raise errors of our own code."""
-    error: BaseException | None = task.exception() if task.status == "error" else None
-    is_ours = isinstance(error, ValueError | TypeError | ImportError)
-    if error is not None and is_ours and not isinstance(error, XGBoostError):
-        raise error
-    return error
 
 
 def _free(tracker: RabitTracker) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import xgboost
@@ -59,24 +58,20 @@ def as_block(
     )
 
 
-class BlockContents(NamedTuple):
-    """The number of rows, labels of positive weight, and queries of a part."""
+def contents_of(
+    block: TreeBlock,
+) -> tuple[int, NDArray[Any], NDArray[Any], bool]:
+    """Return the number of rows, distinct labels and queries, and if it is sparse.
 
-    n_rows: int
-    labels: NDArray[Any]
-    queries: NDArray[Any]
-    is_sparse: bool
-
-
-def contents_of(block: TreeBlock) -> BlockContents:
-    """Return what all workers must know of a part."""
+    Labels are those of positive weight.
+    """
     labels, queries = block.labels, block.queries
     if block.weights is not None:
         labels = labels[block.weights > 0.0]
     if queries is None:
         queries = np.zeros(0)
     with naming_partition(block.number):
-        return BlockContents(
+        return (
             block.labels.size,
             _distinct(labels, "y"),
             _distinct(queries, "qid"),
@@ -118,11 +113,8 @@ class TreeJob:
         )
 
 
-class WorkerData(NamedTuple):
-    """The rows of a worker in bins, and their gradient, kept between calls."""
-
-    rows: xgboost.QuantileDMatrix
-    gradient_hessian: GradientHessian
+# rows in bins, and the function of their gradient; workers keep them between calls
+WorkerData: TypeAlias = tuple[xgboost.QuantileDMatrix, GradientHessian]
 
 
 def prepare(
@@ -132,7 +124,7 @@ def prepare(
     with _joined(tracker):
         rows = xgboost.QuantileDMatrix(_Blocks(blocks))
         local = job.local_rows(blocks)
-        return WorkerData(rows, gradient_of_all_pairs(job.risk, local, job.max_scores))
+        return rows, gradient_of_all_pairs(job.risk, local, job.max_scores)
 
 
 def add_trees(
@@ -141,23 +133,21 @@ def add_trees(
     parameters: Mapping[str, Any],
     trees: bytes | None,
     n_rounds: int,
-    seconds: float | None,
-) -> tuple[bytes, bool]:
-    """Add trees together with the other workers; return whether time is up."""
+) -> bytes:
+    """Add trees together with the other workers."""
+    rows, gradient_hessian = data
     with _joined(tracker):
         booster = None if trees is None else _booster(trees)
         n_done = 0 if booster is None else booster.num_boosted_rounds()
-        time_limit = _TimeLimit(seconds)
         # samples of rows and columns depend on the seed and the round alone
         booster = xgboost.train(
             {**parameters, "seed": parameters["seed"] + n_done},
-            data.rows,
+            rows,
             n_rounds,
-            obj=lambda scores, _: data.gradient_hessian(_as_column(scores)),
+            obj=lambda scores, _: gradient_hessian(_as_column(scores)),
             xgb_model=booster,
-            callbacks=[time_limit],
         )
-        return bytes(booster.save_raw("ubj")), time_limit.is_over
+        return bytes(booster.save_raw("ubj"))
 
 
 @contextmanager
@@ -197,21 +187,6 @@ class _Blocks(xgboost.DataIter):
     def reset(self) -> None:
         """Start again from the first block."""
         self._next = 0
-
-
-class _TimeLimit(xgboost.callback.TrainingCallback):
-    """Stop after the round in which the time of one worker is over."""
-
-    def __init__(self, seconds: float | None) -> None:
-        super().__init__()
-        self.is_over = False
-        self._deadline = np.inf if seconds is None else time.monotonic() + seconds
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Agree with the other workers on whether to stop."""
-        is_late = np.array([float(time.monotonic() > self._deadline)])
-        self.is_over = bool(collective.allreduce(is_late, collective.Op.MAX)[0])
-        return self.is_over
 
 
 def _booster(trees: bytes) -> xgboost.Booster:
