@@ -1,16 +1,26 @@
 """The command line as a new user meets it."""
 
 import gzip
+import inspect
 import json
 import os
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import polars as pl
 import pytest
 
 import aucmax
+from aucmax import (
+    decisions,
+    inference,
+    inspection,
+    model_selection,
+    report,
+    tables,
+)
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
@@ -62,6 +72,34 @@ def test_every_command_explains_itself_with_examples(command):
     text = run(command, "--help").output
     assert f"Examples:\n  aucmax {command}" in text
     assert "--json" in text
+
+
+#: options on files, columns and printing, which have no parameter of the same name
+ONLY_TYPED = {
+    "as_json", "quiet", "force", "output", "output_dir", "read_options", "keep", "drop",
+    "safe_csv", "save_threshold", "proba", "settings", "model", "format", "top",
+    "cv", "horizon", "top_rows", "row_numbers", "unpaired", "target", "duration",
+    "alerts",
+}  # fmt: skip
+
+
+def python_parameters():
+    """Names of the parameters of what the commands call."""
+    calls = [
+        aucmax.AutoRanker, aucmax.AutoRanker.fit, aucmax.AutoRanker.predict_proba,
+        aucmax.AutoRanker.predict_event_probability, decisions.operating_point,
+        decisions.compare_groups, inference.plan_auc, inspection.permutation_importance,
+        model_selection.compare_models, report.report_model, tables.encode_target,
+    ]  # fmt: skip
+    return {name for call in calls for name in inspect.signature(call).parameters}
+
+
+@pytest.mark.parametrize("command", main.commands.values(), ids=main.commands)
+def test_options_have_the_names_of_python_and_are_at_most_18(command):
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    assert len(options) <= 18
+    names = {option.name for option in options}
+    assert names - ONLY_TYPED <= python_parameters()
 
 
 def test_the_version_is_printed():

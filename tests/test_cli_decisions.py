@@ -208,8 +208,8 @@ def test_scores_that_cannot_be_are_refused(arguments, words):
 
 
 def test_evaluation_on_the_training_rows_says_so():
-    known = run("evaluate", "plain.aucmax", "known.csv")
-    assert "the model was fitted to about 100% of these rows" in known.stderr
+    evaluated = run("evaluate", "plain.aucmax", "known.csv")
+    assert "the model was fitted to about 100% of these rows" in evaluated.stderr
     assert read_json("evaluate", "plain.aucmax", "known.csv")["known_rows"] == 1.0
     assert "fitted to" not in run(*EVALUATE).stderr
     assert read_json(*EVALUATE)["known_rows"] == 0.0
@@ -307,23 +307,23 @@ def test_groups_of_people_are_compared_by_a_column():
     labels, scores = scored()
     new = visits(1).with_columns(ward=pl.when(pl.col("dose") < 2).then(pl.col("ward")))
     new.write_csv("wards.csv")
-    known = new["ward"].is_not_null().to_numpy()
-    found = read_json("evaluate", "plain.aucmax", "wards.csv", "--by", "ward")
-    groups = found["by"]
+    has_ward = new["ward"].is_not_null().to_numpy()
+    record = read_json("evaluate", "plain.aucmax", "wards.csv", "--by", "ward")
+    groups = record["by"]
     assert groups["column"] == "ward"
-    assert groups["n_missing"] == (~known).sum()
-    assert groups["threshold"] == found["operating_point"]["threshold"]
-    rows = known & (new["ward"] == "red").fill_null(False).to_numpy()
+    assert groups["n_missing"] == (~has_ward).sum()
+    assert groups["threshold"] == record["operating_point"]["threshold"]
+    rows = has_ward & (new["ward"] == "red").fill_null(False).to_numpy()
     red = next(one for one in groups["groups"] if one["group"] == "red")
     assert (red["n_rows"], red["n_positive"]) == (rows.sum(), labels[rows].sum())
     text = run("evaluate", "plain.aucmax", "wards.csv", "--by", "ward").stdout
     assert "By column 'ward':\ngroup" in text
     run("report", "plain.aucmax", "wards.csv", "--by", "ward", "-o", "wards.md")
     assert "## By ward" in Path("wards.md").read_text()
-    # a column that the model does not use, and one that is no group
+    # a column that the model does not use, and one that has no groups
     expected = compare_groups(labels, scores, visits(1)["cost"])
-    found = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["by"]
-    assert found["groups"][0]["auc"]["value"] == pytest.approx(
+    record = read_json("evaluate", "plain.aucmax", "new.csv", "--by", "cost")["by"]
+    assert record["groups"][0]["auc"]["value"] == pytest.approx(
         expected.groups[0].auc.value
     )
     ran = run(*EVALUATE, "--by", "dose", exit_code=2)

@@ -30,11 +30,11 @@ def visits(seed: int = 0) -> pl.DataFrame:
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("parts").mkdir()
-    Path("texts").mkdir()
+    Path("csv-parts").mkdir()
     for k in range(3):
         part = visits()[80 * k : 80 * k + 80]
         part.write_parquet(f"parts/part-{k}.parquet")
-        part.write_csv(f"texts/part-{k}.csv")
+        part.write_csv(f"csv-parts/part-{k}.csv")
     visits().write_csv("whole.csv")
     return tmp_path
 
@@ -49,7 +49,7 @@ def model_of(data: object) -> tuple[object, ...]:
 @pytest.mark.slow
 def test_parts_give_the_model_of_the_whole(folder):
     whole = model_of("whole.csv")
-    for data in ("parts", "parts/part-*.parquet", "texts", "texts/*.csv"):
+    for data in ("parts", "parts/part-*.parquet", "csv-parts", "csv-parts/*.csv"):
         assert model_of(data) == whole, data
 
 
@@ -70,9 +70,9 @@ def test_scores_go_to_parts_or_to_one_file(folder, monkeypatch, rows_per_block):
     assert sorted(os.listdir("scores")) == [f"part-{k}.parquet" for k in range(3)]
     assert pl.read_parquet("scores/*.parquet").equals(whole)
     assert "exists" in error_of("score", "m.aucmax", "parts", "-o", "scores")
-    run("score", "m.aucmax", "texts", *keep, "-o", "text-scores", "--json")
-    assert sorted(os.listdir("text-scores")) == [f"part-{k}.csv" for k in range(3)]
-    both = pl.concat([pl.read_csv(f"text-scores/part-{k}.csv") for k in range(3)])
+    run("score", "m.aucmax", "csv-parts", *keep, "-o", "csv-scores", "--json")
+    assert sorted(os.listdir("csv-scores")) == [f"part-{k}.csv" for k in range(3)]
+    both = pl.concat([pl.read_csv(f"csv-scores/part-{k}.csv") for k in range(3)])
     assert both.equals(whole)
 
 
@@ -92,8 +92,10 @@ def test_bad_parts_are_named(folder):
     Path("parts/part-1.parquet").write_bytes(b"PAR1 and nothing else")
     Path("parts/part-5.parquet").unlink()
     assert "parts/part-1.parquet: not a readable" in error_of("fit", "parts", *fit)
-    Path("texts/part-1.csv").write_text("")
-    assert "texts/part-1.csv: the file is empty" in error_of("fit", "texts", *fit)
+    Path("csv-parts/part-1.csv").write_text("")
+    assert "csv-parts/part-1.csv: the file is empty" in error_of(
+        "fit", "csv-parts", *fit
+    )
     assert not Path("m.aucmax").exists()
 
 

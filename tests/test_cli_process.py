@@ -49,8 +49,10 @@ def test_help_imports_nothing_slow():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("news", ["Cross-validating ...", "fold 1/40 logistic"])
-def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, news):
+@pytest.mark.parametrize(
+    "line_to_wait_for", ["Cross-validating ...", "fold 1/40 logistic"]
+)
+def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, line_to_wait_for):
     before = set(os.listdir(folder))
     arguments = ["compare", "big.csv", "--target", "target", "--cv", "40"]
     arguments += ["--models", "logistic,lightgbm"]
@@ -58,7 +60,7 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, news):
         [*PROGRAM, *arguments], cwd=folder, stdout=PIPE, stderr=PIPE, text=True
     )
     said = ""
-    while news not in said:
+    while line_to_wait_for not in said:
         line = child.stderr.readline()
         assert line, said
         said += line

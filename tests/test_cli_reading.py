@@ -246,10 +246,10 @@ def test_queries_with_ids_beyond_64_bits_stay_different(ending):
 def test_values_beyond_64_bits_stay_different_in_python():
     groups = [BIG + k // 4 for k in range(40)]
     target = encode_target([k % 2 for k in range(40)])
-    found = describe_rows(target, groups=groups).groups
-    assert np.unique(found).size == 10
-    found = encode_target([2**70, 2**70 + 1]).grading.values
-    assert found == (str(2**70), str(2**70 + 1))
+    codes = describe_rows(target, groups=groups).groups
+    assert np.unique(codes).size == 10
+    codes = encode_target([2**70, 2**70 + 1]).grading.values
+    assert codes == (str(2**70), str(2**70 + 1))
 
 
 @pytest.mark.parametrize("wrong", [0.5, 2.0**53 + 2])

@@ -1,4 +1,4 @@
-"""Reports by the command line: where they go, and what is refused before the work."""
+"""Reports by the command line: where they go, and what is rejected before the work."""
 
 import json
 

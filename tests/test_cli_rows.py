@@ -185,10 +185,12 @@ def test_a_planted_leak_an_identifier_and_few_positives_are_told():
     assert "note: 20 positive rows are few for 5 folds" in result.stderr
     fit = run(*FIT, "--model", "logistic").stderr
     assert "'bill' alone" in fit
-    found = {n["kind"]: n["columns"] for n in read_json(*COMPARE)["notices"]}
-    assert found["leak"] == ["bill"]
-    assert found["identifier"] == ["case"]
-    assert "few positives" in found
+    columns_of_notice = {
+        n["kind"]: n["columns"] for n in read_json(*COMPARE)["notices"]
+    }
+    assert columns_of_notice["leak"] == ["bill"]
+    assert columns_of_notice["identifier"] == ["case"]
+    assert "few positives" in columns_of_notice
 
 
 def test_clean_data_raise_no_alarm():

@@ -46,8 +46,8 @@ def test_a_model_file_knows_the_columns_of_events_and_times(folder):
     said = run("evaluate", folder / "cox.aucmax", folder / "new.csv").stdout
     model = aucmax.load(folder / "cox.aucmax")
     scores = model.decision_function(new)
-    found = concordance_interval(new["died"], new["days"], scores)
-    assert repr(found) in said
+    expected = concordance_interval(new["died"], new["days"], scores)
+    assert repr(expected) in said
     assert "Uno's C" in said
     assert said.count("at time") == 3
     record = json.loads(
@@ -96,8 +96,8 @@ def test_comparisons_test_against_cox_and_save_the_best(folder):
     assert best.is_survival_
     assert not (folder / "known-roc.png").exists()
     record = ["--json", "-q", "--test", folder / "new.csv"]
-    found = run("compare", folder / "known.csv", *TIMES, "--models", "cox", *record)
-    assert json.loads(found.stdout)["test_rows"] == 150
+    tested = run("compare", folder / "known.csv", *TIMES, "--models", "cox", *record)
+    assert json.loads(tested.stdout)["test_rows"] == 150
 
 
 def test_the_code_of_an_event_is_asked_for(folder):

@@ -49,7 +49,7 @@ def call_metrics(n):
     r = Rows(n)
     classes = np.stack([-r.X[:, 0], r.X[:, 1], r.X[:, 0]], axis=1)
     shares = np.exp(classes) / np.exp(classes).sum(axis=1, keepdims=True)
-    found = {}
+    values = {}
     for name, truth in (
         ("roc_auc_score", r.y),
         ("partial_auc_score", r.y),
@@ -62,13 +62,13 @@ def call_metrics(n):
     ):
         options = {"fpr_range": (0.0, 0.3)} if name.startswith("partial") else {}
         metric = getattr(metrics, name)
-        found[name] = [metric(truth, r.score, **options)]
-        found[name].append(metric(truth, r.score, qid=r.qid, **options))
+        values[name] = [metric(truth, r.score, **options)]
+        values[name].append(metric(truth, r.score, qid=r.qid, **options))
         if name not in ("auc_at_k_score", "binned_auc_score"):
             options["sample_weight"] = r.weight
-            found[name].append(metric(truth, r.score, **options))
+            values[name].append(metric(truth, r.score, **options))
     band = inference.roc_band(r.y, r.score, n_resamples=20)
-    return found | {
+    return values | {
         "auc_interval": inference.auc_interval(r.y, r.score, sample_weight=r.weight),
         "bootstrap_interval": inference.bootstrap_interval(
             metrics.roc_auc_score, r.y, r.score, n_resamples=20, random_state=0
@@ -119,12 +119,12 @@ def call_risks(n):
 
 def fitted(models, n, **options):
     """Fit each model to n rows; return the scores of the first ones by name."""
-    r, found = Rows(n), {}
+    r, scores = Rows(n), {}
     for model in models:
         has_levels = isinstance(model, aucmax.LevelSumRanker | LambdaRankBaseline)
         labels = r.levels if has_levels or "ordinal" in repr(model) else r.y
-        found[repr(model)] = model.fit(r.X, labels, **options).decision_function(r.X)
-    return found
+        scores[repr(model)] = model.fit(r.X, labels, **options).decision_function(r.X)
+    return scores
 
 
 def fit_linear_models(n):
@@ -217,8 +217,8 @@ GROUPS = {
 def run(group, *sizes):
     """Print a digest of each result, by size and name."""
     warnings.simplefilter("ignore")
-    found = {n: GROUPS[group](int(n)) for n in sizes}
-    digests = {n: {k: joblib.hash(v) for k, v in found[n].items()} for n in found}
+    results = {n: GROUPS[group](int(n)) for n in sizes}
+    digests = {n: {k: joblib.hash(v) for k, v in results[n].items()} for n in results}
     sys.stdout.write(json.dumps(digests))
 
 

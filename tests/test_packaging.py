@@ -64,7 +64,7 @@ OF_THE_USER = {"pandas"}
 
 def imported_modules():
     """Names of other packages that the files of the package import, anywhere."""
-    found = set()
+    imported = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
@@ -74,16 +74,27 @@ def imported_modules():
                 names = [node.module]
             elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func):
                 names = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            found.update(name.partition(".")[0] for name in names)
-    return found - set(sys.stdlib_module_names) - {"aucmax"}
+            imported.update(name.partition(".")[0] for name in names)
+    return imported - set(sys.stdlib_module_names) - {"aucmax"}
 
 
 def test_packages_are_declared_if_and_only_if_they_are_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     # the other extras are for those who work on the package
-    of_users = ("xgboost", "torch", "onnx", "dask", "dask-cpu", "excel", "zstd")
-    lines = [*project["dependencies"], *(r for name in of_users for r in extras[name])]
+    user_requirements = (
+        "xgboost",
+        "torch",
+        "onnx",
+        "dask",
+        "dask-cpu",
+        "excel",
+        "zstd",
+    )
+    lines = [
+        *project["dependencies"],
+        *(r for name in user_requirements for r in extras[name]),
+    ]
     names = [Requirement(line).name for line in lines]
     declared = {MODULE_OF.get(name, name) for name in names}
     assert imported_modules() - OF_THE_USER == declared

@@ -103,5 +103,5 @@ def test_a_step_with_nan_is_named_and_leaves_the_model_as_it_was():
             optimizer.zero_grad()
             loss_of(model(features), labels).backward()
             optimizer.step()
-    for name, own in model.state_dict().items():
-        assert torch.equal(own, before[name])
+    for name, values in model.state_dict().items():
+        assert torch.equal(values, before[name])

@@ -36,12 +36,12 @@ def test_it_is_the_gradient_of_the_full_batch(loss, shuffle):
     model = network()
     loader = DataLoader(TensorDataset(X, y), batch_size=16, shuffle=shuffle)
     value = epoch_gradient(model, loader, loss)
-    found = gradients(model)
+    by_epoch = gradients(model)
     model.zero_grad()
     whole = loss(model(X), y)
     whole.backward()
     assert value.item() == pytest.approx(whole.item(), rel=1e-5)
-    for ours, full in zip(found, gradients(model), strict=True):
+    for ours, full in zip(by_epoch, gradients(model), strict=True):
         # the bias of the last layer has no slope but for rounding
         torch.testing.assert_close(ours, full, rtol=1e-5, atol=1e-7)
 

@@ -26,7 +26,7 @@ def run_the_guide(library, **names):
         X = torch.randn(2000, 5)
         y = (X[:, 0] * X[:, 1] + 0.5 * torch.randn(2000) > 1.0).long()
         rows = torch.utils.data.TensorDataset(X[:1500], y[:1500])
-        found = {
+        names = {
             "torch": torch,
             "PairLogisticLoss": PairLogisticLoss,
             "AUROC": AUROC,
@@ -35,19 +35,19 @@ def run_the_guide(library, **names):
             "loader": torch.utils.data.DataLoader(rows, batch_size=100, shuffle=True),
             **names,
         }
-        exec(code, found)
-    return found
+        exec(code, names)
+    return names
 
 
 @pytest.mark.parametrize("criterion", [PairLogisticLoss, PairHingeLoss])
 def test_skorch_takes_a_loss_as_its_criterion(criterion, capsys):
-    found = run_the_guide("skorch", PairLogisticLoss=criterion)
-    assert isinstance(found["net"].criterion_, criterion)
-    assert roc_auc_score(found["y"][1500:].numpy(), found["scores"]) > 0.85
+    names = run_the_guide("skorch", PairLogisticLoss=criterion)
+    assert isinstance(names["net"].criterion_, criterion)
+    assert roc_auc_score(names["y"][1500:].numpy(), names["scores"]) > 0.85
     capsys.readouterr()  # its table of epochs
 
 
 def test_lightning_trains_with_a_loss_and_logs_the_metric(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where Lightning leaves its files
-    found = run_the_guide("lightning")
-    assert found["trainer"].callback_metrics["auc"] > 0.85
+    names = run_the_guide("lightning")
+    assert names["trainer"].callback_metrics["auc"] > 0.85

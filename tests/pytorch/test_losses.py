@@ -109,7 +109,7 @@ def test_a_loss_is_the_risk_of_the_library(name, kind, accuracy, weighted):
     for seed in range(3):
         logits, labels = data(seed, kind=kind)
         weights = torch.arange(40.0, dtype=kind) % 5 if weighted else None
-        found = value_and_gradient(LOSSES[name], logits, labels, sample_weight=weights)
+        result = value_and_gradient(LOSSES[name], logits, labels, sample_weight=weights)
         kept = np.ones(40, dtype=bool) if weights is None else weights.numpy() > 0
         value, slope = by_the_risk(
             name,
@@ -117,9 +117,9 @@ def test_a_loss_is_the_risk_of_the_library(name, kind, accuracy, weighted):
             labels.numpy()[kept],
             None if weights is None else weights.double().numpy()[kept],
         )
-        assert found[0] == pytest.approx(value, rel=accuracy)
-        np.testing.assert_allclose(found[1][kept], slope, atol=accuracy)
-        assert not found[1][~kept].any()
+        assert result[0] == pytest.approx(value, rel=accuracy)
+        np.testing.assert_allclose(result[1][kept], slope, atol=accuracy)
+        assert not result[1][~kept].any()
 
 
 @pytest.mark.parametrize("name", LITERAL)
@@ -145,11 +145,11 @@ def test_smooth_precision_is_the_literal_mean_over_positives():
 def test_queries_are_averaged(name):
     logits, labels = data(n_rows=60)
     qid = torch.arange(60) // 20
-    found = value_and_gradient(LOSSES[name], logits, labels, qid=qid)
+    result = value_and_gradient(LOSSES[name], logits, labels, qid=qid)
     scores, y = logits.detach().numpy(), labels.numpy()
     value, slope = by_the_risk(name, scores, y, qid=qid.numpy())
-    assert found[0] == pytest.approx(value, rel=1e-10)
-    np.testing.assert_allclose(found[1], slope, atol=1e-10)
+    assert result[0] == pytest.approx(value, rel=1e-10)
+    np.testing.assert_allclose(result[1], slope, atol=1e-10)
 
 
 def test_multi_label_is_the_mean_of_the_columns_that_can_be_ranked():
@@ -161,12 +161,12 @@ def test_multi_label_is_the_mean_of_the_columns_that_can_be_ranked():
     value, slope = value_and_gradient(PairLogisticLoss(), logits, labels)
     columns, slopes = [], np.zeros((30, 4))
     for place in range(3):
-        known = ~labels[:, place].isnan()
-        one, own = value_and_gradient(
-            PairLogisticLoss(), logits[known, place], labels[known, place]
+        has_label = ~labels[:, place].isnan()
+        one, part = value_and_gradient(
+            PairLogisticLoss(), logits[has_label, place], labels[has_label, place]
         )
         columns.append(one)
-        slopes[known, place] = own / 3
+        slopes[has_label, place] = part / 3
     assert value == pytest.approx(np.mean(columns), rel=1e-12)
     np.testing.assert_allclose(slope, slopes, atol=1e-14)
 

@@ -17,8 +17,8 @@ def rows(n_rows, seed):
 
 def test_the_first_batch_is_the_loss_itself():
     logits, labels = rows(20, 0)
-    own = ScoreBank(PairLogisticLoss(), 100)(logits, labels)
-    assert own.item() == PairLogisticLoss()(logits, labels).item()
+    value = ScoreBank(PairLogisticLoss(), 100)(logits, labels)
+    assert value.item() == PairLogisticLoss()(logits, labels).item()
 
 
 def test_the_loss_is_over_all_pairs_and_the_slope_goes_to_the_batch():
@@ -26,8 +26,8 @@ def test_the_loss_is_over_all_pairs_and_the_slope_goes_to_the_batch():
     first, early = rows(20, 0)
     second, middle = rows(20, 1)
     third, late = rows(10, 2)
-    for own in ((first, early), (second, middle)):
-        bank(*own)
+    for batch in ((first, early), (second, middle)):
+        bank(*batch)
     assert bank.n_kept == 30
     value = bank(third, late)
     value.backward()

@@ -63,8 +63,8 @@ def assert_same_on_tensors(monkeypatch, name, logits, labels, **options):
     by_kernels = value_and_gradient(LOSSES[name](), logits, labels, **options)
     with monkeypatch.context() as patch:
         patch.setattr(_evaluation, "by_kernels", lambda scores: False)
-        found = value_and_gradient(LOSSES[name](), logits, labels, **options)
-    for one, other in zip(found, by_kernels, strict=True):
+        by_tensors = value_and_gradient(LOSSES[name](), logits, labels, **options)
+    for one, other in zip(by_tensors, by_kernels, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
 
 
@@ -94,9 +94,9 @@ def test_any_scale_of_logits_will_do(monkeypatch, name, scale):
     grown = (scale * logits).detach().requires_grad_()
     by_kernels = value_and_gradient(LOSSES[name](), grown, labels)
     monkeypatch.setattr(_evaluation, "by_kernels", lambda scores: False)
-    found = value_and_gradient(LOSSES[name](), grown, labels)
-    torch.testing.assert_close(found[0], by_kernels[0], rtol=1e-9, atol=0.0)
-    torch.testing.assert_close(found[1], by_kernels[1], rtol=0.0, atol=1e-9)
+    result = value_and_gradient(LOSSES[name](), grown, labels)
+    torch.testing.assert_close(result[0], by_kernels[0], rtol=1e-9, atol=0.0)
+    torch.testing.assert_close(result[1], by_kernels[1], rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.usefixtures("on_tensors")
@@ -112,7 +112,7 @@ def test_a_batch_of_one_class_costs_nothing_and_is_counted(name):
 @pytest.mark.usefixtures("on_tensors")
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_gradients_on_tensors_pass_the_check_of_torch(name, options):
+def test_gradients_by_tensorspass_the_check_of_torch(name, options):
     generator = np.random.default_rng(1)
     logits = torch.tensor(generator.normal(size=12), requires_grad=True)
     labels = torch.arange(12) % 3 == 0
@@ -170,9 +170,9 @@ def test_a_compiled_step_is_one_graph(compiler, name, option):
         logits = layer(features).squeeze(1)
         return 2.0 * loss(logits, labels, **OPTIONS[option])
 
-    found = torch.autograd.grad(compiler(step)(features, labels), layer.weight)
+    gradient = torch.autograd.grad(compiler(step)(features, labels), layer.weight)
     expected = torch.autograd.grad(step(features, labels), layer.weight)
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(gradient, expected)
 
 
 def test_compiled_code_shows_bad_values_as_nan(compiler):
@@ -186,7 +186,7 @@ def test_compiled_code_shows_bad_values_as_nan(compiler):
     assert loss(logits, torch.zeros(60)) == 0.0
 
 
-def test_a_loss_without_a_form_on_tensors_breaks_the_graph_and_continues():
+def test_a_loss_without_a_form_by_tensorsbreaks_the_graph_and_continues():
     torch.compiler.reset()
     loss, labels = LambdaLoss("mauc"), torch.arange(60) % 3
     logits = data()[0].detach()

@@ -38,7 +38,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
     ]
     n_shown = len(columns)
     drops = np.linspace(0.1, 0.0, n_shown)
-    found = Importances(
+    importances = Importances(
         column=list(columns),
         drop=drops,
         low=drops - 0.02,
@@ -64,7 +64,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         "glossary": {"AUC": f"a sentence on {EVIL}."},
         "rankings": dict(zip(names, scores, strict=True)),
         "probabilities": (labels, 1.0 / (1.0 + np.exp(3.0 - scores[0]))),
-        "importance": Importance(found, n_shown + 7, "Measured."),
+        "importance": Importance(importances, n_shown + 7, "Measured."),
         "parts": {"trees": 0.75, EVIL: 0.25},
         "notices": [f"column {EVIL} looks like a leak."],
         "certificates": [(names[0], "within 0.001 of the optimum.")],

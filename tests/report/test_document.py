@@ -25,18 +25,18 @@ class Elements(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.found, self.strings, self.open, self.scripts = [], [], [], []
+        self.tags, self.strings, self.open, self.scripts = [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        self.found.append((tag, dict(attributes)))
+        self.tags.append((tag, dict(attributes)))
         if tag not in self.VOID:
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
-        self.found.append((tag, dict(attributes)))
+        self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -46,7 +46,7 @@ class Elements(HTMLParser):
         (self.scripts if is_script else self.strings).append(data)
 
     def attributes(self, tag):
-        return [attributes for name, attributes in self.found if name == tag]
+        return [attributes for name, attributes in self.tags if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_names_are_text_and_never_markup(page):
     assert "alert(" not in re.sub(
         r"&lt;/script&gt;&lt;script&gt;alert\(|\\u003cscript\\u003ealert\(", "", page
     )
-    handlers = [a for _, attrs in elements.found for a in attrs if a.startswith("on")]
+    handlers = [a for _, attrs in elements.tags for a in attrs if a.startswith("on")]
     assert handlers == []
 
 
@@ -112,8 +112,8 @@ def test_data_for_the_script_survive_any_name(page):
 def test_nothing_is_fetched(page):
     elements = Elements(page)
     linked = {"src", "href", "srcset", "action", "data", "poster", "xlink:href"}
-    links = [a[name] for _, a in elements.found for name in linked & a.keys()]
-    ids = {a["id"] for _, a in elements.found if "id" in a}
+    links = [a[name] for _, a in elements.tags for name in linked & a.keys()]
+    ids = {a["id"] for _, a in elements.tags if "id" in a}
     # within the page
     assert {link.removeprefix("#") for link in links} <= ids
     assert {*re.findall(r"url\(#?(.*?)\)", page)} <= ids
@@ -124,8 +124,8 @@ def test_nothing_is_fetched(page):
 
 def test_the_calibration_is_that_of_the_probabilities(page):
     labels, scores = labels_and_scores()
-    found = reliability(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
-    assert f"Brier score {found.brier_score:.4f}" in page
+    expected = reliability(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
+    assert f"Brier score {expected.brier_score:.4f}" in page
     without = Report(contents(probabilities=None)).html()
     assert "Brier" not in without
     assert "Decision curve" not in without
@@ -241,13 +241,13 @@ def test_notebooks_get_the_verdict_and_the_table():
 def test_probabilities_have_a_decision_curve_and_calibration_slopes():
     said = contents(n_rows=400)
     expected = net_benefit(*said.probabilities, thresholds=[0.1])
-    found = reliability(*said.probabilities)
+    expected_reliability = reliability(*said.probabilities)
     page, text = Report(said).html(), Report(said).markdown()
     for written in (page, text):
         assert "Net benefit" in written
         assert f"{expected.net_benefit[0]:.4f}" in written
-        low, high = found.slope_interval
-        assert f"{found.slope:.2f} ({low:.2f} to {high:.2f})" in written
+        low, high = expected_reliability.slope_interval
+        assert f"{expected_reliability.slope:.2f} ({low:.2f} to {high:.2f})" in written
     assert "Decision curve: net benefit by threshold" in page
 
 
@@ -255,18 +255,18 @@ def test_groups_of_people_have_a_table_with_differences_and_escaped_names():
     said = contents(("linear",), n_rows=900)
     names = np.array([EVIL, "men | women", None], dtype=object)
     by = names[np.random.default_rng(5).choice(3, 900, p=[0.3, 0.6, 0.1])]
-    found = compare_groups(said.labels, said.rankings["linear"], by, threshold=1.0)
-    report = Report(contents(("linear",), n_rows=900, groups=("a <b>", found)))
+    groups = compare_groups(said.labels, said.rankings["linear"], by, threshold=1.0)
+    report = Report(contents(("linear",), n_rows=900, groups=("a <b>", groups)))
     page, text = report.html(), report.markdown()
     assert "By <bdi>a &lt;b&gt;</bdi>" in page
     assert "## By a &lt;b&gt;" in text
     assert EVIL not in page
-    one, two = found.groups[1], found.differences[0]
+    one, two = groups.groups[1], groups.differences[0]
     for written in (page, text):
         assert f"{one.auc.low:.3f} to {one.auc.high:.3f}" in written
         assert f"{two.low:+.3f} to {two.high:+.3f}" in written
-        assert f"{found.n_missing} rows without a group" in written
-        assert f"{found.between[0, 1]:.3f}" in written
+        assert f"{groups.n_missing} rows without a group" in written
+        assert f"{groups.between[0, 1]:.3f}" in written
     only = compare_groups(said.labels, said.rankings["linear"], ["all"] * 900)
     page = Report(contents(("linear",), n_rows=900, groups=(None, only))).html()
     assert "By group" in page

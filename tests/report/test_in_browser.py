@@ -63,7 +63,7 @@ class Opened:
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
-def opened(request, browser, path):
+def page_in_browser(request, browser, path):
     opened = Opened(browser, path, request.param)
     yield opened
     opened.page.close()
@@ -82,8 +82,8 @@ def move_to(page, place):
     return int(page.input_value("#aucmax-number"))
 
 
-def test_the_slider_moves_the_number_the_table_and_the_dots(opened, said):
-    page, depths = opened.page, review_depths(said.labels.size)
+def test_the_slider_moves_the_number_the_table_and_the_dots(page_in_browser, said):
+    page, depths = page_in_browser.page, review_depths(said.labels.size)
     n_negative = int((~said.labels).sum())
     for place in (0, 99, 109, depths.size - 1):
         assert move_to(page, place) == depths[place]
@@ -109,8 +109,8 @@ def test_the_slider_moves_the_number_the_table_and_the_dots(opened, said):
             assert centres[1] == pytest.approx((at["alerts"], at["tp"]), abs=0.5)
 
 
-def test_a_number_between_two_depths_gives_the_smaller_one(opened):
-    page = opened.page
+def test_a_number_between_two_depths_gives_the_smaller_one(page_in_browser):
+    page = page_in_browser.page
     page.fill("#aucmax-number", "1234")
     page.keyboard.press("Tab")
     assert page.input_value("#aucmax-number") == "1200"
@@ -119,8 +119,8 @@ def test_a_number_between_two_depths_gives_the_smaller_one(opened):
     assert page.input_value("#aucmax-number") == "1100"
 
 
-def test_the_pointer_shows_rates_threshold_and_alerts(opened):
-    page = opened.page
+def test_the_pointer_shows_rates_threshold_and_alerts(page_in_browser):
+    page = page_in_browser.page
     page.locator("#aucmax-roc").scroll_into_view_if_needed()
     box = page.locator("#aucmax-roc").bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
@@ -130,8 +130,8 @@ def test_the_pointer_shows_rates_threshold_and_alerts(opened):
     assert any(shown.startswith(name) for name in (*NAMES, LONG))
 
 
-def test_nothing_overflows(opened):
-    page = opened.page
+def test_nothing_overflows(page_in_browser):
+    page = page_in_browser.page
     assert not page.evaluate(
         """() => [...document.querySelectorAll("main *")]
             .filter(one => !one.parentElement.closest(".wide, svg"))
@@ -148,9 +148,9 @@ def test_nothing_overflows(opened):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_nothing_is_fetched_and_nothing_goes_wrong(opened, path):
-    assert opened.requests == [path.as_uri()]
-    assert opened.errors == []
+def test_nothing_is_fetched_and_nothing_goes_wrong(page_in_browser, path):
+    assert page_in_browser.requests == [path.as_uri()]
+    assert page_in_browser.errors == []
 
 
 def test_without_a_script_everything_but_the_slider_is_there(browser, path, said):

@@ -61,12 +61,12 @@ def test_rows_of_different_folds_do_not_tie(comparison, contents):
         for value in np.unique(scores):
             assert np.unique(folds[scores == value]).size == 1
         for fold in range(2):
-            own = folds == fold
-            raw = comparison.scores[name][own]
+            is_in_fold = folds == fold
+            raw = comparison.scores[name][is_in_fold]
             # the same order, and the same ties
-            assert np.unique(raw).size == np.unique(scores[own]).size
+            assert np.unique(raw).size == np.unique(scores[is_in_fold]).size
             places, listed = (
-                np.unique(v, return_inverse=True)[1] for v in (raw, scores[own])
+                np.unique(v, return_inverse=True)[1] for v in (raw, scores[is_in_fold])
             )
             np.testing.assert_array_equal(places, listed)
 
@@ -76,16 +76,16 @@ def test_probabilities_are_learned_from_other_folds(comparison, contents):
     scores = comparison.scores[comparison.best]
     np.testing.assert_array_equal(labels, contents.labels)
     assert chances.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
-    own = comparison.fold_numbers == 0
-    assert (np.diff(chances[own][np.argsort(scores[own])]) >= 0).all()
-    # labels of its own fold change nothing for a row
+    is_in_fold = comparison.fold_numbers == 0
+    assert (np.diff(chances[is_in_fold][np.argsort(scores[is_in_fold])]) >= 0).all()
+    # labels of the same fold change nothing for a row
     shuffled = contents.labels.copy()
-    shuffled[own] = np.random.default_rng(0).permutation(shuffled[own])
+    shuffled[is_in_fold] = np.random.default_rng(0).permutation(shuffled[is_in_fold])
     _, again = cross_fitted_probabilities(
         scores, comparison.fold_numbers, encode_target(shuffled)
     )
-    np.testing.assert_array_equal(again[own], chances[own])
-    assert (again[~own] != chances[~own]).any()
+    np.testing.assert_array_equal(again[is_in_fold], chances[is_in_fold])
+    assert (again[~is_in_fold] != chances[~is_in_fold]).any()
     page = report_comparison(comparison).html()
     assert "calibrate=&#34;auto&#34; learned from the scores of the other folds" in page
 
@@ -120,17 +120,19 @@ def test_it_says_how_to_reproduce_it(comparison, contents):
 
 def test_the_page_and_the_notebook_escape_columns_and_models():
     models = [(SCRIPT, LogisticRegression())]
-    found = compare_models(*table(), models, cv=2)
-    report = report_comparison(found)
-    for text in (report.html(), report._repr_html_(), found._repr_html_()):
+    comparison = compare_models(*table(), models, cv=2)
+    report = report_comparison(comparison)
+    for text in (report.html(), report._repr_html_(), comparison._repr_html_()):
         assert SCRIPT not in text
         assert "&lt;script&gt;alert(1)" in text
 
 
 def test_queries_have_no_one_list_but_a_table():
     X, y = table()
-    found = compare_models(X, y, [LogisticRegression()], qid=np.arange(400) // 20, cv=2)
-    page = report_comparison(found).html()
+    comparison = compare_models(
+        X, y, [LogisticRegression()], qid=np.arange(400) // 20, cv=2
+    )
+    page = report_comparison(comparison).html()
     assert "within their queries" in page
     assert "aucmax-slider" not in page
 
@@ -138,8 +140,8 @@ def test_queries_have_no_one_list_but_a_table():
 def test_constant_scores_are_reported():
     X, y = table()
     stump = DecisionTreeClassifier(min_samples_leaf=300)
-    found = compare_models(X, y, [("flat", stump)], cv=2)
-    report = report_comparison(found)
+    comparison = compare_models(X, y, [("flat", stump)], cv=2)
+    report = report_comparison(comparison)
     assert report.contents.verdict.startswith("No model ranks these rows")
     assert "constant scores on 2 of 2 folds" in report.html()
 
@@ -147,20 +149,20 @@ def test_constant_scores_are_reported():
 def test_two_rows_of_a_class_are_enough():
     X, y = table(60)
     y = np.array(["healthy"] * 56 + ["sick"] * 4)
-    found = compare_models(X, y, [("lr", LogisticRegression())], cv=2)
-    assert "4 positives" in report_comparison(found).html()
+    comparison = compare_models(X, y, [("lr", LogisticRegression())], cv=2)
+    assert "4 positives" in report_comparison(comparison).html()
 
 
 @pytest.mark.slow
 def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
-    model = AutoRanker(models=[GaussianNB()], cv=2, pos_label="sick").fit(X, y)
-    found = importance_of(model, X, target, choose_goal(target), "rows")
-    assert len(found.result.column) == 40
-    assert {"age", SCRIPT, "kind"} <= set(found.result.column)
-    assert found.n_columns == 201
-    assert "Of 201 columns, only the 40 that separate" in found.note
+    model = AutoRanker(models=[GaussianNB()], folds=2, pos_label="sick").fit(X, y)
+    importance = importance_of(model, X, target, choose_goal(target), "rows")
+    assert len(importance.result.column) == 40
+    assert {"age", SCRIPT, "kind"} <= set(importance.result.column)
+    assert importance.n_columns == 201
+    assert "Of 201 columns, only the 40 that separate" in importance.note
 
 
 def test_a_model_is_reported_on_other_rows():

@@ -24,12 +24,10 @@ def test_reviewing_rows_is_the_operating_point(drawn):
             assert at["precision_ends"] == [0.0, 1.0]
             continue
         point = operating_point(labels, scores, alerts=depth)
-        counts = {"alerts": "alerts", "fn": "fn"}
-        with_ends = {"tp": "tp", "fp": "fp", "precision": "precision"}
-        for name, count in (counts | with_ends).items():
-            assert at[name] == getattr(point, count)
-        for name, count in with_ends.items():
-            assert at[f"{name}_ends"] == pytest.approx(point.intervals[count])
+        for name in ("alerts", "tp", "fn", "fp", "precision"):
+            assert at[name] == getattr(point, name)
+        for name in ("tp", "fp", "precision"):
+            assert at[f"{name}_ends"] == pytest.approx(point.intervals[name])
 
 
 def test_depths_are_all_small_numbers_round_ones_and_all_rows():

@@ -11,7 +11,7 @@ from aucmax.cli.demo import demo
 from aucmax.cli.entry_point import CommandGroup
 from aucmax.cli.evaluate import evaluate
 from aucmax.cli.explain import explain
-from aucmax.cli.export import export
+from aucmax.cli.export_model import export
 from aucmax.cli.fit import fit
 from aucmax.cli.plan import plan
 from aucmax.cli.report import report

@@ -12,11 +12,11 @@ from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     data_argument,
-    given,
     metric_option,
     range_option,
     time_limit_option,
     training_options,
+    without_none,
 )
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import (
@@ -161,7 +161,7 @@ def compare(
         options = {"text_columns": data.text_columns, **data.read_options}
         rows = Source(test, source.options).read(**options)
         test_data = drop_unknown(split_roles(rows, test, roles, drop), console)
-    ranges = given(fpr_range=fpr_range)
+    ranges = without_none(fpr_range=fpr_range)
     if models is None and "duration" in data.values:
         models = SURVIVAL_CANDIDATES
     elif models is None:
@@ -266,19 +266,13 @@ def _save_pages(
     """Write the ROC curves and the report; return their places."""
     from aucmax.report import report_comparison
 
-    def draw(path: Path) -> None:
-        # the order and colours of the report
-        ranked = sorted(comparison.ranked, key=lambda result: -result.main)
-        positions = {one.name: comparison.positions[one.name] for one in ranked}
-        curves = comparison.target, positions, ranked, comparison.goal
-        save_curves(path, *curves, overwrite=True)
-
     def describe(path: Path) -> None:
         page = report_comparison(comparison, title=title, reproduction=reproduction)
         page.save(path, overwrite=True)
 
     saved = {}
     if not comparison.target.is_survival:
+        draw = partial(save_curves, comparison=comparison, overwrite=True)
         saved["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
     saved["report"] = console.write(files["report"], describe, "Report:     {}")
     return saved

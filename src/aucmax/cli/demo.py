@@ -7,7 +7,7 @@ import click
 
 from aucmax.cli.compare import results_of, run_comparison
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import given, range_option
+from aucmax.cli.options import range_option, without_none
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import Data
 
@@ -78,7 +78,7 @@ def demo(
         candidates=_CANDIDATES,
         cv=_N_FOLDS,
         time_limit=None,
-        **given(fpr_range=fpr_range),
+        **without_none(fpr_range=fpr_range),
     )
     for name, rows in (("training", training), ("new", new)):
         console.write(files[name], partial(save_table, rows, overwrite=True))

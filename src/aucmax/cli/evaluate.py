@@ -15,11 +15,11 @@ from aucmax.cli.options import (
     cut_options,
     data_argument,
     flag,
-    given,
     metric_option,
     model_argument,
     range_option,
     test_options,
+    without_none,
 )
 from aucmax.cli.output import Console, with_console
 from aucmax.cli.reading import Source, read_test_rows, take_column
@@ -108,7 +108,7 @@ def evaluate(
     test = read_test_rows(source, fitted, roles, console)
     truth = test.match(fitted.grading_)
     scores = fitted.decision_function(test.rows)
-    ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
+    ranges = without_none(fpr_range=fpr_range) or trained_ranges(fitted)
     goal = choose_goal(truth, metric, **ranges)
     counts = count_unlike(fitted, test.rows, scores)
     console.notes(describe_unlike(fitted, [counts]))
@@ -132,11 +132,11 @@ def evaluate(
     if hasattr(fitted, "predict_proba"):
         proba = fitted.predict_proba(test.rows)[:, 1]
         chances = reliability(truth.relevant, proba, sample_weight=truth.weights)
-    known = fitted.share_of_known_rows(test.rows, truth)
-    if known >= _MANY_KNOWN_ROWS:
+    known_share = fitted.share_of_known_rows(test.rows, truth)
+    if known_share >= _MANY_KNOWN_ROWS:
         console.note(
-            f"the model was fitted to about {known:.0%} of these rows, so the results "
-            "are too optimistic; use other rows"
+            f"the model was fitted to about {known_share:.0%} of these rows, so the "
+            "results are too optimistic; use other rows"
         )
     record = {
         "model": name,
@@ -149,7 +149,7 @@ def evaluate(
         "tpr_range": list(goal.tpr_range),
         "operating_point": None if point is None else point.to_dict(),
         "probabilities": None if chances is None else chances.to_dict(),
-        "known_rows": None if isnan(known) else known,
+        "known_rows": None if isnan(known_share) else known_share,
         "by": None if groups is None else {"column": by, **groups.to_dict()},
     }
     console.say(f"{name} on {test.describe(truth)}")
@@ -174,20 +174,18 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     from aucmax.inference import concordance_interval, cumulative_dynamic_auc
     from aucmax.report.survival_view import event_quantiles
 
-    rows, known = (
-        (truth.labels, truth.durations, scores),
-        {"sample_weight": truth.weights},
-    )
-    found: dict[str, Any] = {}
+    rows = truth.labels, truth.durations, scores
+    weights = {"sample_weight": truth.weights}
+    measured: dict[str, Any] = {}
     for method in ("harrell", "uno"):
-        options = {**known, "qid": truth.queries, "method": method}
+        options = {**weights, "qid": truth.queries, "method": method}
         with suppress(ValueError):  # too few rows, or censored too early for Uno's C
-            found[f"{method}_c"] = concordance_interval(*rows, **options)
+            measured[f"{method}_c"] = concordance_interval(*rows, **options)
     times = event_quantiles(truth, 3)
     with suppress(ValueError):
         if truth.queries is None and times.size:
-            found["auc_at_times"] = cumulative_dynamic_auc(*rows, times, **known)
-    return found
+            measured["auc_at_times"] = cumulative_dynamic_auc(*rows, times, **weights)
+    return measured
 
 
 def _interval(summary: Any) -> list[float] | None:
@@ -218,15 +216,15 @@ def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None
     console.say(f"\nThreshold {point.threshold:.6g} ({rule}). {point}{cost}")
 
 
-def _print_chances(found: Any, console: Console) -> None:
+def _print_chances(calibration: Any, console: Console) -> None:
     console.say(
-        f"\nProbabilities: log loss {found.log_loss:.4f}, Brier score "
-        f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, share "
-        f"of positives {found.base_rate:.2%}"
+        f"\nProbabilities: log loss {calibration.log_loss:.4f}, Brier score "
+        f"{calibration.brier_score:.4f}; mean {calibration.mean_probability:.2%}, "
+        f"share of positives {calibration.base_rate:.2%}"
     )
     for name, ideal in {"slope": 1, "intercept": 0, "in_the_large": 0}.items():
-        if not isnan(value := getattr(found, name)):
-            low, high = getattr(found, f"{name}_interval")
+        if not isnan(value := getattr(calibration, name)):
+            low, high = getattr(calibration, f"{name}_interval")
             title = f"calibration {name.replace('_', ' ')}"
             console.say(f"{title} {value:.2f} ({low:.2f} to {high:.2f}; ideal {ideal})")
 

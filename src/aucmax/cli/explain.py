@@ -8,10 +8,10 @@ import click
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import (
     data_argument,
-    given,
     model_argument,
     range_option,
     test_options,
+    without_none,
 )
 from aucmax.cli.output import Console, with_console
 from aucmax.cli.reading import Source, read_options, read_test_rows
@@ -98,7 +98,7 @@ def explain(
 
     test = read_test_rows(source, fitted, roles, console)
     rows, truth = _some_rows(test.rows, test.match(fitted.grading_))
-    ranges = given(fpr_range=fpr_range) or trained_ranges(fitted)
+    ranges = without_none(fpr_range=fpr_range) or trained_ranges(fitted)
     title = f"Shuffling the columns of {rows.shape[0]} rows"
     columns = fitted.encoders_[0].columns_
     with console.progress(title, len(columns)) as step:

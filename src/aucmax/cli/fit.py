@@ -12,12 +12,12 @@ from aucmax.cli.entry_point import Command
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    given,
     metric_option,
     output_path,
     range_option,
     time_limit_option,
     training_options,
+    without_none,
 )
 from aucmax.cli.output import Console, check_outputs, with_console
 from aucmax.cli.reading import Source, drop_unknown, read_training
@@ -107,8 +107,8 @@ def fit(
     with suppress(ValueError):  # not in the main thread
         # a search that is killed keeps the models so far, as with Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    goal = choose_goal(labels, metric, **given(fpr_range=fpr_range))
-    limit = given(time_limit=time_limit)
+    goal = choose_goal(labels, metric, **without_none(fpr_range=fpr_range))
+    limit = without_none(time_limit=time_limit)
     fitted = fit_model(model, training, labels, goal, console, parameters, limit)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
     console.say(f"Fitted {model} on {training.describe(labels)}.")

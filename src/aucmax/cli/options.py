@@ -22,8 +22,8 @@ def _together(*options: Option) -> Option:
     return decorate
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """Return the options that were given."""
+def without_none(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -217,7 +217,7 @@ cut_options = _together(
 
 def check_cut(**values: float | None) -> dict[str, float]:
     """Return the rule for a threshold that was given; reject several."""
-    cut, costs = given(**values), {"cost_missed", "cost_alarm"}
+    cut, costs = without_none(**values), {"cost_missed", "cost_alarm"}
     if len(cut.keys() & costs) == 1:
         raise click.UsageError("--cost-missed and --cost-alarm must be given together.")
     if len(cut) > 1 and cut.keys() != costs:

@@ -15,7 +15,6 @@ import click
 
 from aucmax.cli.entry_point import echo, output_errors, printable
 
-PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
 
@@ -164,13 +163,13 @@ def check_outputs(
     makes_folder: bool = False,
 ) -> None:
     """Reject outputs that exist, would replace an input, or cannot be written."""
-    taken = {os.path.realpath(path): "is an input" for path in inputs}
+    rejected = {os.path.realpath(path): "is an input" for path in inputs}
     for path in filter(None, outputs):
-        if (place := os.path.realpath(path)) in taken:
+        if (place := os.path.realpath(path)) in rejected:
             raise click.ClickException(
-                f"{path} {taken[place]}; choose another name for the output."
+                f"{path} {rejected[place]}; choose another name for the output."
             )
-        taken[place] = "is named for two outputs"
+        rejected[place] = "is named for two outputs"
         if path.exists() and not path.is_file():
             raise click.ClickException(f"{path} is a folder or a device; name a file.")
         if path.exists() and not force:

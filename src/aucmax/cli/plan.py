@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import flag, given, range_option
+from aucmax.cli.options import flag, range_option, without_none
 from aucmax.cli.output import Console, with_console
 
 # names in Python, with default and help
@@ -72,7 +72,7 @@ def plan(
     is_given = (options[name] is not None for name in ("n_positive", "power", "auc"))
     if options["level"] is None and not all(is_given):
         options["level"] = 0.05
-    options |= given(fpr_range=fpr_range)
+    options |= without_none(fpr_range=fpr_range)
     try:
         planned = plan_auc(paired=not unpaired, **options)
     except (TypeError, ValueError) as error:

@@ -285,9 +285,9 @@ def read_training(
 
 
 def read_options(model: Any) -> dict[str, Any]:
-    """Return how to read a table for a model: as its training file, unless named.
+    """Return how to read a table for a model: as its training file was read.
 
-    What it knows as text stays text, even if new rows are numbers only.
+    Text columns of the model stay text, even if new rows hold numbers only.
     """
     columns = model.encoders_[0].columns_
     strings = [column["name"] for column in columns if column["kind"] != "number"]

@@ -10,12 +10,12 @@ from aucmax.cli.options import (
     by_option,
     data_argument,
     force_option,
-    given,
     metric_option,
     model_argument,
     output_path,
     range_option,
     test_options,
+    without_none,
 )
 from aucmax.cli.output import (
     REPORTS,
@@ -85,7 +85,7 @@ def report(
         test.match(fitted.grading_),
         metric=metric,
         by=take_column(test, by, source.path),
-        **given(fpr_range=fpr_range),
+        **without_none(fpr_range=fpr_range),
         name=name,
         title=title or f"How well does {name} rank by {test.name_of('target')}?",
         reproduction={

@@ -180,7 +180,7 @@ def _glossary(goal: Goal, names: Iterable[str], has_list: bool) -> dict[str, str
     area = "of the area under this part of the ROC curve that is covered"
     if goal.tpr_range == (0.0, 1.0):
         area = "of the positives found (mean sensitivity)"
-    known = {
+    definitions = {
         "auc": (
             "AUC",
             "the probability that a random positive scores higher than a random "
@@ -196,7 +196,7 @@ def _glossary(goal: Goal, names: Iterable[str], has_list: bool) -> dict[str, str
             "higher (Harrell's C): 0.5 by chance, 1 at best.",
         ),
     }
-    sentences = dict(known[name] for name in names if name in known)
+    sentences = dict(definitions[n] for n in names if n in definitions)
     if has_list:
         sentences["Lift"] = (
             "how many times as many positives are among the reviewed cases as among "
@@ -396,11 +396,11 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     """Warn if a model is tested on rows that it was fitted to."""
     if not hasattr(model, "share_of_known_rows"):
         return []
-    known = model.share_of_known_rows(table, target)
-    if not known >= _MANY_KNOWN_ROWS:
+    share = model.share_of_known_rows(table, target)
+    if not share >= _MANY_KNOWN_ROWS:
         return []
     return [
-        f"The model was fitted to about {known:.0%} of these rows: expect worse "
+        f"The model was fitted to about {share:.0%} of these rows: expect worse "
         "numbers on new rows."
     ]
 

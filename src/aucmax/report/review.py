@@ -34,24 +34,23 @@ def review_top(labels: BoolArray, scores: FloatArray, depths: IntArray) -> pl.Da
     ranked = scores[order]
     # numbers of rows that cut no tie
     whole = np.append(0, np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)) + 1)
-    n_alerts = whole[np.searchsorted(whole, depths, side="right") - 1]
-    found = np.append(0, np.cumsum(labels[order]))[n_alerts]
-    n_positive = int(labels.sum())
+    alerts = whole[np.searchsorted(whole, depths, side="right") - 1]
+    tp = np.append(0, np.cumsum(labels[order]))[alerts]
+    fp, n_positive = alerts - tp, int(labels.sum())
     n_negative = labels.size - n_positive
-    alarms = n_alerts - found
-    precision = np.where(n_alerts > 0, found / np.maximum(n_alerts, 1), np.nan)
-    found_ends = wilson_ends(found / n_positive, n_positive, 0.95)
-    alarm_ends = wilson_ends(alarms / n_negative, n_negative, 0.95)
+    precision = np.where(alerts > 0, tp / np.maximum(alerts, 1), np.nan)
+    tp_ends = wilson_ends(tp / n_positive, n_positive, 0.95)
+    fp_ends = wilson_ends(fp / n_negative, n_negative, 0.95)
     return pl.DataFrame(
         {
-            "alerts": n_alerts,
-            "tp": found,
-            "tp_ends": n_positive * np.transpose(found_ends),
-            "fn": n_positive - found,
-            "fp": alarms,
-            "fp_ends": n_negative * np.transpose(alarm_ends),
+            "alerts": alerts,
+            "tp": tp,
+            "tp_ends": n_positive * np.transpose(tp_ends),
+            "fn": n_positive - tp,
+            "fp": fp,
+            "fp_ends": n_negative * np.transpose(fp_ends),
             "precision": precision,
-            "precision_ends": np.transpose(wilson_ends(precision, n_alerts, 0.95)),
+            "precision_ends": np.transpose(wilson_ends(precision, alerts, 0.95)),
         }
     )
 
@@ -63,6 +62,6 @@ def describe_top(labels: BoolArray, scores: FloatArray) -> str:
     if not top["alerts"]:
         return ""
     return (
-        f"Reviewing the {top['n_alerts']:,} highest-scored of {labels.size:,} cases "
-        f"finds {top['found']:,} of the {labels.sum():,} positives."
+        f"Reviewing the {top['alerts']:,} highest-scored of {labels.size:,} cases "
+        f"finds {top['tp']:,} of the {labels.sum():,} positives."
     )

@@ -135,25 +135,27 @@ def _advice(scores: Any, labels: Any) -> str:
 
 def checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
     """Return labels as booleans, as numbers if some are missing, or as levels."""
-    found: NDArray[Any] = labels.detach().cpu().numpy()
+    numbers: NDArray[Any] = labels.detach().cpu().numpy()
     if labels.dtype in (torch.bfloat16, torch.float16):
-        found = labels.detach().cpu().float().numpy()
-    if found.dtype == bool:
-        return found
-    missing = np.isnan(found) if found.dtype.kind == "f" else np.zeros(1, dtype=bool)
-    known = found == np.rint(found) if takes_levels else (found == 0) | (found == 1)
-    known &= found >= 0
-    if not (known | missing).all():
-        place = np.argwhere(~(known | missing))[0].tolist()
-        needed = "levels 0, 1, 2, ..." if takes_levels else "0 or 1"
-        label = found[tuple(place)]
+        numbers = labels.detach().cpu().float().numpy()
+    if numbers.dtype == bool:
+        return numbers
+    is_float = numbers.dtype.kind == "f"
+    is_missing = np.isnan(numbers) if is_float else np.zeros(1, dtype=bool)
+    is_valid = (numbers == np.rint(numbers)) & (numbers >= 0)
+    if not takes_levels:
+        is_valid &= numbers <= 1
+    if not (is_valid | is_missing).all():
+        place = np.argwhere(~(is_valid | is_missing))[0].tolist()
+        expected = "levels 0, 1, 2, ..." if takes_levels else "0 or 1"
+        label = numbers[tuple(place)]
         raise ValueError(
-            f"Labels must be {needed} (or NaN where unknown), but {_where(place)} is "
+            f"Labels must be {expected} (or NaN where unknown), but {_where(place)} is "
             f"{label:g}. {_OTHER_CLASSES if label == np.rint(label) else _SOFT_LABELS}"
         )
-    if missing.any():
-        return found.astype(np.float64)
-    return found.astype(np.int64) if takes_levels else found == 1
+    if is_missing.any():
+        return numbers.astype(np.float64)
+    return numbers.astype(np.int64) if takes_levels else numbers == 1
 
 
 def _where(place: list[int]) -> str:

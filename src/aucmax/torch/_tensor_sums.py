@@ -59,7 +59,7 @@ class SortedRows:
         before = torch.cumsum(values, dim=0) - values
         return before - before[self.starts]
 
-    def spread_out(self, width: float) -> torch.Tensor:
+    def increasing_depths(self, width: float) -> torch.Tensor:
         """Return depths in units of `width` that increase from group to group."""
         # long steps are cut off, where rows above no longer matter, to keep precision
         steps = torch.zeros_like(self.depths)
@@ -79,13 +79,13 @@ class SortedRows:
             self.depths[1:] != self.depths[:-1]
         )
         ties = torch.cumsum(is_new, dim=0) - 1
-        masses = torch.zeros_like(weights).index_add(0, ties, weights)[ties]
+        tied_weights = torch.zeros_like(weights).index_add(0, ties, weights)[ties]
         places = torch.arange(len(ties), device=ties.device)
         firsts = torch.cummax(torch.where(is_new, places, 0), dim=0).values
         before, total = self.above(weights)[firsts], self.totals(weights)
         low, high = ends[0] * total, ends[1] * total
-        inside = torch.minimum(before + masses, high) - torch.maximum(before, low)
-        share = inside / torch.where(masses > 0.0, masses, 1.0)
+        inside = torch.minimum(before + tied_weights, high) - torch.maximum(before, low)
+        share = inside / torch.where(tied_weights > 0.0, tied_weights, 1.0)
         return share.clamp(0.0, 1.0)
 
 
@@ -158,7 +158,7 @@ class PairSums:
         deep = rows.totals(positive * depths) - rows.above(positive * depths)
         reach = deep - positive * depths - depths * below
         return cls(
-            _sums_of_powers(weighted, rows.spread_out(width), table),
+            _sums_of_powers(weighted, rows.increasing_depths(width), table),
             torch.where(weighted.is_positive, wrong, below),
             torch.where(weighted.is_positive, overlap, reach).clamp(min=0.0),
         )

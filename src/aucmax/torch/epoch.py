@@ -107,17 +107,17 @@ def _batches(loader: Iterable[Any], device: Any) -> Iterator[tuple[Any, torch.Te
                 "a tuple or a dict that the model unpacks."
             )
         inputs, labels = batch
-        yield _moved(inputs, device), labels.to(device)
+        yield _move(inputs, device), labels.to(device)
 
 
-def _moved(inputs: Any, device: Any) -> Any:
+def _move(inputs: Any, device: Any) -> Any:
     """Move tensors, including those in tuples, lists and dicts."""
     if isinstance(inputs, torch.Tensor):
         return inputs.to(device)
     if isinstance(inputs, dict):
-        return {name: _moved(one, device) for name, one in inputs.items()}
+        return {name: _move(one, device) for name, one in inputs.items()}
     if isinstance(inputs, tuple | list):
-        return type(inputs)(_moved(one, device) for one in inputs)
+        return type(inputs)(_move(one, device) for one in inputs)
     return inputs
 
 
