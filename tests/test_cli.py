@@ -78,7 +78,7 @@ def test_every_command_explains_itself_with_examples(command):
 ONLY_TYPED = {
     "as_json", "quiet", "force", "output", "output_dir", "read_options", "keep", "drop",
     "safe_csv", "save_threshold", "proba", "settings", "model", "format", "top",
-    "cv", "horizon", "top_rows", "row_numbers", "unpaired", "target", "duration",
+    "horizon", "top_rows", "row_numbers", "unpaired", "target", "duration",
     "alerts",
 }  # fmt: skip
 

@@ -84,6 +84,8 @@ def test_reports_have_survival_curves(folder):
     run("report", folder / "auto.aucmax", folder / "new.csv", "-o", page, "-q")
     html = page.read_text()
     assert "Survival by risk" in html
+    title = "rank by how early the event comes (column 'died', time: column 'days')?"
+    assert title.replace("'", "&#39;") in html
     assert "Calibration at" in html
 
 

@@ -157,7 +157,7 @@ def test_two_rows_of_a_class_are_enough():
 def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
-    model = AutoRanker(models=[GaussianNB()], folds=2, pos_label="sick").fit(X, y)
+    model = AutoRanker(models=[GaussianNB()], cv=2, pos_label="sick").fit(X, y)
     importance = importance_of(model, X, target, choose_goal(target), "rows")
     assert len(importance.result.column) == 40
     assert {"age", SCRIPT, "kind"} <= set(importance.result.column)

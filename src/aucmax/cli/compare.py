@@ -242,7 +242,7 @@ def run_comparison(
     if results is None:
         return record
     files = results_of(results)
-    title = f"Which model ranks best by {data.name_of('target')}?"
+    title = f"Which model ranks best by {data.order}?"
     reproduction = {"command": command, "data": source_name}
     record |= _save_pages(comparison, files, title, reproduction, console)
     parameters = auto if comparison.best == "auto" else {}

@@ -61,6 +61,14 @@ class Data:
             return "the label" if role == "target" else "the file"
         return f"column {self.names.get(role)!r}"
 
+    @property
+    def order(self) -> str:
+        """What rows are ranked by, for titles."""
+        target = self.name_of("target")
+        if "duration" not in self.values:
+            return target
+        return f"how early the event comes ({target}, time: {self.name_of('duration')})"
+
     def encode(self, models: Sequence[str], pos_label: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
         from aucmax.model_selection.models import (

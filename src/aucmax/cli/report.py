@@ -87,7 +87,7 @@ def report(
         by=take_column(test, by, source.path),
         **without_none(fpr_range=fpr_range),
         name=name,
-        title=title or f"How well does {name} rank by {test.name_of('target')}?",
+        title=title or f"How well does {name} rank by {test.order}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,
