@@ -30,7 +30,7 @@ THOROUGH := $(addprefix tests/,torture persistence metrics risks contracts)
 KERNELS ?= kernel and not slow
 KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 
-# each of the many processes of a test run would compile all modules anew
+# each of the many processes of a test run would compile all modules again
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all test-changed lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
@@ -76,7 +76,7 @@ coverage: $(VENV)/.test
 	$(BIN)/coverage report
 
 # where other libraries are asked for most, with the lowest versions that pyproject.toml
-# allows; numba keeps its cache apart
+# allows; numba keeps a separate cache
 test-lowest: $(LOWEST)/.test
 	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST) $(LOWEST_TESTS)
 
@@ -87,7 +87,7 @@ torture: $(VENV)/.test
 		--junitxml=torture.xml $(THOROUGH)
 	AUCMAX_TORTURE=1 $(BIN)/python $(PYTEST) $(addprefix --ignore=,$(THOROUGH))
 
-# what needs PyTorch, apart, since it is large: TORCH_BUILD names a CPU build
+# what needs PyTorch, separately, since it is large: TORCH_BUILD names a CPU build
 test-torch: $(TORCH)/.test
 	NUMBA_CACHE_DIR=$(abspath $(TORCH))/numba $(TORCH)/bin/python $(PYTEST) \
 		-k 'torch or reference_lists' $(TORCH_TESTS)

@@ -67,16 +67,16 @@ class Outcome:
 
 def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
     """Write a summary, then all figures with the day, the machine and the versions."""
-    found = []
+    versions = []
     for name in PACKAGES.split():
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
     day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     minutes = sum(outcome.seconds for outcome in outcomes) / 60
     measured = [outcome for outcome in outcomes if outcome.value is not None]
-    met = sum(outcome.is_met is True for outcome in measured)
+    n_met = sum(outcome.is_met is True for outcome in measured)
     short = [outcome for outcome in outcomes if outcome.gate.name in SUMMARY]
     lines = [
         HEAD,
@@ -84,12 +84,13 @@ def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
         "|---|---|",
         *(_row(outcome.gate.measures, outcome.figure) for outcome in short),
         "",
-        f"{met} of {len(measured)} limits are met.",
+        f"{n_met} of {len(measured)} limits are met.",
         "",
         "## All measurements",
         "",
         f"Measured on {day} in {minutes:.0f} minutes: {os.cpu_count()} cores, "
-        f"{platform.system()}, Python {platform.python_version()}, {', '.join(found)}.",
+        f"{platform.system()}, Python {platform.python_version()}, "
+        f"{', '.join(versions)}.",
         "",
         "| measured | figure | limit | |",
         "|---|---|---|---|",

@@ -15,8 +15,8 @@ def stored(name: str, measure: Callable[[], dict[str, float]]) -> dict[str, floa
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-    found: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    figures: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+    return figures
 
 
 class Report:

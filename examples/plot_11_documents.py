@@ -24,8 +24,8 @@ from aucmax.metrics import roc_auc_score
 def make_query(rng):
     """Return the documents of a query: columns, relevance, and the story of each."""
     quality, content = rng.normal(size=(12, 3)), rng.normal(size=(12, 6))
-    worth = 0.7 * quality[:, 0] * quality[:, 1] + quality[:, 2]
-    is_relevant = worth + 0.5 * rng.normal(size=12) > 0.8
+    relevance = 0.7 * quality[:, 0] * quality[:, 1] + quality[:, 2]
+    is_relevant = relevance + 0.5 * rng.normal(size=12) > 0.8
     story = np.repeat(range(12), rng.geometric(1 / 3, size=12))
     X = np.hstack([quality[story], content[story]])
     X[:, :3] += rng.normal(size=(story.size, 3))
@@ -147,9 +147,9 @@ tried = [fit_graphs(GraphRanker(C), over_trees) for C in weights]
 name = "GraphRanker over trees"
 scores[name] = max(tried, key=lambda one: areas(one, "choose").mean())
 
-found = {name: areas(one, "test") for name, one in scores.items()}
-for name, area in found.items():
-    gain = area - found["AUCSVC"]
+mean_areas = {name: areas(one, "test") for name, one in scores.items()}
+for name, area in mean_areas.items():
+    gain = area - mean_areas["AUCSVC"]
     error = 1.96 * gain.std() / np.sqrt(gain.size)
     print(f"{name:22} AUC {area.mean():.3f}, gain {gain.mean():+.3f} +- {error:.3f}")
 
@@ -161,17 +161,17 @@ for name, area in found.items():
 # The query with the median gain, document by document: the scores of one story, in a
 # column, move together.
 BLUE, ORANGE = "#0072b2", "#d55e00"
-by_gain = np.argsort(found["GraphRanker"] - found["AUCSVC"])
+by_gain = np.argsort(mean_areas["GraphRanker"] - mean_areas["AUCSVC"])
 number = 200 + by_gain[by_gain.size // 2]
 _, y, story = queries[number]
 _, axes = plt.subplots(
     1, 3, figsize=(9, 3.6), layout="constrained", width_ratios=(4, 3, 3)
 )
-for place, (name, area) in enumerate(reversed(found.items())):
+for place, (name, area) in enumerate(reversed(mean_areas.items())):
     error = 1.96 * area.std() / np.sqrt(area.size)
     color = BLUE if name.startswith("Graph") else "#767676"
     axes[0].errorbar(area.mean(), place, xerr=error, fmt="o", color=color)
-axes[0].set_yticks(range(len(found)), list(found)[::-1])
+axes[0].set_yticks(range(len(mean_areas)), list(mean_areas)[::-1])
 axes[0].set(xlabel="mean AUC of the test queries")
 for ax, name in zip(axes[1:], ("AUCSVC", "GraphRanker"), strict=True):
     for is_relevant, color in ((False, "#b0b0b0"), (True, ORANGE)):

@@ -57,9 +57,9 @@ def trained(loss_of):
     for epoch in range(15):
         sampler.set_epoch(epoch)
         for rows in sampler:
-            own = train[rows]
+            batch = train[rows]
             optimizer.zero_grad()
-            loss_of(network(X[own]), y[own]).backward()
+            loss_of(network(X[batch]), y[batch]).backward()
             optimizer.step()
     with torch.no_grad():
         return network(X[test])

@@ -9,7 +9,7 @@ fewer_examples = settings(max_examples=settings().max_examples // 4)
 
 
 def places(size, n_values):
-    """For each of so many rows a number below n_values, at most 256."""
+    """For each of the rows a number below n_values, at most 256."""
     return st.binary(min_size=size, max_size=size).map(
         lambda drawn: np.frombuffer(drawn, dtype=np.uint8).astype(np.int64) % n_values
     )

@@ -100,5 +100,5 @@ def scores(name, model):
         matrix = model.transform(rows)
         matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
         return np.nansum(matrix, axis=1)
-    found = model.decision_function(rows)
-    return np.concatenate(found) if isinstance(found, list) else found
+    scored = model.decision_function(rows)
+    return np.concatenate(scored) if isinstance(scored, list) else scored

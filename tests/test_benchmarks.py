@@ -116,9 +116,9 @@ def test_cells_of_coverage_are_measured_stored_and_compared(tmp_path, capsys):
     cells = ["--cells", "near pairs, redrawn, 0.7, 0.05 of the rows, 100 and 100"]
     options = [*cells, "--jobs", "1", "--output", str(stored)]
     assert coverage.main(options) == 0
-    found = json.loads(stored.read_text())
-    assert [name.rpartition(": ")[2] for name in found] == ["difference", "test"]
-    assert all(0.5 < one["coverage"] <= 1.0 for one in found.values())
+    figures = json.loads(stored.read_text())
+    assert [name.rpartition(": ")[2] for name in figures] == ["difference", "test"]
+    assert all(0.5 < one["coverage"] <= 1.0 for one in figures.values())
     assert coverage.main([*options, "--compare"]) == 0
     out = capsys.readouterr().out
     assert "+0.0  1.000x" in out

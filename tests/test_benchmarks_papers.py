@@ -64,8 +64,8 @@ def test_what_has_a_record_is_not_run_again(tmp_path, tasks):
 def test_tasks_without_their_data_are_left_out_and_named_once(tmp_path, capsys):
     there, absent = tmp_path / "there", tmp_path / "absent"
     there.touch()
-    found = [Task("", str(p), print, Record, (p,)) for p in (there, absent, absent)]
-    assert with_data(found) == found[:1]
+    tasks = [Task("", str(p), print, Record, (p,)) for p in (there, absent, absent)]
+    assert with_data(tasks) == tasks[:1]
     assert capsys.readouterr().out.count(str(absent)) == 1
 
 
@@ -111,22 +111,22 @@ def test_tasks_of_a_study_have_files_of_their_own(name):
 
 def test_an_interval_of_independent_differences_is_students():
     apart = np.random.default_rng(0).normal(size=20)
-    found = mean_difference(apart)
+    difference = mean_difference(apart)
     low, high = stats.t.interval(0.95, 19, apart.mean(), stats.sem(apart))
-    assert (found.low, found.high) == pytest.approx((low, high))
+    assert (difference.low, difference.high) == pytest.approx((low, high))
 
 
 def test_copies_in_one_group_do_not_narrow_an_interval():
     apart = np.random.default_rng(0).normal(size=20)
-    found = mean_difference(np.tile(apart, 3), np.tile(np.arange(20), 3))
-    assert found.reach == pytest.approx(mean_difference(apart).reach)
+    difference = mean_difference(np.tile(apart, 3), np.tile(np.arange(20), 3))
+    assert difference.reach == pytest.approx(mean_difference(apart).reach)
 
 
 def test_overlap_is_corrected_as_nadeau_and_bengio_do():
     apart = np.random.default_rng(0).normal(size=10)
     error = np.sqrt((1 / 10 + 1 / 2) * apart.var(ddof=1))
-    found = mean_difference(apart, overlap=1 / 2)
-    assert found.reach == pytest.approx(stats.t.ppf(0.975, 9) * error)
+    difference = mean_difference(apart, overlap=1 / 2)
+    assert difference.reach == pytest.approx(stats.t.ppf(0.975, 9) * error)
 
 
 def test_differences_are_bold_where_0_is_outside():

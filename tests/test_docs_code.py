@@ -45,8 +45,8 @@ MODULES = with_examples(SOURCE.rglob("*.py"), SOURCE)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_the_page_runs_and_prints_what_it_says(page):
     skip_without_extras(ROOT / page)
-    found = doctest.testfile(str(ROOT / page), module_relative=False)
-    assert is_whole(found, ROOT / page)
+    results = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert is_whole(results, ROOT / page)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -54,8 +54,8 @@ def test_the_code_of_the_docstrings_runs_and_prints_what_they_say(module):
     skip_without_extras(SOURCE / module)
     name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     # without the names of the module: an example imports what it uses, as a reader does
-    found = doctest.testmod(import_module(name), globs={})
-    assert is_whole(found, SOURCE / module)
+    results = doctest.testmod(import_module(name), globs={})
+    assert is_whole(results, SOURCE / module)
 
 
 def test_the_first_pages_that_people_see_have_code_that_runs():

@@ -53,9 +53,9 @@ def public_names():
 
 def public_methods(path):
     module, name = path.rsplit(".", 1)
-    found = getattr(import_module(module), name)
-    if inspect.isclass(found):
-        for method, function in vars(found).items():
+    member = getattr(import_module(module), name)
+    if inspect.isclass(member):
+        for method, function in vars(member).items():
             if not method.startswith("_") and inspect.isfunction(function):
                 yield f"{path}.{method}"
 

@@ -25,21 +25,25 @@ def base() -> str:
     """Return the commit to compare with."""
     if given := os.environ.get("CHANGED_SINCE"):
         return given
-    found = git("merge-base", "HEAD", "origin/main")
-    return found if found and found != git("rev-parse", "HEAD") else "HEAD^1"
+    merge_base = git("merge-base", "HEAD", "origin/main")
+    return (
+        merge_base
+        if merge_base and merge_base != git("rev-parse", "HEAD")
+        else "HEAD^1"
+    )
 
 
 def tests_of(changed: list[str]) -> list[str]:
     """Return the existing test folders and files of changed files in src/aucmax."""
-    found = set()
+    folders = set()
     for path in changed:
         package = Path(path).parts[2]
         if package == "cli":
-            found.update(map(str, Path("tests").glob("test_cli*.py")))
+            folders.update(map(str, Path("tests").glob("test_cli*.py")))
         folder = Path("tests", FOLDERS.get(package, package))
         if folder.is_dir():
-            found.add(str(folder))
-    return sorted(found)
+            folders.add(str(folder))
+    return sorted(folders)
 
 
 if __name__ == "__main__":

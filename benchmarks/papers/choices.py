@@ -16,7 +16,7 @@ class Candidate(NamedTuple):
 
 @dataclass
 class Choice:
-    """What one method did on one fold: the record that all studies have.
+    """Outcome of one method on one fold: the record that all studies have.
 
     Attributes
     ----------
@@ -59,20 +59,20 @@ class Results(Generic[C]):
     """Choices by data and variant of method, as they came."""
 
     def __init__(self, choices: Iterable[C]) -> None:
-        self._found: dict[tuple[str, Any], list[C]] = {}
+        self._by_variant: dict[tuple[str, Any], list[C]] = {}
         for one in choices:
-            self._found.setdefault((one.data, one.variant), []).append(one)
+            self._by_variant.setdefault((one.data, one.variant), []).append(one)
 
     @property
     def data(self) -> list[str]:
         """Names of the data sets."""
-        return list(dict.fromkeys(data for data, _ in self._found))
+        return list(dict.fromkeys(data for data, _ in self._by_variant))
 
     @property
     def methods(self) -> list[Any]:
         """Variants of methods that were run on any data set."""
-        return list(dict.fromkeys(variant for _, variant in self._found))
+        return list(dict.fromkeys(variant for _, variant in self._by_variant))
 
     def folds(self, data: str, variant: Any) -> list[C]:
         """Return the folds of one method; none if it was not run."""
-        return self._found.get((data, variant), [])
+        return self._by_variant.get((data, variant), [])

@@ -28,6 +28,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 def largest_bold(values: Sequence[float | None], style: str = ".4f") -> list[str]:
     """Write numbers, the largest of them bold; None was not run."""
     most = max(value for value in values if value is not None)
-    texts = [ABSENT if value is None else f"{value:{style}}" for value in values]
-    pairs = zip(texts, values, strict=True)
+    cells = [ABSENT if value is None else f"{value:{style}}" for value in values]
+    pairs = zip(cells, values, strict=True)
     return [f"**{text}**" if value == most else text for text, value in pairs]

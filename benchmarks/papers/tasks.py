@@ -1,6 +1,6 @@
 """Tasks of a study: run once, in processes of one thread, and recorded one by one.
 
-Each record is a file, so that an interrupted run goes on where it stopped. The page of
+Each record is a file, so that an interrupted run resumes where it stopped. The page of
 a study is made of its records alone.
 """
 
@@ -31,7 +31,7 @@ class Task:
     call : callable
         Can be pickled: a function of a module, or a partial of one.
     record : type
-        What the call returns.
+        The class of the record.
     files : tuple of Path
         The data that it reads.
     is_timed : bool

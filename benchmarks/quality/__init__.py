@@ -1,1 +1,1 @@
-"""What rankings, intervals and probabilities are worth, on many tables."""
+"""Quality of rankings, intervals and probabilities on many tables."""

@@ -119,28 +119,30 @@ def coverage(n: int, signal: float, kind: str, n_draws: int) -> Iterator[Cell]:
     shared = units if kind == "groups" else [None, None]
     fresh, truths = draw(rng, N_FRESH, signal, cut, shared[1])
     metrics = {"rows": METRICS, "queries": OF_QUERIES, "groups": OF_GROUPS}[kind]
-    found: dict[str, list[Any]] = {metric: [] for metric in metrics}
-    while len(found[metrics[0]]) < n_draws:
+    outcomes: dict[str, list[Any]] = {metric: [] for metric in metrics}
+    while len(outcomes[metrics[0]]) < n_draws:
         X, y = draw(rng, n, signal, cut, shared[0])
         if min(np.bincount(y, minlength=2)) < 2 * N_FOLDS:
             continue
-        seed = len(found[metrics[0]])
+        seed = len(outcomes[metrics[0]])
         folds, scores, model = cross_validate(X, y, units[0], seed)
-        of_fresh = model.decision_function(fresh)
+        fresh_scores = model.decision_function(fresh)
         for metric in metrics:
             named = parse_metric(metric).of_share(N_FRESH / n)
             if kind == "queries":
                 target, goal = encode_target(y, qid=units[0]), Goal(metric)
                 one = HeldOutRows(target, folds, goal).estimate(scores)
-                truth = parse_metric(metric).function(truths, of_fresh, qid=units[1])
+                truth = parse_metric(metric).function(
+                    truths, fresh_scores, qid=units[1]
+                )
             else:
-                known = {"folds": folds, "estimand": "procedure", "groups": shared[0]}
+                options = {"folds": folds, "estimand": "procedure", "groups": shared[0]}
                 ranges = {"fpr_range": (0.0, 0.1)} if metric == "partial_auc" else {}
-                known |= {"n_resamples": 200, **ranges}
-                truth = named.function(truths, of_fresh, **ranges)
-                one = metric_interval(y, scores, metric, **known)
-            found[metric].append((truth, one.value, one.low, one.high))
-    for metric, each in found.items():
+                options |= {"n_resamples": 200, **ranges}
+                truth = named.function(truths, fresh_scores, **ranges)
+                one = metric_interval(y, scores, metric, **options)
+            outcomes[metric].append((truth, one.value, one.low, one.high))
+    for metric, each in outcomes.items():
         name = f"{metric}, {n} rows{f' in {kind}' * (size > 1)}, signal {signal:g}"
         yield Cell(name, metric, np.array(each))
 
@@ -157,7 +159,7 @@ def cells(n_draws: int = N_DRAWS) -> Iterator[Cell]:
 def searches(signal: float, n_tables: int) -> Cell:
     """Return the estimates of AutoRanker with 10 positives in 300 rows."""
     rng = np.random.default_rng([SEED, int(signal)])
-    found = []
+    outcomes = []
     for seed in range(n_tables):
         X, _ = draw(rng, 300, signal, 0.0)
         value = signal * X[:, :3] @ [1.0, 0.5, -0.5] + rng.logistic(size=300)
@@ -166,8 +168,10 @@ def searches(signal: float, n_tables: int) -> Cell:
         estimate = model.fit(X, y).estimate_
         truth = model.score(*draw(rng, N_FRESH, signal, cut_for(signal, 1 / 30)))
         ends = (estimate[f"auc{end}"] for end in ("", "_low", "_high"))
-        found.append((truth if signal else 0.5, *ends))
-    return Cell(f"AutoRanker, 10 positives, signal {signal:g}", "auc", np.array(found))
+        outcomes.append((truth if signal else 0.5, *ends))
+    return Cell(
+        f"AutoRanker, 10 positives, signal {signal:g}", "auc", np.array(outcomes)
+    )
 
 
 def run(report: Report, n_draws: int = N_DRAWS, n_searches: int = N_SEARCHES) -> None:

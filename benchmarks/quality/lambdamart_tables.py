@@ -130,7 +130,7 @@ def run(report: Report) -> None:
         means = []
         for name, splits in results.items():
             gains = np.array([one[side] - one["binary"] for one in splits])
-            # test rows are drawn anew, but most training rows are the same ones
+            # test rows differ per split, but most training rows are the same ones
             difference = mean_difference(gains, overlap=TEST / TRAINING)
             means.append(difference.mean)
             remark = f"+- {difference.reach:.4f}"

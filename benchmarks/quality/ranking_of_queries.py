@@ -124,15 +124,15 @@ def grow_lambdamart(
 def tuned(grow: Callable[..., Any], fold: Fold) -> np.ndarray:
     """Draw settings until half of the seconds are over; refit the best to all rows."""
     start = time.process_time()
-    found = []
+    tried = []
     for setting in settings_at_random():
         score, n_rounds = grow(fold.train, fold.valid, setting, MAX_ROUNDS)
         valid = fold.valid
         value = ndcg_score(valid.y, score(valid.X), k=10, qid=valid.qid)
-        found.append((value, setting, n_rounds))
+        tried.append((value, setting, n_rounds))
         if time.process_time() - start > 0.8 * SECONDS:
             break
-    _, setting, n_rounds = max(found, key=lambda one: one[0])
+    _, setting, n_rounds = max(tried, key=lambda one: one[0])
     score, _ = grow(join([fold.train, fold.valid]), None, setting, max(n_rounds, 1))
     return score(fold.test.X)
 
@@ -167,19 +167,19 @@ def run(report: Report) -> None:
                 seconds = time.process_time() - start
                 test = fold.test
                 for rule in ("skip", "one"):
-                    found = ndcg_score(
+                    by_query = ndcg_score(
                         test.y, scores, k=10, qid=test.qid, empty=rule, average=None
                     )
-                    known = found[~np.isnan(found)]
-                    values.setdefault((name, method, rule), []).append(known)
+                    defined = by_query[~np.isnan(by_query)]
+                    values.setdefault((name, method, rule), []).append(defined)
                     title = f"{name}, fold {number + 1}, {method}, empty={rule!r}"
                     remark = f"{seconds:.0f} s"
-                    report.add(title, float(known.mean()), "", remark=remark)
+                    report.add(title, float(defined.mean()), "", remark=remark)
     for name in FILES:
-        own = np.concatenate(values[name, "AutoRanker", "skip"])
+        auto = np.concatenate(values[name, "AutoRanker", "skip"])
         for method in METHODS:
             other = np.concatenate(values[name, method, "skip"])
-            gain = own - other
+            gain = auto - other
             error = float(gain.std() / np.sqrt(gain.size))
             title = f"{name}, all folds, {method}"
             remark = f"AutoRanker {gain.mean():+.4f} +- {1.96 * error:.4f}"

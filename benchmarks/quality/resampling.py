@@ -1,4 +1,4 @@
-"""What resampling does to a ranking and to its probabilities: resampling.md."""
+"""Effect of resampling on a ranking and its probabilities: resampling.md."""
 
 import warnings
 

@@ -62,9 +62,9 @@ def run(report: Report) -> None:
     report.add("mean C of CPH, all published iterations", means["CPH"], "")
     half = stats.sem(auto - cox) * stats.t.ppf(0.975, len(names) - 1)
     report.add("AutoRanker less Cox", (auto - cox).mean(), "", remark=f"+- {half:.4f}")
-    of_best = np.array([published[best][name] for name in names])
+    best_learner = np.array([published[best][name] for name in names])
     line = np.array([published["CPH"][name] for name in names])
-    gain = (auto - cox) - (of_best - line)
+    gain = (auto - cox) - (best_learner - line)
     half = stats.sem(gain) * stats.t.ppf(0.975, len(names) - 1)
     title = f"the same, less that of {best} and CPH"
     report.add(title, gain.mean(), "", remark=f"+- {half:.4f}")
@@ -96,16 +96,16 @@ def measure_iteration(name: str, number: int) -> dict[str, float]:
     X = table.drop("time", "status")
     y = survival_target(table["status"], table["time"])
     models = {"auto": AutoRanker(time_limit=SECONDS), "cox": AutoRanker(models=["cox"])}
-    found: dict[str, float] = {"train": train.size, "test": test.size}
+    outcome: dict[str, float] = {"train": train.size, "test": test.size}
     for side, model in models.items():
         start = time.perf_counter()
         with warnings.catch_warnings(action="ignore"):
             model.fit(X[train], y[train])
         if side == "auto":
-            found["seconds"] = time.perf_counter() - start
+            outcome["seconds"] = time.perf_counter() - start
         scores = model.decision_function(X[test])
-        found[side] = concordance_index(y["event"][test], y["time"][test], scores)
-    return found
+        outcome[side] = concordance_index(y["event"][test], y["time"][test], scores)
+    return outcome
 
 
 def corrected_reach(gains: np.ndarray, found: list[dict[str, float]]) -> float:

@@ -82,7 +82,7 @@ def measure_split(name: str, number: int) -> dict[str, float]:
         "trees": lambda given: encoder.matrix(given, "trees"),
         "raw": lambda given: given,
     }
-    found = {}
+    outcome = {}
     for goal in (None, *GOALS):
         for side, (view, make) in models(goal).items():
             with warnings.catch_warnings(action="ignore"):
@@ -90,8 +90,8 @@ def measure_split(name: str, number: int) -> dict[str, float]:
             scores = fitted.decision_function(views[view](rows[test]))
             for metric in ("auc", *GOALS) if goal is None else ("auc", goal):
                 value = parse_metric(metric).function(y[test], scores)
-                found[f"{side}|{goal}|{metric}"] = float(value)
-    return found
+                outcome[f"{side}|{goal}|{metric}"] = float(value)
+    return outcome
 
 
 def run(report: Report) -> None:

@@ -135,11 +135,11 @@ def compare(n_rows: int) -> Iterator[tuple[str, str]]:
         data, labels = in_parts(client, X, y)
         for name, call in CALLS.items():
             call(X[:1000], y[:1000])  # compiles
-            here, there = partial(call, X, y), partial(call, data, labels)
-            yield name, costs(here, there, client)
-        there = partial(fit_files, dd.read_parquet, folder)
-        here = partial(fit_files, pd.read_parquet, folder)
-        yield "AUCSVC from files", costs(here, there, client)
+            local, on_dask = partial(call, X, y), partial(call, data, labels)
+            yield name, costs(local, on_dask, client)
+        on_dask = partial(fit_files, dd.read_parquet, folder)
+        local = partial(fit_files, pd.read_parquet, folder)
+        yield "AUCSVC from files", costs(local, on_dask, client)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def table(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @gate("load_svmlight / scikit-learn's reader, 30,000 x 46", at_most=0.5)
-def letor() -> float:
+def svmlight() -> float:
     X = np.random.default_rng(0).random((30_000, 46))
     features = " ".join(f"{j + 1}:%.6f" for j in range(46))
     with TemporaryDirectory() as folder:
@@ -54,13 +54,13 @@ def csv() -> float:
 def report_page() -> float:
     X, y = table(50_000, 20)
     models = [("a", LogisticRegression()), ("b", LightGBMBaseline(50))]
-    found = []
+    comparisons = []
     comparing = seconds(
-        lambda: found.append(compare_models(pl.DataFrame(X), y, models, cv=3))
+        lambda: comparisons.append(compare_models(pl.DataFrame(X), y, models, cv=3))
     )
     with TemporaryDirectory() as folder:
         path = Path(folder, "page.html")
-        return seconds(lambda: report_comparison(found[0]).save(path)) / comparing
+        return seconds(lambda: report_comparison(comparisons[0]).save(path)) / comparing
 
 
 @gate("permutation_importance / 60 scorings and sorts, 10^5 x 50", at_most=2.2)

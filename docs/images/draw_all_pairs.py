@@ -16,8 +16,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.7), layout="constrained
 below = np.linspace(0.0, 5.4, 2000)
 for power, color in ((1, BLUE), (2, ORANGE)):
     gaps = below[:, None] - NEGATIVE
-    met = np.where(gaps >= 0.0, np.exp(-power * np.abs(gaps)), 0.0).sum(axis=1)
-    left.plot(below, met, color=color, linewidth=1.6)
+    n_above = np.where(gaps >= 0.0, np.exp(-power * np.abs(gaps)), 0.0).sum(axis=1)
+    left.plot(below, n_above, color=color, linewidth=1.6)
     at = POSITIVE[:, None] - NEGATIVE
     read = np.where(at >= 0.0, np.exp(-power * np.abs(at)), 0.0).sum(axis=1)
     left.plot(POSITIVE, read, "o", color=color, markersize=5)

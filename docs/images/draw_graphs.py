@@ -13,9 +13,9 @@ EDGES = np.array([(i, i + 1) for i in range(OWN.size - 1)])
 PULL = 0.9
 
 nodes = np.arange(OWN.size)
-pull = np.full(len(EDGES), PULL)
-ranking = rank(OWN, EDGES, pull)
-with_edges = OWN + 0.5 * np.bincount(EDGES.ravel(), np.repeat(pull, 2))
+pair_weights = np.full(len(EDGES), PULL)
+ranking = rank(OWN, EDGES, pair_weights)
+with_edges = OWN + 0.5 * np.bincount(EDGES.ravel(), np.repeat(pair_weights, 2))
 
 figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.5), layout="constrained")
 left, middle, right = axes
@@ -40,7 +40,7 @@ middle.annotate(
 middle.annotate(
     "grey: own score and\nhalf of its edges", (3.1, 0.35), color=GREY, va="center"
 )
-middle.set(title="Neighbours pull: smoothed scores", ylim=(0, 4.1))
+middle.set(title="Neighbours pair_weights: smoothed scores", ylim=(0, 4.1))
 
 sizes = np.arange(1, OWN.size + 1)
 members = np.empty((OWN.size, OWN.size))

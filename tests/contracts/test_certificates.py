@@ -149,15 +149,17 @@ def test_a_risk_below_0_has_a_true_gap(solver, regularizer, price, scale):
     C = 5.0
     formula = cox_objective(X, y, weights, C, price)
     objective = LinearObjective(X, CoxLikelihood().bind(y, weights), C)
-    found = CERTIFYING[solver](StoppingRule(1e-5)).minimize(objective, regularizer)
-    assert found.value == pytest.approx(formula(found.point.parameters), rel=1e-10)
+    solution = CERTIFYING[solver](StoppingRule(1e-5)).minimize(objective, regularizer)
+    assert solution.value == pytest.approx(
+        formula(solution.point.parameters), rel=1e-10
+    )
     least = min(
         minimize(formula, start, method="Powell", options={"ftol": 1e-13}).fun
-        for start in (found.point.parameters, np.full(4, 0.1))
+        for start in (solution.point.parameters, np.full(4, 0.1))
     )
-    assert found.value - found.gap <= least + 1e-9 * abs(least)
-    assert found.converged
-    assert found.value <= least + 2e-5 * abs(least)
+    assert solution.value - solution.gap <= least + 1e-9 * abs(least)
+    assert solution.converged
+    assert solution.value <= least + 2e-5 * abs(least)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

@@ -82,8 +82,8 @@ def fitted(name):
 
 
 def test_the_table_lists_every_model():
-    known = {n for n in aucmax.__all__ if hasattr(getattr(aucmax, n), "fit")}
-    assert known == set(NAMES)
+    models = {n for n in aucmax.__all__ if hasattr(getattr(aucmax, n), "fit")}
+    assert models == set(NAMES)
 
 
 COLUMNS = "name, takes, score, weight, stops, coef, history"
@@ -182,13 +182,13 @@ def test_validation_rows_may_be_written_in_any_usual_way(
     warnings.simplefilter("ignore")  # few rounds are enough
     X, y = data(name)
     held = data(name, seed=1)
-    found = [
+    histories = [
         make(name).fit(X, y, eval_set=written).history_
         for written in (held, [held], {"X": held[0], "y": held[1]})
     ]
-    for other in found[1:]:
-        np.testing.assert_equal(other, found[0])
+    for other in histories[1:]:
+        np.testing.assert_equal(other, histories[0])
     weighted = {"X": held[0], "y": held[1], "sample_weight": np.arange(1, 61)}
-    column = next(key for key in found[0] if "validation" in key)
+    column = next(key for key in histories[0] if "validation" in key)
     other = make(name).fit(X, y, eval_set=weighted).history_[column]
-    assert not np.array_equal(other, found[0][column])
+    assert not np.array_equal(other, histories[0][column])

@@ -43,14 +43,14 @@ def risk_of(kind, share, labels=LABELS, weight=None):
 
 
 @pytest.mark.parametrize("kind", RISKS)
-@given(here=any_scores, there=any_scores, weight=weights, share=shares)
-def test_subgradient_supports_the_risk_from_below(kind, here, there, weight, share):
+@given(scores=any_scores, others=any_scores, weight=weights, share=shares)
+def test_subgradient_supports_the_risk_from_below(kind, scores, others, weight, share):
     risk = risk_of(kind, share, weight=weight)
-    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(here)
-    bound = value + subgradient @ (there - here)
-    slack = 1e-12 * (1.0 + np.abs(here).max() + np.abs(there).max())
-    assert risk.bind(LABELS, weight).value(there) >= bound - slack
-    assert risk.bind(LABELS, weight).value(here) == value
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(scores)
+    bound = value + subgradient @ (others - scores)
+    slack = 1e-12 * (1.0 + np.abs(scores).max() + np.abs(others).max())
+    assert risk.bind(LABELS, weight).value(others) >= bound - slack
+    assert risk.bind(LABELS, weight).value(scores) == value
 
 
 @pytest.mark.parametrize("kind", RISKS)
@@ -142,18 +142,24 @@ def test_large_equal_weights_change_nothing(kind):
 
 @pytest.mark.parametrize("kind", SMOOTHABLE)
 @given(
-    here=any_scores, there=any_scores, weight=weights, share=shares, width=some_widths
+    scores=any_scores,
+    others=any_scores,
+    weight=weights,
+    share=shares,
+    width=some_widths,
 )
-def test_a_smoothed_line_stays_below_the_risk(kind, here, there, weight, share, width):
+def test_a_smoothed_line_stays_below_the_risk(
+    kind, scores, others, weight, share, width
+):
     risk = risk_of(kind, share, weight=weight)
-    width = width * (np.ptp(here) + 1e-9)
-    line = risk.bind(LABELS, weight).smoothed(here, width=width)
-    slack = 1e-9 * (1.0 + np.abs(here).max() + np.abs(there).max())
+    width = width * (np.ptp(scores) + 1e-9)
+    line = risk.bind(LABELS, weight).smoothed(scores, width=width)
+    slack = 1e-9 * (1.0 + np.abs(scores).max() + np.abs(others).max())
     assert line.offset == 0.0
-    assert line.value == risk.bind(LABELS, weight).value(here)
-    assert risk.bind(LABELS, weight).value(there) >= line.subgradient @ there - slack
+    assert line.value == risk.bind(LABELS, weight).value(scores)
+    assert risk.bind(LABELS, weight).value(others) >= line.subgradient @ others - slack
     # a wide ramp loses no more than its width
-    assert line.value - line.subgradient @ here <= width + slack
+    assert line.value - line.subgradient @ scores <= width + slack
     assert line.subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-9)
     assert line.subgradient[~LABELS].sum() == pytest.approx(0.5, rel=1e-9)
 

@@ -107,7 +107,7 @@ def folds_within(known):
 @pytest.mark.parametrize("name", STRUCTURES)
 @pytest.mark.parametrize("where", ["comparison", "auto", "within"])
 def test_folds_respect_what_is_known_of_the_rows(where, name, monkeypatch):
-    known = STRUCTURES[name]
+    structure = STRUCTURES[name]
     monkeypatch.setattr(Spy, "seen", ())
 
     makers = {
@@ -119,15 +119,15 @@ def test_folds_respect_what_is_known_of_the_rows(where, name, monkeypatch):
         with pytest.raises(
             ValueError, match=r"times cannot be combined|several groups"
         ):
-            makers[where](known)
+            makers[where](structure)
         return
-    found = makers[where](known)
-    assert len(found) > 1 or (where, name) == ("within", "nothing")
-    for train, test in found:
+    folds = makers[where](structure)
+    assert len(folds) > 1 or (where, name) == ("within", "nothing")
+    for train, test in folds:
         assert not set(train) & set(test)
-        for unit in (known.get("qid"), known.get("groups")):
+        for unit in (structure.get("qid"), structure.get("groups")):
             assert unit is None or not set(unit[train]) & set(unit[test])
-        if "times" in known:
+        if "times" in structure:
             assert TIMES[train].max() < TIMES[test].min()
 
 

@@ -15,7 +15,7 @@ TRAINING, VALIDATION = 0.5, 0.2
 DIGIT = 8
 #: of the positives among the rows to learn from, so that they are rare
 KEPT_DIGITS = 4
-MOST_COLUMNS = 4096
+MAX_COLUMNS = 4096
 FILES = {
     "digits": (),
     "bace": (FOLDER / "bace" / "bace_morgan2048.svm.gz",),
@@ -71,7 +71,7 @@ def split(name: str, seed: int) -> Parts:
         learn = learn[is_kept]
     if name == "thrombin":  # by the rows to learn from, whatever their class is
         share = np.asarray(X[learn].mean(axis=0)).ravel()
-        X = X[:, np.argsort(-share * (1.0 - share), kind="stable")[:MOST_COLUMNS]]
+        X = X[:, np.argsort(-share * (1.0 - share), kind="stable")[:MAX_COLUMNS]]
     if name != "digits":
         X = X.toarray()
     X = X.astype(np.float32)

@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of."""
+"""Tasks, tables and pictures of the study."""
 
 import time
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Result:
     auc, partial_auc : float
         On the test rows, at the rate and epoch that validation chose.
     rate, epoch : float, int
-        What it chose.
+        The choice of validation.
     seconds : float
         Of the processor, for training an epoch: as many rows as there are.
     overlap : float
@@ -83,8 +83,10 @@ def run_method(data: str, method: str, seed: int) -> Result:
             start = time.process_time()
             for rows in islice(batches, n_steps):
                 trainer.optimizer.zero_grad()
-                own = torch.as_tensor(rows)
-                trainer.loss_of(model(tensors[0][own]), targets[own], rows).backward()
+                in_batch = torch.as_tensor(rows)
+                trainer.loss_of(
+                    model(tensors[0][in_batch]), targets[in_batch], rows
+                ).backward()
                 trainer.optimizer.step()
             seconds += time.process_time() - start
             trainer.after_epoch(epoch)
@@ -134,15 +136,15 @@ def quick_tasks() -> list[Task]:
 
 def tables(records: list[Result]) -> dict[str, Table]:
     """Return the areas of each loss, and its differences from the baseline."""
-    found = {}
+    by_loss = {}
     for one in records:
-        found.setdefault((one.data, one.method), {})[one.seed] = one
-    data = [name for name in FILES if any(key[0] == name for key in found)]
-    methods = [name for name in NAMES if any(key[1] == name for key in found)]
+        by_loss.setdefault((one.data, one.method), {})[one.seed] = one
+    data = [name for name in FILES if any(key[0] == name for key in by_loss)]
+    methods = [name for name in NAMES if any(key[1] == name for key in by_loss)]
     made = {}
     for metric in ("auc", "partial_auc"):
-        made[metric] = _areas_table(found, data, methods, metric)
-        made[f"{metric}, differences"] = _differences(found, data, methods, metric)
+        made[metric] = _areas_table(by_loss, data, methods, metric)
+        made[f"{metric}, differences"] = _differences(by_loss, data, methods, metric)
     return made
 
 
@@ -173,9 +175,11 @@ def _differences(found, data, methods, metric) -> Table:
         if method == BASELINE:
             continue
         apart = [_difference(found, name, method, metric) for name in data]
-        known = [one for one in apart if one is not None]
+        measured = [one for one in apart if one is not None]
         cells = [ABSENT if one is None else one.in_points(2) for one in apart]
-        rows.append([method, *cells, average(known).in_points(2) if known else ABSENT])
+        rows.append(
+            [method, *cells, average(measured).in_points(2) if measured else ABSENT]
+        )
     return Table(["loss", *data, "mean"], rows)
 
 

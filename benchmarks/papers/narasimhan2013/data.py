@@ -27,7 +27,7 @@ TABLES = (
 MANY_CLASSES = ("satimage", "segment", "vehicle")  # the rarest against the rest
 TOPICS = ("earn", "acq", "money-fx", "crude", "trade")
 ALL_DATA = (*SPARSE_FILES, *TABLES, *MANY_CLASSES, *TOPICS)
-MOST_ROWS = {"a9a": 9000}  # a stratified sample of them
+MAX_ROWS = {"a9a": 9000}  # a stratified sample of them
 TEST_SHARE = 1 / 3
 PIXELS = 9  # of satimage, each with four bands
 # the variables of the census, by the last of their columns in a9a
@@ -74,10 +74,10 @@ def _groups_of(name: str, names: list[str]) -> list[list[int]]:
     """Return the columns that came from one column of the table, or one pixel."""
     if name == "satimage":
         return np.arange(len(names)).reshape(PIXELS, -1).tolist()
-    found: dict[str, list[int]] = {}
+    columns: dict[str, list[int]] = {}
     for place, column in enumerate(names):
-        found.setdefault(column.partition("=")[0], []).append(place)
-    return list(found.values())
+        columns.setdefault(column.partition("=")[0], []).append(place)
+    return list(columns.values())
 
 
 def _groups_by_ends(ends: tuple[int, ...]) -> list[list[int]]:
@@ -106,7 +106,7 @@ def load(name: str) -> Problem:
 
 
 def _sample(problem: Problem) -> Problem:
-    most = MOST_ROWS.get(problem.name)
+    most = MAX_ROWS.get(problem.name)
     if most is None:
         return problem
     places = np.arange(problem.y.size)

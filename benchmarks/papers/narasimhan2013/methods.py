@@ -24,7 +24,7 @@ SIGMOID_C = (100.0, 10_000.0)
 ENDS = (0.1, 0.3, 1.0)  # for "tight, end tuned"
 LEAVES, ROUNDS = (4, 15, 31), (50, 200)
 TOLERANCE, INNER_TOLERANCE = 1e-3, 1e-2  # relative gap of every convex problem
-MOST_SECONDS = 2.0  # for one of them
+MAX_SECONDS = 2.0  # for one of them
 
 TIGHT, LOOSE, FULL = "tight", "loose", "SVM-AUC"
 TUNED = "tight, end tuned"
@@ -71,7 +71,7 @@ class Training:
 
 def _machine(training: Training, **parameters: Any) -> AUCSVC:
     options = {"fpr_range": training.fpr_range, **parameters}
-    return AUCSVC(tol=training.tol, max_time=MOST_SECONDS, **options)
+    return AUCSVC(tol=training.tol, max_time=MAX_SECONDS, **options)
 
 
 def _path(training: Training, machine: AUCSVC, C: Sequence[float]) -> list[Fitted]:
@@ -99,11 +99,11 @@ def _svm(
 def _tuned(
     training: Training, C: Sequence[float] = FEW_C, **parameters: Any
 ) -> list[Fitted]:
-    found = []
+    candidates = []
     for end in ENDS:
         machine = _machine(training, fpr_range=(0.0, end), **parameters)
-        found += _path(training, machine, C)
-    return found
+        candidates += _path(training, machine, C)
+    return candidates
 
 
 def _chosen(training: Training, **parameters: Any) -> list[Fitted]:
@@ -123,12 +123,12 @@ def _logistic(
     training: Training, C_values: Sequence[float] = LOGISTIC_C
 ) -> list[Fitted]:
     model = LogisticRegression(warm_start=True, max_iter=2000, tol=1e-5)
-    found = []
+    candidates = []
     for C in C_values:
         model.set_params(C=C).fit(training.X, training.y)
         scores = model.decision_function(training.X_test)
-        found.append(Fitted(f"C = {C:g}", scores))
-    return found
+        candidates.append(Fitted(f"C = {C:g}", scores))
+    return candidates
 
 
 def _trees(training: Training) -> list[Fitted]:
@@ -145,7 +145,7 @@ def _trees(training: Training) -> list[Fitted]:
         "seed": 0,
         "verbose": -1,
     }
-    found = []
+    candidates = []
     for leaves in LEAVES:
         # a data set can be grown on once
         data = lightgbm.Dataset(training.X, training.y.astype(float))
@@ -153,8 +153,8 @@ def _trees(training: Training) -> list[Fitted]:
         for rounds in ROUNDS:
             scores = model.predict(training.X_test, num_iteration=rounds)
             name = f"{leaves} leaves, {rounds} rounds"
-            found.append(Fitted(name, np.asarray(scores)))
-    return found
+            candidates.append(Fitted(name, np.asarray(scores)))
+    return candidates
 
 
 METHODS: dict[str, Callable[[Training], list[Fitted]]] = {

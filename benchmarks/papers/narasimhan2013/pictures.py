@@ -14,7 +14,7 @@ from benchmarks.papers.pictures import (
 )
 
 RACERS = {"bundle": (BLUE, "-"), "subgradient": (ORANGE, "-"), "textbook": (GREY, "--")}
-LEAST_EXCESS = 1e-6
+MIN_EXCESS = 1e-6
 
 
 def draw_races(races: list[Race]) -> Any:
@@ -29,14 +29,14 @@ def draw_races(races: list[Race]) -> Any:
         color, style = RACERS[race.solver]
         ax.plot(
             race.passes,
-            np.maximum(excess, LEAST_EXCESS),
+            np.maximum(excess, MIN_EXCESS),
             color=color,
             linestyle=style,
             linewidth=1.5,
             label=SOLVERS[race.solver],
         )
         ax.set_title(f"{race.data}: {race.problem}", fontsize="medium")
-        ax.set(xscale="log", yscale="log", ylim=(0.7 * LEAST_EXCESS, 100.0))
+        ax.set(xscale="log", yscale="log", ylim=(0.7 * MIN_EXCESS, 100.0))
     for ax in grid[-1]:
         ax.set_xlabel("passes over the data")
     for ax in grid[:, 0]:

@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass
 class Result(Choice):
-    """What one method did on one split, judged by the mean over the inner folds.
+    """Outcome of one method on one split, judged by the mean over the inner folds.
 
     Attributes
     ----------

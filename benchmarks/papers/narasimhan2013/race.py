@@ -83,7 +83,7 @@ class Race:
 
     @property
     def problem(self) -> str:
-        """What is minimised, in words."""
+        """The problem in words."""
         return f"{self.penalty.upper()}, {'limit' if self.has_radius else 'price'}"
 
     def __str__(self) -> str:
@@ -97,11 +97,11 @@ def excesses(races: Sequence[Race]) -> list[np.ndarray]:
     for one in races:
         key = one.data, one.problem
         floors[key] = max(floors.get(key, -np.inf), one.bound)
-    found = []
+    relative = []
     for one in races:
         floor = floors[one.data, one.problem]
-        found.append(np.maximum(np.array(one.values) - floor, 0.0) / floor)
-    return found
+        relative.append(np.maximum(np.array(one.values) - floor, 0.0) / floor)
+    return relative
 
 
 def run_race(

@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of."""
+"""Tasks, tables and pictures of the study."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,7 +60,7 @@ def quick_tasks() -> list[Task]:
 
 
 def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[Task]:
-    found = [
+    tasks_of_study = [
         Task(
             plan.part,
             f"{plan.part}, {plan.data}, split {split + 1}, {method}",
@@ -72,7 +72,7 @@ def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[
         for split in range(plan.n_splits)
         for method in plan.methods
     ]
-    found += [
+    tasks_of_study += [
         Task(
             "solvers",
             f"race, {', '.join(map(str, lane))}",
@@ -83,7 +83,7 @@ def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[
         )
         for lane in race.lanes(raced)
     ]
-    return found
+    return tasks_of_study
 
 
 def tables(records: list[Any]) -> dict[str, Table]:

@@ -102,13 +102,13 @@ def wins(results: PartialResults, pairs: Sequence[tuple[str, str]]) -> Table:
     rows = []
     for ours, other in pairs:
         every = (results.difference(data, ours, other) for data in results.data)
-        found = [one for one in every if one is not None]
-        if not found:
+        differences = [one for one in every if one is not None]
+        if not differences:
             continue
-        means = [one.mean for one in found]
+        means = [one.mean for one in differences]
         signs = Counter(np.sign(np.round(means, 4)))  # equal to four digits: level
-        ahead = sum(one.is_ahead for one in found)
-        behind = sum(one.is_behind for one in found)
+        ahead = sum(one.is_ahead for one in differences)
+        behind = sum(one.is_behind for one in differences)
         cells = [f"{signs[1]} / {signs[0]} / {signs[-1]}", f"{ahead} / {behind}"]
         rows.append([ours, other, *cells, f"{100.0 * np.mean(means):+.2f}"])
     head = ["method", "against", "higher / level / lower", "interval above / below 0"]
@@ -154,20 +154,20 @@ def sparsity(results: PartialResults) -> Table:
     for data in results.data:
         cells = []
         for name in PENALTIES:
-            found = results.folds(data, name)
-            if not found:
+            folds = results.folds(data, name)
+            if not folds:
                 cells.append(ABSENT)
                 continue
-            density = np.mean([one.density[one.chosen] for one in found])
+            density = np.mean([one.density[one.chosen] for one in folds])
             cells.append(
                 f"{_percent(results.mean(data, name))} ({100.0 * density:.3g})"
             )
         for name in ("L2", "group"):
-            found = results.folds(data, name)
+            folds = results.folds(data, name)
             cells.append(ABSENT)
             if results.folds(data, "group"):
-                used = np.mean([one.n_groups[one.chosen] for one in found])
-                cells[-1] = f"{used:.1f} of {found[0].total_groups}"
+                used = np.mean([one.n_groups[one.chosen] for one in folds])
+                cells[-1] = f"{used:.1f} of {folds[0].total_groups}"
         rows.append([data, *cells])
     for place, name in enumerate(("Cheminformatics", "KDD Cup 2001")):
         cells = [both[place] for both in PRINTED_SPARSE.values()]

@@ -32,7 +32,7 @@ class Application:
     k : int
         How many of the first nodes AUC@k looks at.
     files : tuple of Path
-        What must be there.
+        Files that have to exist.
     """
 
     split: Callable[[int], Split]

@@ -46,8 +46,8 @@ def part(number: int) -> tuple[Sample, ...]:
 def _numbers(path: Path) -> np.ndarray:
     """Read the number of each document from the comment of its line."""
     with gzip.open(path, "rt") as lines:
-        found = (re.search(r"#docid=(\d+)", line) for line in lines)
-        return np.array([int(one.group(1)) for one in found if one])
+        matches = (re.search(r"#docid=(\d+)", line) for line in lines)
+        return np.array([int(one.group(1)) for one in matches if one])
 
 
 def _designs(X: np.ndarray, numbers: np.ndarray) -> dict[str, Edges]:

@@ -1,4 +1,4 @@
-"""Who will publish together, of authors at distance two in the years before.
+"""Future co-authors, of authors at distance two in the years before.
 
 A sample is a focal author in a year. The graph holds all co-authorships of the years
 before; the candidates are the authors at distance two; positive are those who publish
@@ -65,7 +65,7 @@ def pair_measures(
     informative = np.where(degree > 1, 1.0 / np.log(np.maximum(degree, 2.0)), 0.0)
     walks_of_two = (graph @ graph).tocsr()
     weighted = (graph @ sparse.diags(informative)).tocsr()
-    found = np.empty((left.size, len(MEASURES)))
+    columns_of_pairs = np.empty((left.size, len(MEASURES)))
     for start in range(0, left.size, CHUNK):
         i, j = left[start : start + CHUNK], right[start : start + CHUNK]
         common = _products(graph[i], graph[j])
@@ -78,8 +78,8 @@ def pair_measures(
         jaccard = common / np.maximum(degree[i] + degree[j] - common, 1.0)
         adamic_adar = _products(weighted[i], graph[j])
         columns = (adamic_adar, katz, jaccard, common)
-        found[start : start + CHUNK] = np.column_stack(columns)
-    return found
+        columns_of_pairs[start : start + CHUNK] = np.column_stack(columns)
+    return columns_of_pairs
 
 
 def _products(left: sparse.csr_matrix, right: sparse.csr_matrix) -> np.ndarray:
@@ -133,7 +133,7 @@ def _edge_measures(lists: Lists, left: np.ndarray, right: np.ndarray) -> np.ndar
 def _is_younger(
     lists: Lists, year: int, left: np.ndarray, right: np.ndarray
 ) -> np.ndarray:
-    """Tell for each of AGES whether the two published together so lately."""
+    """Return for each of AGES whether the two published together so lately."""
     ends = lists.candidate[left], lists.candidate[right]
     columns = [
         np.asarray(network(year - age, year - 1)[ends]).ravel() > 0 for age in AGES
@@ -156,11 +156,11 @@ def samples_of(year: int) -> tuple[Sample, ...]:
     }
     starts = np.flatnonzero(np.diff(lists.focal, prepend=-1))
     ends = np.append(starts[1:], lists.focal.size)
-    found: list[dict[str, Edges]] = [{} for _ in starts]
+    edges_by_sample: list[dict[str, Edges]] = [{} for _ in starts]
     for name, (kept, features) in designs.items():
         pairs = np.column_stack([left[kept], right[kept]])
         low, high = np.searchsorted(pairs[:, 0], [starts, ends])  # they ascend
-        for edges, start, a, b in zip(found, starts, low, high, strict=True):
+        for edges, start, a, b in zip(edges_by_sample, starts, low, high, strict=True):
             edges[name] = Edges(pairs[a:b] - start, features[a:b])
     return tuple(
         Sample(
@@ -169,7 +169,7 @@ def samples_of(year: int) -> tuple[Sample, ...]:
             lists.y[a:b],
             int(lists.focal[a]),
         )
-        for edges, a, b in zip(found, starts, ends, strict=True)
+        for edges, a, b in zip(edges_by_sample, starts, ends, strict=True)
     )
 
 

@@ -4,10 +4,8 @@ Every kind has candidates that validation chooses from. Linear models with and w
 edges have the same node features and the same strengths to choose from.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -29,7 +27,6 @@ from benchmarks.papers.rosenfeld2014.samples import Sample, labels, query_ids
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C
 LEAVES, ROUNDS, RATE = (4, 16), (25, 100), 0.1
 SECONDS = 300.0  # for one fit
-ENDS = CONVERGED, OUT_OF_STEPS, OUT_OF_TIME = "converged", "out of steps", "out of time"
 
 LOGISTIC, FACTORED, TREES = "logistic regression", "factored", "LambdaMART"
 SUMS, TREE_SUMS = "factored + sums", "LambdaMART + sums"
@@ -52,6 +49,7 @@ COMPARED = {
 
 Samples = Sequence[Sample]
 Scores = list[np.ndarray]
+Scorer = Callable[[Samples], Scores]
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,6 @@ class Method:
         return f"{self.kind}: {self.design}" if self.design else self.kind
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A fitted model: how it scores samples, its weights, and how the fit ended."""
-
-    score: Callable[[Samples], Scores]
-    weights: list[float]
-    end: str = CONVERGED
-    gap: float | None = None  # certified, relative to the objective
-
-
 def methods(data: str) -> list[Method]:
     """Return the methods of the main study that are run on these data."""
     designs = sets.APPLICATIONS[data].designs
@@ -83,12 +71,12 @@ def methods(data: str) -> list[Method]:
     if data == sets.LETTERS:  # one feature of two values: other models rank alike
         kinds: tuple[str, ...] = (NEIGHBOURS, PAIRWISE, BINNED)
         return [Method(FACTORED), *(Method(*one) for one in product(kinds, designs))]
-    found = [Method(name) for name in MEASURES] if data in sets.LINK_DATA else []
-    found += [Method(kind) for kind in (LOGISTIC, FACTORED, TREES)]
+    chosen = [Method(name) for name in MEASURES] if data in sets.LINK_DATA else []
+    chosen += [Method(kind) for kind in (LOGISTIC, FACTORED, TREES)]
     kinds = (SUMS, TREE_SUMS, PAIRWISE, TABLE)
-    found += [Method(*one) for one in product(kinds, designs)]
+    chosen += [Method(*one) for one in product(kinds, designs)]
     kinds = (BINNED, ANY_SIGN) if data in (sets.PERIODS, sets.DOCUMENTS) else (BINNED,)
-    return [*found, *(Method(kind, designs[0]) for kind in kinds)]
+    return [*chosen, *(Method(kind, designs[0]) for kind in kinds)]
 
 
 def candidates(data: str, method: Method) -> Iterator[Candidate]:
@@ -96,7 +84,7 @@ def candidates(data: str, method: Method) -> Iterator[Candidate]:
     application = sets.APPLICATIONS[data]
     if method.kind in MEASURES:
         column = MEASURES.index(method.kind)
-        yield Candidate("as it is", lambda _: Fitted(partial(_measure, column), []))
+        yield Candidate("as it is", lambda _: partial(_measure, column))
         return
     for table in application.tables:
         view = View(table, method.design, method.kind == NEIGHBOURS)
@@ -105,7 +93,7 @@ def candidates(data: str, method: Method) -> Iterator[Candidate]:
                 name = f"{table}, leaves={leaves}, rounds={rounds}"
                 yield Candidate(name, partial(_fit_trees, view, leaves, rounds))
             continue
-        fit: Callable[[View, float, Samples], Fitted] = partial(
+        fit: Callable[[View, float, Samples], Scorer] = partial(
             _fit_graphs,
             with_sums=method.kind == TABLE,
             options=_ranker_options(method.kind, application),
@@ -126,23 +114,23 @@ def sample_aucs(samples: Samples, scores: Scores) -> np.ndarray:
 
 @dataclass(frozen=True)
 class View:
-    """What a model sees of a sample: a table, and perhaps edges or sums of them.
+    """The part of a sample that a model uses: a table, perhaps edges or sums of them.
 
     The sums are those of the neighbours' features, if wanted so, not of the edges'.
     """
 
     table: str
     design: str
-    of_neighbours: bool = False
+    sums_of_neighbours: bool = False
 
     def rows(self, sample: Sample, with_sums: bool) -> np.ndarray:
         """Return the node features."""
-        own = sample.tables[self.table]
+        features = sample.tables[self.table]
         if not with_sums:
-            return own
-        if self.of_neighbours:
-            return np.hstack([own, sample.neighbour_sums(self.table, self.design)])
-        return np.hstack([own, sample.edge_sums(self.design)])
+            return features
+        if self.sums_of_neighbours:
+            return np.hstack([features, sample.neighbour_sums(self.table, self.design)])
+        return np.hstack([features, sample.edge_sums(self.design)])
 
     def scaler(self, samples: Samples, with_sums: bool) -> StandardScaler:
         """Learn mean and spread of the node features."""
@@ -162,7 +150,7 @@ def _measure(column: int, samples: Samples) -> Scores:
 
 def _fit_linear(
     view: View, samples: Samples, fit: Callable[[np.ndarray], Any]
-) -> Fitted:
+) -> Scorer:
     with_sums = bool(view.design)
     scaler = view.scaler(samples, with_sums)
 
@@ -170,41 +158,26 @@ def _fit_linear(
         return np.asarray(scaler.transform(view.rows(one, with_sums)))
 
     X = np.concatenate([prepared(one) for one in samples])
-    with _watched() as end:
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = fit(X)
-    weights = getattr(model, "coef_", np.zeros(0)).ravel().tolist()
 
     def score(others: Samples) -> Scores:
         return [model.decision_function(prepared(one)) for one in others]
 
-    return Fitted(score, weights, end[0])
+    return score
 
 
-@contextmanager
-def _watched() -> Iterator[list[str]]:
-    """Say afterwards how a fit ended; one that did not converge is judged like any."""
-    end: list[str] = []
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("error")
-        warnings.simplefilter("always", ConvergenceWarning)
-        yield end
-    is_late = time.perf_counter() - start >= SECONDS
-    early = OUT_OF_TIME if is_late else OUT_OF_STEPS
-    end.append(early if caught else CONVERGED)
-
-
-def _fit_svm(view: View, C: float, samples: Samples) -> Fitted:
+def _fit_svm(view: View, C: float, samples: Samples) -> Scorer:
     model, qid = AUCSVC(C=C, max_time=SECONDS), query_ids(samples)
     return _fit_linear(view, samples, lambda X: model.fit(X, labels(samples), qid=qid))
 
 
-def _fit_logistic(view: View, C: float, samples: Samples) -> Fitted:
+def _fit_logistic(view: View, C: float, samples: Samples) -> Scorer:
     model = LogisticRegression(C=C, max_iter=1000)
     return _fit_linear(view, samples, lambda X: model.fit(X, labels(samples)))
 
 
-def _fit_trees(view: View, leaves: int, rounds: int, samples: Samples) -> Fitted:
+def _fit_trees(view: View, leaves: int, rounds: int, samples: Samples) -> Scorer:
     model = LambdaMART(
         "auc",
         n_estimators=rounds,
@@ -237,7 +210,7 @@ def _fit_graphs(
     samples: Samples,
     with_sums: bool,
     options: dict[str, Any],
-) -> Fitted:
+) -> Scorer:
     scaler = view.scaler(samples, with_sums)
     scale = view.edge_scale(samples)
 
@@ -248,12 +221,10 @@ def _fit_graphs(
         ]
 
     model = GraphRanker(C, metric_tol=None, max_time=SECONDS, **options)
-    with _watched() as end:
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model.fit(graphs(samples), [one.y for one in samples])
-    weights = np.concatenate([model.coef_[0], model.edge_coef_[0]]).tolist()
-    gap = model.dual_gap_ / model.objective_
 
     def score(others: Samples) -> Scores:
         return model.decision_function(graphs(others))
 
-    return Fitted(score, weights, end[0], gap)
+    return score

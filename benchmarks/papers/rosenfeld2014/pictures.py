@@ -62,9 +62,9 @@ def draw_differences(study: StudyResults) -> Any:
         places = np.arange(len(shown))[::-1]
         ax.axvline(0.0, color="black", linewidth=1)
         for place, method in zip(places, shown, strict=True):
-            found = study.difference(name, method, Method(FACTORED))
-            draw_difference(ax, found, place, **line(COLORS[method.kind], "o"))
+            difference = study.difference(name, method, Method(FACTORED))
+            draw_difference(ax, difference, place, **line(COLORS[method.kind], "o"))
         ax.set_yticks(places, [str(one) for one in shown], fontsize="small")
-        ax.set_title(f"{name}, {found.n:,} lists", fontsize="medium")
+        ax.set_title(f"{name}, {difference.n:,} lists", fontsize="medium")
     axes[-1, 0].set_xlabel("AUC less that of the factored model, points")
     return figure

@@ -45,8 +45,8 @@ class StudyResults(Results[Result]):
     def complete(self, data: str) -> list[Method]:
         """Return the methods that were run on all folds of these data."""
         n_folds = APPLICATIONS[data].n_folds
-        found = self._found.items()
-        return [m for (name, m), r in found if name == data and len(r) == n_folds]
+        items = self._by_variant.items()
+        return [m for (name, m), r in items if name == data and len(r) == n_folds]
 
     def designs(self, data: str, kind: str) -> list[Method]:
         """Return the methods of one kind, one for each kind of edges."""

@@ -1,4 +1,4 @@
-"""What the three applications share: samples to rank, and how they are split."""
+"""Common parts of the three applications: samples to rank, and how they are split."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,10 +48,10 @@ class Sample:
     def neighbour_sums(self, table: str, name: str) -> np.ndarray:
         """Return sums of the neighbours' node features, for each edge feature apart."""
         pairs, features = self.edges[name]
-        own = self.tables[table]
-        sums = np.zeros((self.y.size, features.shape[1], own.shape[1]))
+        node_features = self.tables[table]
+        sums = np.zeros((self.y.size, features.shape[1], node_features.shape[1]))
         for i, j in (pairs.T, pairs.T[::-1]):
-            np.add.at(sums, i, features[:, :, None] * own[j][:, None, :])
+            np.add.at(sums, i, features[:, :, None] * node_features[j][:, None, :])
         return sums.reshape(self.y.size, -1)
 
     def graph(self, node_features: np.ndarray, name: str, scale: np.ndarray) -> Graph:
@@ -70,7 +70,7 @@ class Split:
         Lists to fit on and to judge by; a setting is chosen by the mean over all
         samples that are judged.
     train, test : sequence of Sample
-        What the chosen setting is fitted on, and what it is tested by.
+        Samples for the fit of the chosen setting, and for its test.
     """
 
     rounds: Sequence[tuple[Sequence[Sample], Sequence[Sample]]]

@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of."""
+"""Tasks, tables and pictures of the study."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The tables of the study."""
 
-from collections import Counter
-
 import numpy as np
 
 from benchmarks.papers.markdown import ABSENT, Table
@@ -36,7 +34,7 @@ PRINTED_FOLDS = {
 
 def all_tables(study: StudyResults) -> dict[str, Table]:
     """Return the tables of the data that are there."""
-    tables = {"pairwise less": pairwise_rows(study), "fits": end_rows(study)}
+    tables = {"pairwise less": pairwise_rows(study)}
     if LETTERS in study.data:
         tables["letters"] = letter_rows(study)
     if sets.PERIODS in study.data:
@@ -124,22 +122,6 @@ def pairwise_rows(study: StudyResults) -> Table:
     return Table(["pairwise less", *others], rows)
 
 
-def end_rows(study: StudyResults) -> Table:
-    """Count how the fits ended."""
-    rows = []
-    for data in study.data:
-        ends = Counter(
-            end
-            for method in study.complete(data)
-            for result in study.folds(data, method)
-            for end in result.ends
-        )
-        rows.append(
-            [data, f"{ends.total():,}", *(str(ends[end]) for end in methods.ENDS)]
-        )
-    return Table(["data", "fits", *methods.ENDS], rows)
-
-
 def measure_rows(study: StudyResults, data: str) -> Table:
     """Show models by the measure that they are trained with, and judged by."""
     trained = study.complete(data)
@@ -152,10 +134,5 @@ def measure_rows(study: StudyResults, data: str) -> Table:
             if method != base:
                 less = study.difference(data, method, base, measure)
                 cells[-1] += f" ({less.in_points(2)})"
-        results = study.folds(data, method)
-        ends = [end for one in results for end in one.ends]
-        finished = f"{ends.count(methods.CONVERGED)} of {len(ends)}"
-        seconds = f"{sum(sum(one.seconds) for one in results) / len(ends):.2f}"
-        rows.append([method.kind, *cells, finished, seconds])
-    head = ["trained with", AUC, HALF, AT_K, "fits that converged", "seconds per fit"]
-    return Table(head, rows)
+        rows.append([method.kind, *cells])
+    return Table(["trained with", AUC, HALF, AT_K], rows)

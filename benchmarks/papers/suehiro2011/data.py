@@ -75,7 +75,7 @@ class TableData:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What must be there."""
+        """Files that have to exist."""
         return (FOLDER / self.name / f"{self.name}.csv.gz",)
 
     def load(self) -> "Problem":

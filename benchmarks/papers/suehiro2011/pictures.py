@@ -49,11 +49,11 @@ def draw_aucs(results: FoldResults) -> Any:
 def _draw_one(ax: Any, data: RuleData, results: FoldResults) -> None:
     style = {"color": "black", "linewidth": 1, "linestyle": ":"}
     ax.axhline(data.ceiling, label="best possible", **style)
-    boosted = at(results.of(data, RANKBOOST), 10_000.0)
+    boosted = at(results.select(data, RANKBOOST), 10_000.0)
     if boosted is not None:
         ax.axhline(boosted, color=GREY, linewidth=1.5, label="RankBoost, 10,000 rounds")
     for name, (color, marker, label) in AUC_LINES.items():
-        folds = results.of(data, name)
+        folds = results.select(data, name)
         if folds:
             aucs = [at(folds, epsilon) for epsilon in EPSILONS]
             ax.plot(EPSILONS, aucs, label=label, **line(color, marker))

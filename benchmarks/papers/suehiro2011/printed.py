@@ -1,4 +1,4 @@
-"""What the paper prints, as far as our copy, a scan, can be read.
+"""Figures of the paper, where our copy, a scan, is legible.
 
 A figure is copied only where it is legible in full; None is a cell that is not. Table
 numbers and column heads are those of the paper.

@@ -24,7 +24,7 @@ from benchmarks.papers.suehiro2011.data import Data, Problem, folds_of, load, sp
 RANKBOOST, SOFTRANKBOOST = "RankBoost", "SoftRankBoost"
 N_INNER = 3
 TOLERANCE, INNER_TOLERANCE = 1e-2, 0.1  # of the margins, relative
-MOST_ITERATIONS = 200  # of one solve
+MAX_ITERATIONS = 200  # of one solve
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _margin_path(
     method: Method, X: Any, y: np.ndarray, X_test: Any, tol: float
 ) -> dict[float, np.ndarray]:
     model = MarginRanker(
-        method.hypotheses, method.name, tol=tol, max_iter=MOST_ITERATIONS
+        method.hypotheses, method.name, tol=tol, max_iter=MAX_ITERATIONS
     )
     models = model.fit_path(X, y, method.parameters)
     return {model.epsilon: model.decision_function(X_test) for model in models}
@@ -109,7 +109,7 @@ def _margin_path(
 
 @dataclass
 class FoldResult(Choice):
-    """What one method did on one fold, judged by the mean AUC of the inner folds.
+    """Outcome of one method on one fold, judged by the mean AUC of the inner folds.
 
     The candidates are its parameters.
 

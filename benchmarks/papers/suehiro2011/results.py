@@ -24,11 +24,11 @@ OURS = ("pairs", "instances")  # may be chosen inside the training rows
 def rows_of(part: str) -> list[tuple[Data, Printed]]:
     """Return the data of a table with what was printed for them."""
     if part == "1":
-        found = printed.TABLE_1.items()
-        return [(RuleData(r, noise), row) for (r, noise), row in found]
+        cells = printed.TABLE_1.items()
+        return [(RuleData(r, noise), row) for (r, noise), row in cells]
     if part == "2":
-        found = printed.TABLE_2.items()
-        return [(RuleData(r, 5, share), row) for (share, r), row in found]
+        cells = printed.TABLE_2.items()
+        return [(RuleData(r, 5, share), row) for (share, r), row in cells]
     if part == "3":
         return [(TableData(name), printed.TABLE_3[name]) for name in UCI]
     return [(NewsData(topic), printed.TABLE_4[topic]) for topic in TOPICS]
@@ -37,14 +37,14 @@ def rows_of(part: str) -> list[tuple[Data, Printed]]:
 class FoldResults(Results[FoldResult]):
     """Results of folds, by data, method and hypotheses."""
 
-    def of(
+    def select(
         self, data: Data, method: str, hypotheses: str = "features"
     ) -> list[FoldResult]:
         """Return the folds of one method; none if it was not run."""
         return self.folds(str(data), (method, hypotheses))
 
     def has_part(self, part: str) -> bool:
-        """Tell whether any data of a table were run."""
+        """Return whether any data of a table were run."""
         return any(str(data) in self.data for data, _ in rows_of(part))
 
 

@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of."""
+"""Tasks, tables and pictures of the study."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -67,7 +67,9 @@ def plans() -> list[Plan]:
         Method(RANKBOOST, "features", (500.0, 5000.0, 10_000.0)),
         *(Method(name, "features", LARGER) for name in (*soft, "adaptive")),
     ]
-    found = [Plan(part, data, by_rule, inner=False) for part, data in rules.items()]
+    plans_of_study = [
+        Plan(part, data, by_rule, inner=False) for part, data in rules.items()
+    ]
     uci = [TableData(name) for name in UCI]
     wide = [
         method
@@ -87,7 +89,7 @@ def plans() -> list[Plan]:
     ]
     modapte = [NewsData(topic, is_modapte=True) for topic in TOPICS]
     return [
-        *found,
+        *plans_of_study,
         Plan("3", uci, wide),
         Plan("3", uci, theirs, inner=False),
         Plan("4", [NewsData(topic) for topic in TOPICS], paper, inner=False),
@@ -98,13 +100,13 @@ def plans() -> list[Plan]:
 def _boosted_and_soft(
     kind: str, rounds: Sequence[float], soft: Sequence[str], epsilons: Sequence[float]
 ) -> list[Method]:
-    found = [Method(name, kind, tuple(epsilons), most_rounds=5000) for name in soft]
-    return [Method(RANKBOOST, kind, tuple(rounds)), *found]
+    methods = [Method(name, kind, tuple(epsilons), most_rounds=5000) for name in soft]
+    return [Method(RANKBOOST, kind, tuple(rounds)), *methods]
 
 
 def quick_plans() -> list[Plan]:
     """Return a part of each table: fewer data sets, and few rounds."""
-    found = []
+    smaller = []
     for plan in plans():
         methods = [
             replace(
@@ -116,8 +118,8 @@ def quick_plans() -> list[Plan]:
             if method.name != "adaptive"
         ]
         data = [one for one in plan.data if one in QUICK_DATA]
-        found.append(Plan(plan.part, data, methods, inner=False))
-    return found
+        smaller.append(Plan(plan.part, data, methods, inner=False))
+    return smaller
 
 
 def tasks() -> list[Task]:
@@ -133,7 +135,7 @@ def quick_tasks() -> list[Task]:
 
 
 def _tasks(planned: list[Plan], timed: Any, n_sets: int) -> list[Task]:
-    found = [
+    tasks_of_study = [
         Task(
             plan.part,
             f"{data}, fold {fold + 1}, {method.name}, {method.hypotheses}",
@@ -148,7 +150,7 @@ def _tasks(planned: list[Plan], timed: Any, n_sets: int) -> list[Task]:
     ]
     traced = partial(curve.study_curve, n_sets)
     return [
-        *found,
+        *tasks_of_study,
         Task("5", "times", timed, times.Timings, is_timed=True),
         Task("figure", "curve", traced, curve.Curve),
     ]

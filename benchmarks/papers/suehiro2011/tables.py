@@ -17,7 +17,7 @@ from benchmarks.papers.suehiro2011.results import (
     chosen_inside,
     rows_of,
 )
-from benchmarks.papers.suehiro2011.times import Timing
+from benchmarks.papers.suehiro2011.times import PROGRAM, Timing
 
 ILLEGIBLE = "…"
 KINDS = ("features", "signed", "stumps")
@@ -50,7 +50,7 @@ def side_by_side(part: str, results: FoldResults) -> Table:
     head += ["SoftRankBoost", "LP-Pair", "their method"]
     rows = []
     for data, row in rows_of(part):
-        boosted = results.of(data, RANKBOOST)
+        boosted = results.select(data, RANKBOOST)
         if not boosted:
             continue
         pairs = list(zip(row.rankboost, (at(boosted, n) for n in rounds), strict=True))
@@ -59,8 +59,8 @@ def side_by_side(part: str, results: FoldResults) -> Table:
             ("pairs", row.lp_pair),
             ("adaptive", row.their_method),
         ):
-            found = best(results.of(data, method), EPSILONS)
-            pairs.append((figure, None if found is None else found.auc))
+            chosen = best(results.select(data, method), EPSILONS)
+            pairs.append((figure, None if chosen is None else chosen.auc))
         cells = [_both(theirs, ours) for theirs, ours in pairs]
         if part == "4":  # the paper has no such column
             cells[-2] = cells[-2].replace(ILLEGIBLE, ABSENT)
@@ -76,17 +76,19 @@ def real_chosen(part: str, results: FoldResults) -> Table:
         if isinstance(data, NewsData):
             data = NewsData(data.topic, is_modapte=True)
         for kind in KINDS:
-            values = [chosen_inside(results.of(data, name, kind)) for name in methods]
+            values = [
+                chosen_inside(results.select(data, name, kind)) for name in methods
+            ]
             if any(value is not None for value in values):
                 rows.append([*name_of(data), kind, *largest_bold(values)])
     return Table(["data", "hypotheses", *methods], rows)
 
 
 def _by_size(timings: Sequence[Timing]) -> dict[int, dict[str, Timing]]:
-    found: dict[int, dict[str, Timing]] = {}
+    by_size: dict[int, dict[str, Timing]] = {}
     for one in timings:
-        found.setdefault(one.m, {})[one.solver] = one
-    return found
+        by_size.setdefault(one.m, {})[one.solver] = one
+    return by_size
 
 
 def passes_table(timings: Sequence[Timing]) -> Table:
@@ -104,9 +106,7 @@ def passes_table(timings: Sequence[Timing]) -> Table:
 
 def times_table(timings: Sequence[Timing]) -> Table:
     """Show times as multiples of the exact problem's by the bundle, in one run."""
-    solvers = dict.fromkeys(one.solver for one in timings)
-    programs = [name for name in solvers if name.startswith("HiGHS")]
-    names = [*programs, "instances", "adaptive", "global"]
+    names = [PROGRAM, "instances", "adaptive", "global"]
     rows = []
     for m, mine in _by_size(timings).items():
         unit = mine["pairs"].seconds

@@ -17,15 +17,13 @@ from scipy.optimize import linprog
 from aucmax.datasets import make_r_of_k
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
-from margin_programs import solve_instances, solve_pairs
 
 EPSILON = 0.2
+PROGRAM = "HiGHS, pairs as printed"
 PRINTED_SIZES = (100, 500, 1000, 1500)
 LARGER_SIZES = (10_000, 100_000, 1_000_000)
-MOST_LISTED_PAIRS = 100_000  # for the sparse form over pairs
-MOST_LISTED_NUMBERS = 30_000_000  # of a dense constraint matrix
-MOST_PROGRAM_ROWS = 1500  # for a linear program over instances
-MOST_REDUCTION_ROWS = 100_000  # for "adaptive" and "global"
+MAX_LISTED_NUMBERS = 30_000_000  # of a dense constraint matrix
+MAX_REDUCTION_ROWS = 100_000  # for "adaptive" and "global"
 
 
 @dataclass
@@ -41,14 +39,7 @@ class Timing:
     note: str = ""
 
     def __str__(self) -> str:
-        seconds = "-" if self.seconds is None else f"{self.seconds:.3f} s"
-        value = "" if self.value is None else f"margin {self.value:.6f}"
-        passes = "" if self.passes is None else f"{self.passes:g} passes"
-        gap = "" if self.gap is None else f"gap {self.gap:.1e}"
-        return (
-            f"  m = {self.m:>9,}  {self.solver:<24} {seconds:>10}  {value:<16} "
-            f"{passes:<12} {gap:<12} {self.note}"
-        )
+        return f"m = {self.m:,}, {self.solver}: {self.seconds} s {self.note}"
 
 
 @dataclass
@@ -79,12 +70,13 @@ def time_solvers(sizes: tuple[int, ...], most_seconds: float) -> Timings:
         tol = 1e-4 if m <= max(PRINTED_SIZES) else 1e-3
         repeats = 3 if m <= 10_000 else 1
         for formulation in ("pairs", "instances", "adaptive", "global"):
-            if formulation in ("adaptive", "global") and m > MOST_REDUCTION_ROWS:
+            if formulation in ("adaptive", "global") and m > MAX_REDUCTION_ROWS:
                 continue
             model = MarginRanker("features", formulation, EPSILON, tol=tol)
             timings.append(_time_ours(model, X, y, repeats))
         if m <= max(PRINTED_SIZES):
-            timings += _time_programs(X.astype(np.float64), labels, most_seconds)
+            H = X.astype(np.float64)
+            timings.append(_time_program(H, labels, most_seconds))
     return Timings([vars(one) for one in timings])
 
 
@@ -107,39 +99,17 @@ def _time_ours(model: MarginRanker, X: Any, y: np.ndarray, repeats: int) -> Timi
     )
 
 
-def _time_programs(
-    H: np.ndarray, labels: np.ndarray, most_seconds: float
-) -> list[Timing]:
+def _time_program(H: np.ndarray, labels: np.ndarray, most_seconds: float) -> Timing:
     p, n = int(labels.sum()), int((~labels).sum())
-    nu, share = EPSILON * p * n, np.sqrt(EPSILON)
-    timings = []
-    for name, fits, solve in (
-        (
-            "HiGHS, pairs as printed",
-            p * n * H.shape[1] <= MOST_LISTED_NUMBERS,
-            lambda: printed_program(H, labels, nu, most_seconds),
-        ),
-        (
-            "HiGHS, pairs, best form",
-            p * n <= MOST_LISTED_PAIRS,
-            lambda: solve_pairs(H, labels, nu).value,
-        ),
-        (
-            "HiGHS, instances",
-            labels.size <= MOST_PROGRAM_ROWS,
-            lambda: solve_instances(H, labels, share * p, share * n).value,
-        ),
-    ):
-        timing = Timing(labels.size, name, None, note="not run")
-        if fits:
-            start = time.perf_counter()
-            try:
-                timing.value = solve()
-                timing.seconds, timing.note = time.perf_counter() - start, ""
-            except TimeoutError:
-                timing.note = f"no optimum within {most_seconds:g} s"
-        timings.append(timing)
-    return timings
+    timing = Timing(labels.size, PROGRAM, None, note="not run")
+    if p * n * H.shape[1] <= MAX_LISTED_NUMBERS:
+        start = time.perf_counter()
+        try:
+            timing.value = printed_program(H, labels, EPSILON * p * n, most_seconds)
+            timing.seconds, timing.note = time.perf_counter() - start, ""
+        except TimeoutError:
+            timing.note = f"no optimum within {most_seconds:g} s"
+    return timing
 
 
 def printed_program(
@@ -153,7 +123,7 @@ def printed_program(
     cost = np.concatenate([np.zeros(n), [-1.0], np.full(n_pairs, 1.0 / nu)])
     sums = np.concatenate([np.ones(n), np.zeros(1 + n_pairs)])[None, :]
     free = np.array([(0, np.inf)] * n + [(-np.inf, np.inf)] + [(0, np.inf)] * n_pairs)
-    found = linprog(
+    solution = linprog(
         cost,
         rows,
         np.zeros(n_pairs),
@@ -163,8 +133,8 @@ def printed_program(
         method="highs",
         options={"time_limit": most_seconds},
     )
-    if found.status == 1:
+    if solution.status == 1:
         raise TimeoutError
-    if found.status != 0:
-        raise RuntimeError(f"HiGHS found no optimum: {found.message}")
-    return -float(found.fun)
+    if solution.status != 0:
+        raise RuntimeError(f"HiGHS found no optimum: {solution.message}")
+    return -float(solution.fun)

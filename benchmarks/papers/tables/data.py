@@ -14,8 +14,8 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.papers.data import FOLDER
 
-MOST_TRAINING_ROWS = 2500
-MOST_TEST_ROWS = 20_000
+MAX_TRAINING_ROWS = 2500
+MAX_TEST_ROWS = 20_000
 TRAINING_SHARE = 0.7
 
 #: columns of the sparse matrices
@@ -70,11 +70,11 @@ def path_of(table: str) -> Path:
 def split(table: str, seed: int) -> Split:
     """Divide a table by class: at most 2,500 rows to learn from, the rest to judge."""
     X, y = _read(table)
-    n_training = min(MOST_TRAINING_ROWS, int(TRAINING_SHARE * y.size))
+    n_training = min(MAX_TRAINING_ROWS, int(TRAINING_SHARE * y.size))
     known, new = train_test_split(
         np.arange(y.size), train_size=n_training, stratify=y, random_state=seed
     )
-    new = new[:MOST_TEST_ROWS]
+    new = new[:MAX_TEST_ROWS]
 
     def take(rows: np.ndarray) -> Any:
         return X[rows] if sparse.issparse(X) else X.iloc[rows].reset_index(drop=True)
@@ -94,7 +94,7 @@ def _read(table: str) -> tuple[Any, np.ndarray]:
         return X, (y > 0).astype(int)
     frame = pd.read_csv(path)
     target = frame.pop("target")
-    # some libraries refuse some names
+    # some libraries reject some names
     frame.columns = [f"x{k}" for k in range(frame.shape[1])]
     if positive is not None:
         target = target == sorted(set(target))[positive]

@@ -1,4 +1,4 @@
-"""What is compared: each method takes a split and the seconds, and scores test rows.
+"""The methods: each takes a split and the seconds, and scores test rows.
 
 FLAML, AutoGluon and XGBoost must be installed; aucmax needs none of them.
 """

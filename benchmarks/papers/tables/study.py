@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of."""
+"""Tasks, tables and pictures of the study."""
 
 import time
 import warnings
@@ -155,16 +155,16 @@ def quick_tasks() -> list[Task]:
 def tables(records: list[Result]) -> dict[str, Table]:
     """Return the means of all methods, and each table by itself."""
     ranked = [one for one in records if np.isfinite(one.auc)]
-    found = {
+    by_method = {
         key: list(splits)
         for key, splits in groupby(
             sorted(ranked, key=_table_and_method), _table_and_method
         )
     }
-    methods = [m for m in METHODS if any(method == m for _, method in found)]
-    names = [t for t in TABLES if any(table == t for table, _ in found)]
-    by_table, counts = _by_table(found, names)
-    means = _means(found, names, methods)
+    methods = [m for m in METHODS if any(method == m for _, method in by_method)]
+    names = [t for t in TABLES if any(table == t for table, _ in by_method)]
+    by_table, counts = _by_table(by_method, names)
+    means = _means(by_method, names, methods)
     return {"means": means, "by table": by_table, "AutoRanker against the best": counts}
 
 

@@ -59,13 +59,13 @@ def join(parts: list[Rows]) -> Rows:
 def load(name: str) -> tuple[Rows, ...]:
     """Load the five parts of a data set once per process."""
     files, n_features = FILES[name]
-    found = []
+    parts = []
     for path in files:
         X, y, qid = load_svmlight(path, n_features=n_features)
-        found.append(Rows(X.toarray(), y, qid))
-    if len(found) == N_PARTS:
-        return tuple(found)
-    rows = found[0]
+        parts.append(Rows(X.toarray(), y, qid))
+    if len(parts) == N_PARTS:
+        return tuple(parts)
+    rows = parts[0]
     queries = np.random.default_rng(0).permutation(np.unique(rows.qid))
     dealt = np.array_split(queries, N_PARTS)
     return tuple(rows.where(np.isin(rows.qid, some)) for some in dealt)

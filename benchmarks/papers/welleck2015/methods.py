@@ -22,7 +22,7 @@ from benchmarks.papers.welleck2015.data import Fold, Rows
 
 RATES = (0.1, 0.25, 0.5, 0.9)  # of the paper
 LEAVES = (7, 31)
-ROUNDS, PATIENCE, LEAST_ROWS = 300, 50, 20
+ROUNDS, PATIENCE, MIN_ROWS = 300, 50, 20
 #: weights of a mean over pairs; SVM-perf weighs a per cent, so that its 0.1 to 100,
 #: the paper's values, are the last four
 C_VALUES = tuple(10.0**power for power in range(-3, 5))
@@ -129,7 +129,7 @@ def _fit_ours(objective: str, fold: Fold, rate: float, leaves: int) -> Fitted:
         n_estimators=ROUNDS,
         learning_rate=rate,
         num_leaves=leaves,
-        min_child_samples=LEAST_ROWS,
+        min_child_samples=MIN_ROWS,
         colsample_bytree=1.0,
         reg_lambda=0.0,
         n_iter_no_change=PATIENCE,
@@ -164,7 +164,7 @@ def _fit_lightgbm(
         **options,
         "learning_rate": rate,
         "num_leaves": leaves,
-        "min_data_in_leaf": LEAST_ROWS,
+        "min_data_in_leaf": MIN_ROWS,
         "metric": "none",
         "num_threads": 1,
         "seed": 0,

@@ -39,13 +39,13 @@ def draw_precision(study: StudyResults) -> Any:
             label = library(method)
             above.plot(DEPTHS, values, label=label, **line(*style, linewidth=1.4))
             if method != MAUC:
-                found = [
+                differences = [
                     study.difference(data, method, precision_name(k)) for k in DEPTHS
                 ]
                 below.errorbar(
                     np.array(DEPTHS) + 0.22 * (place - 2),  # bars side by side
-                    [100.0 * one.mean for one in found],
-                    yerr=[100.0 * one.reach for one in found],
+                    [100.0 * one.mean for one in differences],
+                    yerr=[100.0 * one.reach for one in differences],
                     linestyle="none",
                     **line(*style, linewidth=1.0),
                 )

@@ -13,7 +13,7 @@ from benchmarks.papers.welleck2015.methods import candidates, mauc
 
 @dataclass
 class Result(Choice):
-    """What one method did on one fold, judged by the MAUC of the validation queries.
+    """Outcome of one method on one fold, judged by the MAUC of the validation queries.
 
     Seconds are processor time of training, measuring on the validation queries
     included. The other kind would count what else the machine does.

@@ -32,7 +32,7 @@ MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 @dataclass(frozen=True)
 class Figures:
-    """What one method reached on the test queries of all folds.
+    """Figures of one method on the test queries of all folds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is run, and what the page is made of. XGBoost must be installed."""
+"""Tasks, tables and pictures of the study. XGBoost must be installed."""
 
 from collections.abc import Callable
 from functools import partial

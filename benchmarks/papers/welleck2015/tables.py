@@ -55,8 +55,10 @@ def difference_rows(study: StudyResults, measure: str) -> Table:
     rows = []
     for method in study.complete:
         if method != MAUC:
-            found = [study.difference(data, method, measure) for data in study.data]
-            cells = (one.in_points(2) for one in [*found, average(found)])
+            differences = [
+                study.difference(data, method, measure) for data in study.data
+            ]
+            cells = (one.in_points(2) for one in [*differences, average(differences)])
             rows.append([library(method), *cells])
     return Table([f"{MAUC} less", *study.data, "mean of the sets"], rows)
 
@@ -77,12 +79,12 @@ def printed_rows(study: StudyResults) -> Table:
         rows.append([f"paper: {measure}", *cells])
         for name, read in readings.items():
             if name.startswith(measure):
-                found = [
+                figures = [
                     f"{read(study.figures(data, method)):.3f}"
                     for data in sets
                     for method in (MAUC, SVM, SVM_QUERIES)
                 ]
-                rows.append([f"ours: {name}", *found])
+                rows.append([f"ours: {name}", *figures])
     head = [f"{data}: {method}" for data in sets for method in (MAUC, SVM, SVM_QUERIES)]
     return Table(["figure, mean of five folds", *head], rows)
 

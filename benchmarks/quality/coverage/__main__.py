@@ -33,23 +33,23 @@ def row(name: str, one: dict[str, float]) -> str:
     """Write one line of the table; coverage below 92 % is marked."""
     share, error = 100 * one["coverage"], 100 * one["standard_error"]
     mark = "LOW" if share < 92.0 else ""
-    rest = f"width {one['width']:<8.4g} {one['draws']:.0f} draws {mark}"
-    return f"{name:<72} {share:6.1f} % +- {error:.1f}  {rest}"
+    details = f"width {one['width']:<8.4g} {one['draws']:.0f} draws {mark}"
+    return f"{name:<72} {share:6.1f} % +- {error:.1f}  {details}"
 
 
 def print_changes(found: Figures, stored: Figures) -> None:
     """Print each interval by the change of its coverage, worst first."""
-    known = [name for name in found if name in stored]
-    change = {n: found[n]["coverage"] - stored[n]["coverage"] for n in known}
+    shared = [name for name in found if name in stored]
+    change = {n: found[n]["coverage"] - stored[n]["coverage"] for n in shared}
     print("\ncoverage, change, width by that before")
-    wider = {n: found[n]["width"] / max(stored[n]["width"], 1e-12) for n in known}
-    for name in sorted(known, key=change.__getitem__):
+    wider = {n: found[n]["width"] / max(stored[n]["width"], 1e-12) for n in shared}
+    for name in sorted(shared, key=change.__getitem__):
         now = 100 * found[name]["coverage"]
         print(f"{name:<72} {now:6.1f} % {100 * change[name]:+5.1f} {wider[name]:6.3f}x")
     for name in found.keys() - stored.keys():
         print(f"{name:<72} is not in the stored file")
     lower = sum(one < -0.01 - 1e-9 for one in change.values())
-    print(f"{lower} of {len(known)} are more than one point lower")
+    print(f"{lower} of {len(shared)} are more than one point lower")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,19 +70,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stored: Figures = {}
     if options.output.is_file():
         stored = json.loads(options.output.read_text(encoding="utf-8"))
-    found: Figures = {}
+    measured: Figures = {}
     os.environ["OMP_NUM_THREADS"] = "1"  # of the processes
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as processes:
         for figures in processes.map(measure, names):
-            found |= figures
+            measured |= figures
             for name, one in figures.items():
                 print(row(name, one), flush=True)
     if options.compare:
-        print_changes(found, stored)
+        print_changes(measured, stored)
         return 0
     kept = {name: one for name, one in stored.items() if name.split(":")[0] in CELLS}
     lines = [
-        f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted((kept | found).items())
+        f"{json.dumps(k)}: {json.dumps(v)}"
+        for k, v in sorted((kept | measured).items())
     ]
     options.output.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return 0

@@ -77,13 +77,13 @@ def measure(name: str) -> Figures:
     """Return the coverage and mean width of each interval of a cell."""
     cell: Cell = CELLS[name]
     rng = np.random.default_rng([SEED, crc32(name.encode())])
-    found: dict[str, list[tuple[bool, float]]] = {}
+    outcomes_by_name: dict[str, list[tuple[bool, float]]] = {}
     with warnings.catch_warnings(action="ignore"):
         for drawn in islice(cell.draw(rng, **cell.options), cell.n_draws):
             for interval, outcome in drawn.items():
-                found.setdefault(interval, []).append(outcome)
+                outcomes_by_name.setdefault(interval, []).append(outcome)
     figures = {}
-    for interval, outcomes in found.items():
+    for interval, outcomes in outcomes_by_name.items():
         covers, widths = np.array(outcomes, dtype=float).T
         share, n = float(covers.mean()), covers.size
         figures[f"{name}: {interval}"] = {
@@ -303,8 +303,8 @@ def rare_values(rng: Any, kind: str, p: int, n: int, size: int = 1) -> Drawn:
             draw_rare(rng, RARE[kind][1], False, n),
         )
         scores = np.repeat(np.concatenate(parts), size)
-        found = auc_interval(y, scores, groups=groups, null=truth)
-        yield {"AUC": covers(found, truth), "test": accepts(found)}
+        interval = auc_interval(y, scores, groups=groups, null=truth)
+        yield {"AUC": covers(interval, truth), "test": accepts(interval)}
 
 
 SMALL = ((20, 200), (50, 500), (50, 5000), (100, 100), (250, 250), (500, 50))
@@ -389,12 +389,12 @@ def near_models(rng: Any, p: int, n: int, share: float) -> Drawn:
     while True:
         a, last, *fresh = rng.normal(size=(4, y.size)) + shift * y
         near = [np.where(rng.random(y.size) < share, one, a) for one in fresh]
-        found = compare_metric(y, np.column_stack([a, *near, last]))
-        each = [covers(one, 0.0) for one in found.differences]
+        comparison = compare_metric(y, np.column_stack([a, *near, last]))
+        each = [covers(one, 0.0) for one in comparison.differences]
         width = float(np.mean([one[1] for one in each]))
         yield {
             "all differences": (all(one[0] for one in each), width),
-            "test": accepts(found),
+            "test": accepts(comparison),
         }
 
 
@@ -406,14 +406,14 @@ def models(rng: Any, k: int, n: int, r: float) -> Drawn:
     y, shift = np.arange(2 * n) < n, np.sqrt(2.0) * ndtri(0.7)
     while True:
         own, shared = rng.normal(size=(k, 2 * n)), rng.normal(size=2 * n)
-        found = compare_metric(
+        comparison = compare_metric(
             y, (np.sqrt(r) * shared + np.sqrt(1.0 - r) * own + shift * y).T
         )
-        each = [covers(one, 0.0) for one in found.differences]
+        each = [covers(one, 0.0) for one in comparison.differences]
         width = float(np.mean([one[1] for one in each]))
         yield {
             "all differences": (all(one[0] for one in each), width),
-            "test": accepts(found),
+            "test": accepts(comparison),
         }
 
 
@@ -505,10 +505,10 @@ def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
         held = {}
         goals = {"models": np.mean(truths, axis=0), "procedure": procedure}
         for estimand, truth in goals.items():
-            found = auc_interval(y, scores[0], folds=numbers, estimand=estimand)
+            interval = auc_interval(y, scores[0], folds=numbers, estimand=estimand)
             options = {"folds": numbers, "estimand": estimand}
             test = difference(y, *scores, **options)
-            held[f"{estimand}, AUC"] = covers(found, truth[0])
+            held[f"{estimand}, AUC"] = covers(interval, truth[0])
             held[f"{estimand}, difference"] = covers(test, truth[0] - truth[1])
         yield held
 
@@ -717,9 +717,12 @@ def decided(rng: Any, p: int, n: int) -> Drawn:
     truth = {"recall": recall, "fpr": fpr}
     truth["precision"] = p * recall / (p * recall + n * fpr)
     for scores in tables(rng, "normal", ndtr(1.5 / np.sqrt(2.0)), p, n):
-        found = operating_point(y, scores, threshold=cut).intervals
+        intervals = operating_point(y, scores, threshold=cut).intervals
         yield {
-            name: (bool(found[name][0] <= value <= found[name][1]), np.ptp(found[name]))
+            name: (
+                bool(intervals[name][0] <= value <= intervals[name][1]),
+                np.ptp(intervals[name]),
+            )
             for name, value in truth.items()
         }
 
@@ -789,14 +792,14 @@ def groups_of_people(rng: Any, sizes: Any, positive: Any, negative: Any) -> Draw
     means = np.where(y, np.array(positive)[codes], np.array(negative)[codes])
     while True:
         scores = means + rng.normal(size=y.size)
-        found = compare_groups(y, scores, codes, threshold=cut, all_pairs=True)
+        comparison = compare_groups(y, scores, codes, threshold=cut, all_pairs=True)
         held = {}
         for name, values in truth.items():
-            one = found.groups[-1]
+            one = comparison.groups[-1]
             held[f"{name} of a group"] = covers(
                 getattr(one, name), values[int(one.group)]
             )
-            pairs = [one for one in found.differences if one.metric == name]
+            pairs = [one for one in comparison.differences if one.metric == name]
             each = [
                 covers(one, values[int(one.names[0])] - values[int(one.names[1])])
                 for one in pairs
