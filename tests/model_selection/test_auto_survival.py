@@ -214,12 +214,23 @@ def test_weights_minimise_the_shrunken_likelihood():
 
     def loss(parameters):
         spread = np.square(parameters - parameters.mean()).sum()
-        return risk.value_and_gradient(logits @ parameters)[0] + spread / 2.0
+        return risk.value_and_gradient(logits @ parameters)[0] + spread / 20.0
 
     scales = np.linspace(0.01, 3.0, 300)
     best = min(scales, key=lambda scale: loss(scale * weights))
     for change in 0.05 * np.vstack([np.eye(3), -np.eye(3)]):
         assert loss(best * weights) < loss(np.maximum(best * weights + change, 0.0))
+
+
+@pytest.mark.parametrize("strength", [3.0, 5.0, 9.0, 20.0])
+def test_a_combination_is_not_below_a_model_that_is_clearly_better(strength):
+    rng = np.random.default_rng(2)
+    _, y = censored_rows(8, 600)
+    signal = -np.log(y["time"]) / np.log(y["time"]).std()
+    logits = signal[:, None] * [strength, 0.3, 0.3, 0.3] + rng.normal(size=(600, 4))
+    rows = HeldOutRows(encode_target(y), np.arange(600) % 5, Goal("concordance"))
+    weights = by_likelihood(LogitRows(**vars(rows), logits=logits))
+    assert rows.measure(logits @ weights) > rows.measure(logits[:, 0]) - 0.001
 
 
 def test_models_are_compared_by_concordance():

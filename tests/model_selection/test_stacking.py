@@ -161,6 +161,18 @@ def test_a_single_model_replaces_a_stack_that_is_clearly_worse(monkeypatch):
     np.testing.assert_array_equal(ensemble.weights, [1.0, 0.0])
 
 
+def test_a_difference_that_the_folds_do_not_support_keeps_the_stack(monkeypatch):
+    rows = ranked([0.6, 0.6, 0.6], n_rows=150, seed=1)
+    worse = {
+        "stack": lambda _: np.array([0.45, 0.1, 0.45]),
+        "best single model": lambda r: np.full(3, 1.0 / 3.0),
+    }
+    monkeypatch.setattr(stacking, "COMBINERS", worse)
+    equal, stack = rows.logits.mean(axis=1), rows.logits @ [0.45, 0.1, 0.45]
+    assert rows.measure(equal) > rows.measure(stack)
+    assert combine(rows, blocks_of(rows)).combiner == "stack"
+
+
 @pytest.mark.parametrize("n_blocks", [1, 2])
 def test_few_blocks_are_enough(n_blocks):
     rows = ranked([1.0, 2.0], n_rows=20, n_folds=1)

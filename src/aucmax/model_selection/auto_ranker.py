@@ -110,11 +110,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     held-out row gets a logit per candidate: half from its rank within the fold, half
     from its standardized score. Logistic regression on these logits learns few,
     non-negative weights. A second level of cross-validation replaces the combination by
-    the best single model where that is clearly better. The chosen models are then
-    fitted to all rows, and scores of new rows are mapped to the scale of the held-out
-    rows. Without time for this refit, after Ctrl-C, and with more than 20,000 rows, the
-    models of the folds are averaged instead. A candidate that fails is left out:
-    `notices_` states why, and an unexpected error also gives a warning.
+    the best single model if a paired test, which counts refits, supports that. The
+    chosen models are then fitted to all rows, and scores of new rows are mapped to the
+    scale of the held-out rows. Without time for this refit, after Ctrl-C, and with more
+    than 20,000 rows, the models of the folds are averaged instead. A candidate that
+    fails is left out: `notices_` states why, and an unexpected error also gives a
+    warning.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
     fold is scored by a combination that was selected and weighted on the other folds.
@@ -197,9 +198,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     ----------
     weights_ : dict of str to float
         The models of the combination with their shares, the largest first.
-    combiner_ : {"stack", "best single model", "search"}
-        The combination that was chosen; "search" (weights that maximise the metric) for
-        levels and queries, and where it is clearly better at the top of the list.
+    combiner_ : {"stack", "likelihood", "search", "best single model"}
+        The combination that was chosen: "likelihood" for censored times, "search"
+        (weights that maximise the metric) for levels and queries. Another than the
+        first is chosen where a paired test on held-out rows supports it.
     metric_ : str
         The metric that decided.
     is_survival_ : bool
