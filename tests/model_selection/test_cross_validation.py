@@ -10,6 +10,7 @@ from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import BASELINES, compared_models
 from aucmax.tables import TableEncoder, encode_target
+from aucmax.tables._cells import TypedTable
 
 ROWS = 240
 
@@ -82,8 +83,8 @@ def test_tables_are_learned_from_the_training_rows_of_each_fold_alone(monkeypatc
     really_learn = TableEncoder.learn
     seen: list[set[float]] = []
 
-    def spy(self: TableEncoder, X: pl.DataFrame, y: None = None) -> TableEncoder:
-        seen.append(set(X["number"]))
+    def spy(self: TableEncoder, X: TypedTable, y: None = None) -> TableEncoder:
+        seen.append(set(X.frame["number"]))
         return really_learn(self, X)
 
     monkeypatch.setattr(TableEncoder, "learn", spy)

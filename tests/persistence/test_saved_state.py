@@ -17,7 +17,7 @@ from aucmax.persistence.registry import (
     public_name,
     saved_fields,
 )
-from aucmax.tables._column_types import Date, as_plain, check_plain
+from aucmax.tables._columns import Date, as_plain, check_plain
 from every_model import MODELS, fitted, scores
 from persistence.forgery import (
     ODD,
@@ -113,7 +113,8 @@ def test_a_number_in_a_part_of_a_date_takes_no_memory():
         {"day": ["2024-01-31", "2024-02-29"], "to": ["2024-03-01"] * 2}
     )
     dates = strings.select(pl.all().str.to_datetime(time_unit="us"))
-    plain = as_plain(Date("day", None).learn(dates, ["to"], False))
+    columns = {name: dates[name] for name in dates.columns}
+    plain = as_plain(Date.learn("day", columns, ["to"], False))
     check_plain(plain)
     for since in (["to", "to"], [1], {"to": None}):
         with pytest.raises(ValueError, match="since of column 'day'"):

@@ -42,7 +42,7 @@ def test_rows_with_times_use_the_date_itself():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"day": days(rng.integers(0, 60, 200)), "x": rng.random(200)})
     y = rng.integers(0, 2, 200)
-    options = {"models": ["logistic"], "folds": 2, "time_limit": None}
+    options = {"models": ["logistic"], "cv": 2, "time_limit": None}
     for times, is_absolute in ((None, False), (np.arange(200), True)):
         model = AutoRanker(**options).fit(table, y, times=times)
         names = model.encoders_[0].get_feature_names_out()

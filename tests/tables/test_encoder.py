@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from aucmax.exceptions import ColumnsWarning, ModelFileError
-from aucmax.tables import TableEncoder
+from aucmax.tables import TableEncoder, encode_target
+from aucmax.tables.cross_fit import FoldedTable
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*left out:aucmax.exceptions.ColumnsWarning"
@@ -565,3 +566,29 @@ def test_integers_of_128_bits_are_numbers_if_they_fit_and_text_otherwise():
         wide = pl.Series([first + k % 5 for k in range(30)], dtype=pl.Int128)
         encoder = TableEncoder().fit(pl.DataFrame(rows(account=wide)))
         assert encoder.columns_[1]["kind"] == kind
+
+
+@pytest.mark.filterwarnings("ignore:column 'code'. 8 of 8 filled cells")
+def test_the_type_of_a_column_is_decided_once_for_all_folds():
+    codes = ["10", "20", "007", "30"] * 8 + ["A1", "B2"] * 4
+    table = pl.DataFrame({"code": codes, "x": np.arange(40) % 7})
+    labels = np.arange(40) % 2
+    first, last = np.arange(32), np.arange(32, 40)  # of which only the last have words
+    folds = [(first, last), (np.arange(8, 40), np.arange(8))]
+    folded = FoldedTable(table, encode_target(labels), folds)
+    for fold, (train, test) in enumerate(folds):
+        encoder = folded.encoder(fold)
+        assert [column["kind"] for column in encoder.columns_] == ["category", "number"]
+        for view in ("linear", "trees"):
+            learned, new = folded.matrices(view, fold)
+            assert_allclose(learned, encoder.matrix(table[train], view))
+            assert_allclose(new, encoder.matrix(table[test], view))
+
+
+def test_test_rows_of_their_own_do_not_decide_the_type_of_a_column():
+    table = pl.DataFrame({"dose": ["1", "2", "3", "4", "low", "high"]})
+    folds = [(np.arange(4), np.arange(4, 6))]
+    folded = FoldedTable(table, encode_target([0, 1, 0, 1, 0, 1]), folds)
+    assert folded.encoder(0).columns_[0]["kind"] == "number"
+    with pytest.raises(ValueError, match="'dose' holds numbers, but row 1 has 'low'"):
+        folded.matrices("linear", 0)

@@ -397,9 +397,9 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             goal = choose_goal(target, self.metric, **self._part_of_the_curve())
             self._check_calibrate(target)
             plan = self._plan_folds(target)
-            leaks = check_table(table, target, plan.folds)
             encoder = TableEncoder(absolute_dates=self.absolute_dates)
             folded = FoldedTable(table, target, plan.folds, _MANY_CELLS, encoder)
+            leaks = check_table(folded.table, target, plan.folds)
             folded.encoder(0)  # raises if no column can be used
             setting = self._setting(table, goal, target)._replace(refits=plan.refits)
             candidates = {

@@ -219,12 +219,12 @@ def compare_models(
     candidates = _make_candidates(models, goal, target, len(folds), X)
     baselines = [name for name in candidates if name in BASELINES]
     baselines = baselines or [*candidates][:1] * (len(candidates) > 1)
-    notices = dict.fromkeys(check_table(table, target, folds))
+    folded = FoldedTable(table, target, folds)
+    notices = dict.fromkeys(check_table(folded.table, target, folds))
     if not isinstance(y, Target):
         share = target.n_positive / target.labels.size
         notes = positive_class_notes(target.grading.positive, share, pos_label)
         notices = {TableNotice("positive class", n): None for n in notes} | notices
-    folded = FoldedTable(table, target, folds)
     fold_of_row = np.full(target.labels.size, -1)
     for k, (_, tested) in enumerate(folds):
         fold_of_row[tested] = k

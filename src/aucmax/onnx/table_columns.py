@@ -10,7 +10,8 @@ import polars as pl
 from aucmax.datasets import MISSING
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
-from aucmax.tables._column_types import restore
+from aucmax.tables._cells import read_words
+from aucmax.tables._columns import restore
 from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 
 Column: TypeAlias = dict[str, Any]  # the fitted state of one column
@@ -89,14 +90,14 @@ def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[st
     width = n_words + column["has_missing"]
     places = np.arange(width, dtype=np.int64)[None, :]
     words, learned = _spellings(column)
-    codes = _numbered(graph, cells, words, learned.codes(words))
+    codes = _numbered(graph, cells, words, learned.codes(read_words(words)))
     is_at = graph.add("Equal", codes, places)
     return [graph.add("Cast", is_at, to=onnx.TensorProto.DOUBLE)]
 
 
 def _looked_up(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     words, learned = _spellings(column)
-    (numbers,) = learned.trees(words)
+    (numbers,) = learned.trees(read_words(words))
     places = _numbered(graph, cells, words, np.arange(len(words)))
     return [graph.add("Gather", numbers, places, axis=0)]
 

@@ -11,10 +11,13 @@ from scipy import sparse
 
 from aucmax.datasets.column_names import list_names
 from aucmax.metrics import roc_auc_score
-from aucmax.tables._cell_values import (
+from aucmax.tables._cells import (
+    FEW_ROWS,
+    Cells,
+    TypedTable,
+    Words,
     is_plain,
-    read_dates,
-    read_numbers,
+    type_columns,
 )
 from aucmax.tables.frames import as_table
 from aucmax.tables.target import Target
@@ -32,10 +35,6 @@ _FEW_POSITIVES = 10
 # unique integers name rows if there are this many of them, or if they skip few
 _MANY_ROWS = 100
 _WIDEST_COUNTER = 3
-# below this many rows it means nothing that all values differ
-_FEW_ROWS = 20
-# cells that decide the type of a text column
-_SAMPLE = 1000
 # a smaller share of copied rows is ignored
 _RARE_COPIES = 0.01
 
@@ -125,11 +124,14 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     >>> [notice.columns for notice in check_table(pl.DataFrame(table), labels, folds)]
     [('bill',)]
     """
-    table = as_table(X)
+    table = X if isinstance(X, TypedTable) else as_table(X)
     is_target = isinstance(labels, Target)
     positive = np.asarray(labels.high if is_target else labels, dtype=bool)
     if isinstance(table, pl.DataFrame):
-        found = list(_check_frame(table, positive, folds))
+        table = type_columns(table)
+    if isinstance(table, TypedTable):
+        found = list(_check_cells(table, positive, folds))
+        table = table.frame
     else:
         # a single large index makes as many columns: only filled ones take memory
         numbers, places = np.unique(table.indices, return_inverse=True)
@@ -182,15 +184,16 @@ def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableN
         )
 
 
-def _check_frame(
-    frame: pl.DataFrame, positive: NDArray[np.bool_], folds: Folds
+def _check_cells(
+    table: TypedTable, positive: NDArray[np.bool_], folds: Folds
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the kind of each problem, its column and a message."""
-    for series in filter(is_plain, frame.iter_columns()):
-        values, kind = _numbers(series)
+    for name, cells in table.cells.items():
+        values, kind = _as_numbers(cells)
+        if name in table.durations:
+            kind = "moment"
         if _is_constant(values):
             continue
-        name = series.name
         if _names_rows(values, kind):
             text = (
                 f"column {name!r} is different in every row, so it may be an "
@@ -210,7 +213,7 @@ def _check_frame(
 def _check_sparse(
     matrix: sparse.csr_array, numbers: Rows, positive: NDArray[np.bool_], folds: Folds
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield leaks as `_check_frame` does."""
+    """Yield leaks as `_check_cells` does."""
     columns = matrix.tocsc()
     columns.eliminate_zeros()
     # zeros of both classes are ties, which keep the AUC below 1 - half their product
@@ -233,24 +236,13 @@ def _leak_text(shown: str, auc: float) -> str:
     )
 
 
-def _numbers(series: pl.Series) -> tuple[Floats, str]:
-    """Return the cells as numbers, missing as NaN, and their kind."""
-    if series.dtype.is_numeric() or series.dtype == pl.Boolean:
-        return _as_floats(series), "number"
-    if series.dtype.is_temporal():
-        return _as_floats(series.to_physical()), "moment"
-    text = series.cast(pl.String)
-    sample = text.drop_nulls().gather_every(max(1, len(text) // _SAMPLE))
-    if read_numbers(sample).is_mostly_read:
-        return read_numbers(text).values, "number"
-    if read_dates(sample).is_mostly_read:
-        moments = pl.Series(read_dates(text).values)
-        return _as_floats(moments.to_physical()), "moment"
-    return _as_floats(text.rank("dense")), "category"
-
-
-def _as_floats(series: pl.Series) -> Floats:
-    return np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64)
+def _as_numbers(cells: Cells) -> tuple[Floats, str]:
+    """Return cells as numbers, missing as NaN, and their kind."""
+    if isinstance(cells, Words):
+        return np.where(cells.codes < 0, np.nan, cells.codes), "category"
+    if isinstance(cells, pl.Series):
+        return cells.to_physical().cast(pl.Float64).to_numpy(), "moment"
+    return cells, "number"
 
 
 def _is_constant(values: Floats) -> bool:
@@ -259,7 +251,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def _names_rows(values: Floats, kind: str) -> bool:
-    if kind == "moment" or values.size < _FEW_ROWS or np.isnan(values).any():
+    if kind == "moment" or values.size < FEW_ROWS or np.isnan(values).any():
         return False
     if np.unique(values).size < values.size:
         return False

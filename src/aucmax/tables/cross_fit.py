@@ -23,7 +23,7 @@ from aucmax.exceptions import (
     ModelFileError,
     UnknownCategoriesWarning,
 )
-from aucmax.tables._column_types import reject_infinities
+from aucmax.tables._cells import reject_infinities, type_columns
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.folds import divide_rows
 from aucmax.tables.target import Target
@@ -196,7 +196,7 @@ class FoldedTable:
     """A table with its folds: encoders and matrices are made once for all models."""
 
     # with max_cells, the matrices of one view are kept at a time if all have more cells
-    table: Any
+    table: Any  # sparse, raw, or with types: several folds share those of all rows
     target: Target
     folds: Folds
     max_cells: float = np.inf
@@ -204,6 +204,10 @@ class FoldedTable:
     _encoders: dict[int, TableEncoder] = field(default_factory=dict)
     _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if len(self.folds) > 1 and isinstance(self.table, pl.DataFrame):
+            self.table = type_columns(self.table)
 
     @property
     def is_large(self) -> bool:

@@ -1,7 +1,7 @@
 """Encode raw tables as matrices for models."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -17,16 +17,19 @@ from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.row_splits import Folds
 from aucmax.datasets.column_names import list_names, without_values
 from aucmax.exceptions import ColumnsWarning, ModelFileError
-from aucmax.tables import _column_types as column_types
-from aucmax.tables._cell_values import category_words
-from aucmax.tables._column_choice import NOTE_SUMMARIES, has_many_words, learn_column
-from aucmax.tables._column_types import (
+from aucmax.tables._cells import Cells, TypedTable, Words, type_columns
+from aucmax.tables._columns import (
     Category,
     Column,
     Date,
+    Features,
     Number,
     OneHot,
     TargetMean,
+    as_plain,
+    check_plain,
+    parts_of,
+    restore,
 )
 from aucmax.tables._scaling import (
     fit_width,
@@ -37,6 +40,7 @@ from aucmax.tables._scaling import (
 )
 from aucmax.tables.folds import divide_rows
 from aucmax.tables.frames import allow_tables, as_table, pick_columns
+from aucmax.tables.target import as_text
 
 # columns of dates that the days of a later column are counted from
 _MAX_SINCE = 5
@@ -45,7 +49,22 @@ _LEFT_OUT = "left out"
 _WIDE = 100
 _SPARSE_BELOW = 0.25
 
+# the summary of notes of one kind about several columns
+_NOTE_SUMMARIES = {
+    "strays": "{n} columns of numbers or dates have other cells, which count as "
+    "missing: {names}",
+    "unread": "{n} columns look like numbers or dates of other forms, and each is "
+    "text: {names}; write them like 1200.5 and 2024-01-31",
+    "rare": "{n} columns have rare categories, which share one indicator: {names}",
+    "dates": "dates are used by their month, weekday, hour, and days since other "
+    "dates, not as numbers, which scores of later rows extrapolate: {names}; pass "
+    "times (--times) or absolute_dates=True to use these as well",
+    "absolute dates": "dates are also used as numbers, which scores of later rows "
+    "extrapolate: {names}; absolute_dates=False leaves the numbers out",
+}
+
 LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
+Notes: TypeAlias = dict[str, dict[str, str]]  # by kind and column
 
 
 @dataclass(eq=False, repr=False)
@@ -178,7 +197,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
         check_choice("view", self.view, ("linear", "trees"))
-        table = as_table(X)
+        table = X if isinstance(X, TypedTable) else as_table(X)
         if 0 in table.shape:
             raise ValueError(
                 f"the table has {table.shape[0]} rows and {table.shape[1]} columns; it "
@@ -205,39 +224,35 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = table.shape[1]
         if isinstance(table, sparse.csr_array):
             self.scales_ = learn_scales(table)
-        else:
+        elif isinstance(table, TypedTable):
             self._learn_columns(table, labels)
+        else:
+            self._learn_columns(type_columns(table), labels)
 
-    def _learn_columns(self, frame: Any, labels: NDArray[np.int64] | None) -> None:
-        self.feature_names_in_ = np.array(frame.columns)
-        notes: dict[str, dict[str, str]] = {kind: {} for kind in NOTE_SUMMARIES}
-        dates: dict[str, Any] = {}
-        for series in frame.iter_columns():
-            column, reason, found = learn_column(
-                series, self.max_categories, self.min_frequency
-            )
-            if isinstance(column, Date):
-                moments, since = column.read(series), [*dates][:_MAX_SINCE]
-                column = column.learn(
-                    {**dates, series.name: moments}, since, bool(self.absolute_dates)
-                )
-                if column.parts:
-                    dates[series.name] = moments
-                    kind = "absolute dates" if self.absolute_dates else "dates"
-                    line = NOTE_SUMMARIES[kind].format(names=repr(series.name))
-                    notes[kind][series.name] = line
-                else:
-                    column, reason = None, "its month, weekday and hour never change"
-            if column is None:
-                self.dropped_[series.name] = reason
-            else:
-                self.columns_.append(column_types.as_plain(column))
-                if labels is not None and has_many_words(column, self.max_categories):
-                    words = category_words(series)
-                    mean = TargetMean.learn(series.name, words, labels)
-                    self.columns_.append(column_types.as_plain(mean))
-            for kind, note in found.items():
-                notes[kind][series.name] = note
+    def _learn_columns(
+        self, table: TypedTable, labels: NDArray[np.int64] | None
+    ) -> None:
+        names = table.frame.columns
+        self.feature_names_in_ = np.array(names)
+        notes = {kind: {**table.notes.get(kind, {})} for kind in _NOTE_SUMMARIES}
+        dates: dict[str, pl.Series] = {}
+        for name in names:
+            column: Column | str = table.dropped.get(name, "")
+            if not column:
+                column = self._learn_column(name, table, dates, notes)
+            if isinstance(column, str):
+                self.dropped_[name] = column
+                continue
+            self.columns_.append(as_plain(column))
+            cells = table.cells[name]
+            if (
+                labels is not None
+                and isinstance(cells, Words)
+                and isinstance(column, Category)
+                and column.has_other
+                and len(column.categories) == self.max_categories
+            ):
+                self.columns_.append(as_plain(TargetMean.learn(name, cells, labels)))
         for name, reason in self.dropped_.items():
             lines = notes.setdefault(without_values(reason), {})
             lines[name] = f"column {name!r} is {_LEFT_OUT}: {reason}"
@@ -252,6 +267,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for i, part in enumerate(self._parts())
             if isinstance(part, Category) and not part.is_ordered
         ]
+
+    def _learn_column(
+        self, name: str, table: TypedTable, dates: dict[str, pl.Series], notes: Notes
+    ) -> Column | str:
+        """Return a learned column, or why it is left out; add to dates and notes."""
+        cells = table.cells[name]
+        if isinstance(cells, pl.Series):
+            known, is_absolute = {**dates, name: cells}, bool(self.absolute_dates)
+            date = Date.learn(name, known, [*dates][:_MAX_SINCE], is_absolute)
+            if not date.parts:
+                return "its month, weekday and hour never change"
+            dates[name] = cells
+            kind = "absolute dates" if is_absolute else "dates"
+            notes[kind][name] = _NOTE_SUMMARIES[kind].format(names=repr(name))
+            return date
+        if isinstance(cells, np.ndarray):
+            if np.isnan(cells).all():
+                return "it is empty"
+            if (cells == cells[0]).all():
+                return f"it is {as_text(float(cells[0]))} in every row"
+            return Number.learn(name, cells, name in table.durations)
+        present = np.unique(cells.codes)
+        n_words = int((present >= 0).sum())
+        if n_words == 0:
+            return "it is empty"
+        if present.size == 1:
+            return f"it is {cells.words[present[0]]!r} in every row"
+        category = Category.learn(name, cells, self.max_categories, self.min_frequency)
+        n_kept = len(category.categories)
+        if not n_kept:
+            # a handful of rows, all different: nothing repeats
+            return f"none of its strings occurs in {self.min_frequency} rows"
+        if n_words - n_kept > 1:
+            notes["rare"][name] = (
+                f"column {name!r} has {n_words} categories: the {n_kept} most frequent "
+                "have an indicator each, the others share one"
+            )
+        return category
 
     def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix of `view`.
@@ -309,7 +362,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         require_fitted(self, "columns_")
         if self.scales_ is not None:
             return self._sparse_rows(X)
-        return self._columns(X, self.feature_names_in_.tolist())
+        table = X.frame if isinstance(X, TypedTable) else X
+        return self._columns(table, self.feature_names_in_.tolist())
 
     def matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
         """Return the matrix of a table; no row of `known` sees its own label.
@@ -332,37 +386,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             rows = self._sparse_rows(X)
             scale = scale_sparse if view == "linear" else sparse_to_unit_scale
             return scale(rows, self.scales_)
-        table = self._frame(X)
-        crossed = {
-            column.name: column.crossed(table[column.name], *known)
-            for column in self._learned()
-            if known is not None and isinstance(column, TargetMean)
-        }
-        return self._frame_matrix(table, view, crossed)
-
-    def _frame_matrix(
-        self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        """Put the parts of all columns side by side; `crossed` has target means."""
-        frame = frame.with_columns(
-            column.read(frame[column.name])
-            for column in self._learned()
-            if isinstance(column, Date)
-        )
+        cells = self._cells(X)
         parts = (
             part
             for column in self._learned()
-            for part in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else getattr(column, view)(
-                    frame if isinstance(column, Date) else frame[column.name]
-                )
-            )
+            for part in _features(column, view, cells, known)
         )
         if view == "trees":
-            return np.column_stack(list(parts))
-        shape = frame.height, len(self.get_feature_names_out())
+            columns: list[Any] = [*parts]
+            return np.column_stack(columns)
+        shape = X.shape[0], len(self.get_feature_names_out())
         assemble = _assemble_sparse if self._is_sparse(shape[1]) else _assemble_dense
         return assemble(parts, shape)
 
@@ -402,7 +435,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [
             column.name
             for column in self._learned()
-            for part in column_types.parts_of(column)
+            for part in parts_of(column)
             for _ in (part.linear_names() if view == "linear" else (part,))
         ]
 
@@ -433,12 +466,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return part.raw(value) if isinstance(part, Number) and is_number else value
 
     def _learned(self) -> Iterator[Column]:
-        return map(column_types.restore, self.columns_)
+        return map(restore, self.columns_)
 
     def _parts(self) -> Iterator[Number | Category | TargetMean]:
-        return (
-            part for column in self._learned() for part in column_types.parts_of(column)
-        )
+        return (part for column in self._learned() for part in parts_of(column))
 
     def _is_sparse(self, width: int) -> bool:
         # each column fills one cell of its indicators, at most
@@ -450,6 +481,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._columns(
             X, list(dict.fromkeys(column["name"] for column in self.columns_))
         )
+
+    def _cells(self, X: Any) -> Mapping[str, Cells]:
+        """Return the cells of the columns in use, read by the types of training."""
+        if isinstance(X, TypedTable):
+            return X.cells
+        table = self._frame(X)
+        columns = {column.name: column for column in self._learned()}
+        return {name: one.read(table[name]) for name, one in columns.items()}
 
     def _columns(self, X: Any, names: list[str]) -> Any:
         table = as_table(X)
@@ -496,7 +535,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return
         try:
             for column in self.columns_:
-                column_types.check_plain(column)
+                check_plain(column)
             names = {column["name"] for column in self.columns_}
             if not names <= {*getattr(self, "feature_names_in_", names)}:
                 raise ValueError("a column is not among the names of columns")
@@ -582,11 +621,25 @@ def encoder_and_estimator(model: Any) -> tuple[TableEncoder | None, Any]:
     return None, model
 
 
+def _features(
+    column: Column,
+    view: str,
+    cells: Mapping[str, Cells],
+    known: LabelsAndFolds | None,
+) -> Features:
+    """Return the features of a column; target means out of fold for known labels."""
+    values: Any = cells if isinstance(column, Date) else cells[column.name]
+    if isinstance(column, TargetMean) and known is not None:
+        return iter([column.out_of_fold(values, *known)])
+    features: Features = getattr(column, view)(values)
+    return features
+
+
 def _summary(kind: str, notes: dict[str, str]) -> str:
     """Return one sentence on several columns; of those left out one has its reason."""
     n, names = len(notes), list_names(notes)
-    if kind in NOTE_SUMMARIES:
-        return NOTE_SUMMARIES[kind].format(n=n, names=names)
+    if kind in _NOTE_SUMMARIES:
+        return _NOTE_SUMMARIES[kind].format(n=n, names=names)
     name, note = next(iter(notes.items()))
     reason = note.partition(f"{_LEFT_OUT}: ")[2]
     return f"{n} columns are {_LEFT_OUT}: {names} (reason for {name!r}: {reason})"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.tables._column_types import Category, Date, Number, parts_of
+from aucmax.tables._columns import Category, Date, Number, parts_of
 from aucmax.tables._scaling import binary_exponent
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import as_table

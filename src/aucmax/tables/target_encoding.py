@@ -18,8 +18,7 @@ from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import warn_of_positive_class
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
-from aucmax.tables import _cell_values
-from aucmax.tables._cell_values import one_spelling
+from aucmax.tables._cells import one_spelling, parse_dates, parse_numbers
 from aucmax.tables.frames import series_of_cells
 from aucmax.tables.target import Grading, Target, as_text
 
@@ -253,18 +252,13 @@ def describe_rows(
 def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
     """Return times as numbers: numbers unchanged, dates in microseconds since 1970."""
     series = _as_series(values, name)
-    if series.dtype.is_numeric():
-        cells = _cell_values.read_numbers(series)
-        moments = cells.values
-    else:
-        cells = _cell_values.read_dates(series)
-        if not cells.n_read and not series.dtype.is_temporal():
-            cells = _cell_values.read_numbers(series)
-        moments = cells.values
-        if moments.dtype.kind == "M":
-            missing = np.isnat(moments)
-            moments = moments.astype(np.int64).astype(np.float64)
-            moments[missing] = np.nan
+    is_number = series.dtype.is_numeric()
+    parsed = parse_numbers(series) if is_number else parse_dates(series)
+    if not (is_number or parsed.n_read or series.dtype.is_temporal()):
+        parsed = parse_numbers(series)
+    moments = parsed.values
+    if isinstance(moments, pl.Series):
+        moments = moments.to_physical().cast(pl.Float64).to_numpy()
     unknown = ~np.isfinite(moments)
     if unknown.any():
         row = int(np.argmax(unknown))

@@ -1,4 +1,4 @@
-"""Column types: numbers, categories, dates, shares of positives."""
+"""What is learned about a column: scales, categories, parts of dates, target means."""
 
 import math
 import warnings
@@ -8,25 +8,40 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from aucmax._core.row_splits import Folds
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import UnknownCategoriesWarning
-from aucmax.tables import _cell_values, _scaling
+from aucmax.tables import _scaling
+from aucmax.tables._cells import (
+    Words,
+    is_duration,
+    read_dates,
+    read_numbers,
+    read_words,
+    take_rows,
+)
 from aucmax.tables.folds import divide_rows
 
-Floats = NDArray[np.float64]
 OTHER = "(other)"
 MISSING = "(missing)"
 
 # booleans that some programs write as numbers
 _BITS = {"true": "1", "false": "0"}
+_MONTHS, _WEEKDAYS = ([str(k + 1) for k in range(n)] for n in (12, 7))
+
+#: dates in UTC by the names of their columns
+Dates: TypeAlias = Mapping[str, pl.Series]
 
 
 class OneHot(NamedTuple):
     """`width` indicator columns; row i has its one in column ``codes[i]``, if >= 0."""
 
-    codes: NDArray[np.int64]
+    codes: IntArray
     width: int
+
+
+Features: TypeAlias = Iterator[FloatArray | OneHot]
 
 
 @dataclass(frozen=True)
@@ -45,12 +60,7 @@ class Number:
     is_duration: bool = False  # or a time of day; both are read in seconds
 
     @classmethod
-    def learn(
-        cls,
-        name: str,
-        values: Floats,
-        is_duration: bool = False,
-    ) -> Self:
+    def learn(cls, name: str, values: FloatArray, is_duration: bool = False) -> Self:
         """Learn centre and spread; `values` holds at least one number."""
         filled = values[~np.isnan(values)]
         center = float(np.median(filled / 2) * 2)
@@ -66,12 +76,9 @@ class Number:
             is_duration=is_duration,
         )
 
-    def read(self, series: pl.Series) -> Floats:
+    def read(self, series: pl.Series) -> FloatArray:
         """Return raw cells as numbers, NaN for missing; infinities raise an error."""
-        if (
-            _cell_values.is_duration(series) != self.is_duration
-            and series.dtype != pl.Null
-        ):
+        if is_duration(series) != self.is_duration and series.dtype != pl.Null:
             had, has = "numbers", "durations or times of day"
             if self.is_duration:
                 had, has = has, "other values"
@@ -79,20 +86,16 @@ class Number:
                 f"column {self.name!r} held {had} in training and has {has} here "
                 f"({series.dtype}); convert it to the type of training."
             )
-        cells = _cell_values.read_numbers(series)
-        _cell_values.warn_of_strays(series, cells, "numbers")
-        reject_infinities(self.name, cells.values)
-        return cells.values
+        return read_numbers(series)
 
-    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
-        values = self.read(series)
-        gaps = np.isnan(values)
-        values = np.where(gaps, self.center, values)
+    def linear(self, values: FloatArray) -> Features:
+        is_missing = np.isnan(values)
+        values = np.where(is_missing, self.center, values)
         if self.deviation > 0:
             squashed = _scaling.squash(values, self.center, self.half_spread)
             yield (squashed - self.mean) / self.deviation
         if self.has_missing:
-            yield OneHot(gaps.astype(np.int64) - 1, 1)
+            yield OneHot(is_missing.astype(np.int64) - 1, 1)
 
     def raw(self, value: float) -> float:
         """Return the number of the table that the linear model sees as `value`."""
@@ -103,9 +106,9 @@ class Number:
         value = [self.name] if self.deviation > 0 else []
         return value + [f"{self.name}={MISSING}"] * self.has_missing
 
-    def trees(self, series: pl.Series) -> Iterator[Floats]:
+    def trees(self, values: FloatArray) -> Iterator[FloatArray]:
         exponent = _scaling.binary_exponent(self.half_spread)
-        yield _scaling.to_unit_scale(self.read(series), exponent)
+        yield _scaling.to_unit_scale(values, exponent)
 
 
 @dataclass(frozen=True)
@@ -123,68 +126,70 @@ class Category:
 
     @classmethod
     def learn(
-        cls, name: str, words: pl.Series, max_categories: int, min_frequency: int
+        cls, name: str, cells: Words, max_categories: int, min_frequency: int
     ) -> Self:
         """Keep the frequent words, the most frequent first, ties by name."""
-        counted = (
-            words.drop_nulls()
-            .alias("word")
-            .value_counts()
-            .sort("count", "word", descending=[True, False])
-        )
-        kept = counted.filter(pl.col("count") >= min_frequency).head(max_categories)
-        n_kept, n_filled = int(kept["count"].sum()), int(counted["count"].sum())
+        n_missing, *counts = np.bincount(
+            cells.codes + 1, minlength=len(cells.words) + 1
+        ).tolist()
+        frequent = [k for k, n in enumerate(counts) if n >= max(min_frequency, 1)]
+        frequent.sort(key=lambda k: (-counts[k], cells.words[k]))
+        kept = frequent[:max_categories]
+        n_kept = sum(counts[k] for k in kept)
+        if cells.is_ordered:
+            kept.sort()
         return cls(
             name=name,
-            categories=kept["word"].to_list(),
-            has_other=len(kept) < len(counted),
-            has_missing=words.null_count() > 0,
-            share_other=1.0 - n_kept / max(1, n_filled),
+            categories=[cells.words[k] for k in kept],
+            has_other=n_kept < sum(counts),
+            has_missing=n_missing > 0,
+            share_other=1.0 - n_kept / max(1, sum(counts)),
+            is_ordered=cells.is_ordered,
         )
 
-    def codes(self, series: pl.Series) -> NDArray[np.int64]:
+    def read(self, series: pl.Series) -> Words:
+        """Return raw cells as words."""
+        return read_words(series)
+
+    def codes(self, cells: Words) -> IntArray:
         """Return places among the categories, other and missing; -1 for none."""
-        words = _cell_values.category_words(series)
         known = {word: code for code, word in enumerate(self.categories)}
         for spellings in (_BITS, {bit: word for word, bit in _BITS.items()}):
             if known.keys() <= spellings.keys():
                 known |= {spellings[word]: code for word, code in known.items()}
         n = len(self.categories)
-        codes = words.replace_strict(
-            list(known),
-            list(known.values()),
-            default=n if self.has_other else -1,
-            return_dtype=pl.Int64,
-        ).to_numpy(writable=True)
-        gaps = words.is_null().to_numpy()
-        self._warn_of_unknown(words, ~gaps & ((codes < 0) | (codes >= n)))
-        codes[gaps] = n + self.has_other if self.has_missing else -1
-        return codes
+        other = n if self.has_other else -1
+        missing = n + self.has_other if self.has_missing else -1
+        codes = np.array([*(known.get(word, other) for word in cells.words), missing])
+        is_known = np.array([*(word in known for word in cells.words), True])
+        self._warn_of_unknown(cells, ~is_known[cells.codes])
+        return codes[cells.codes]
 
-    def _warn_of_unknown(self, words: pl.Series, unknown: NDArray[np.bool_]) -> None:
+    def _warn_of_unknown(self, cells: Words, is_unknown: BoolArray) -> None:
         """Warn if over half of the cells that should be known are not."""
-        n_unknown = np.count_nonzero(unknown)
-        n_filled = words.len() - words.null_count()
+        n_unknown = np.count_nonzero(is_unknown)
+        n_filled = np.count_nonzero(cells.codes >= 0)
         if n_unknown > (1.0 + self.share_other) / 2.0 * n_filled:
+            example = cells.words[cells.codes[np.argmax(is_unknown)]]
             warnings.warn(
                 f"column {self.name!r}: {n_unknown} of {n_filled} filled cells are "
                 f"none of the {len(self.categories)} categories of training, such as "
-                f"{words[int(np.argmax(unknown))]!r} "
+                f"{example!r} "
                 f"(there: {', '.join(map(repr, self.categories[:1]))}); "
                 "check that the column and its spelling are the same.",
                 UnknownCategoriesWarning,
                 stacklevel=2,
             )
 
-    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
-        yield OneHot(self.codes(series), len(self.linear_names()))
+    def linear(self, cells: Words) -> Features:
+        yield OneHot(self.codes(cells), len(self.linear_names()))
 
     def linear_names(self) -> list[str]:
         words = [*self.categories, *[OTHER] * self.has_other]
         return [f"{self.name}={word}" for word in words + [MISSING] * self.has_missing]
 
-    def trees(self, series: pl.Series) -> Iterator[Floats]:
-        codes = self.codes(series).astype(np.float64)
+    def trees(self, cells: Words) -> Iterator[FloatArray]:
+        codes = self.codes(cells).astype(np.float64)
         n_words = len(self.categories) + self.has_other
         codes[(codes < 0) | (codes >= n_words)] = np.nan
         yield codes
@@ -194,52 +199,53 @@ class Category:
 class Date:
     """A column of dates: calendar parts that repeat, and days since other dates."""
 
-    # linear and trees take the dates of :meth:`read` by the names of columns
+    # linear and trees take the dates of all columns
     kind: ClassVar[str] = "date"
     name: str
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
     since: list[str] = field(default_factory=list)
 
-    def learn(self, dates: "Dates", since: list[str], is_absolute: bool) -> Self:
+    @classmethod
+    def learn(
+        cls, name: str, dates: Dates, since: list[str], is_absolute: bool
+    ) -> Self:
         """Learn each part that varies, and the days since other dates."""
         parts: dict[str, dict[str, Any]] = {}
-        for part, values in _date_parts(dates, self.name, since).items():
+        for part, values in _date_parts(dates, name, since).items():
             # one indicator of missing values is enough: that of the first part
-            kept = values.drop_nulls() if parts else values
-            if (part == "days" and not is_absolute) or kept.n_unique() < 2:
+            kept = take_rows(values, ~_is_missing(values)) if parts else values
+            codes = kept.codes if isinstance(kept, Words) else np.asarray(kept)
+            if (part == "days" and not is_absolute) or np.unique(codes).size < 2:
                 continue
-            whole = f"{self.name}:{part}"
-            if values.dtype == pl.String:
-                category = Category.learn(whole, kept, len(kept), 1)
+            whole = f"{name}:{part}"
+            learned: Column
+            if isinstance(kept, Words):
                 # later rows are of other months: no reason to warn
-                learned: Column = replace(category, share_other=1.0)
+                category = Category.learn(whole, kept, len(kept.words), 1)
+                learned = replace(category, share_other=1.0)
             else:
-                learned = Number.learn(whole, kept.to_numpy())
+                learned = Number.learn(whole, np.asarray(kept, dtype=np.float64))
             parts[part] = as_plain(learned)
-        since = [name for name in since if f"days since {name}" in parts]
-        return replace(self, parts=parts, since=since)
+        since = [other for other in since if f"days since {other}" in parts]
+        return cls(name, parts, since)
 
     def read(self, series: pl.Series) -> pl.Series:
         """Return raw cells as times in UTC."""
-        cells = _cell_values.read_dates(series)
-        _cell_values.warn_of_strays(series, cells, "dates")
-        return pl.Series(self.name, cells.values, dtype=pl.Datetime("us"))
+        return read_dates(series)
 
-    def _each(self, dates: "Dates") -> Iterator[tuple[Number | Category, pl.Series]]:
-        values = _date_parts(dates, self.name, self.since)
-        for part, column in self._learned().items():
-            yield column, values[part]
-
-    def _learned(self) -> dict[str, Any]:
+    def learned_parts(self) -> dict[str, Any]:
+        """Return the columns of its parts."""
         return {part: restore(plain) for part, plain in self.parts.items()}
 
-    def linear(self, dates: "Dates") -> Iterator[Floats | OneHot]:
-        for column, values in self._each(dates):
-            yield from column.linear(values)
+    def linear(self, dates: Dates) -> Features:
+        values = _date_parts(dates, self.name, self.since)
+        for part, column in self.learned_parts().items():
+            yield from column.linear(values[part])
 
-    def trees(self, dates: "Dates") -> Iterator[Floats]:
-        for column, values in self._each(dates):
-            yield from column.trees(values)
+    def trees(self, dates: Dates) -> Iterator[FloatArray]:
+        values = _date_parts(dates, self.name, self.since)
+        for part, column in self.learned_parts().items():
+            yield from column.trees(values[part])
 
 
 @dataclass(frozen=True)
@@ -248,7 +254,7 @@ class TargetMean:
 
     # Shares are drawn toward that of all rows, as by scikit-learn's TargetEncoder. A
     # row must not see its own label, so training rows take the shares of other rows
-    # (crossed). A new word has the share of all rows; missing is a word of its own.
+    # (out of fold). A new word has the share of all rows; missing is a word, too.
     kind: ClassVar[str] = "target mean"
     name: str
     words: list[str]
@@ -261,44 +267,41 @@ class TargetMean:
             raise ValueError("words, their shares and the deviation do not fit")
 
     @classmethod
-    def learn(cls, name: str, words: pl.Series, labels: NDArray[Any]) -> Self:
+    def learn(cls, name: str, cells: Words, labels: IntArray) -> Self:
         """Learn the share of each word; `labels` are 0 and 1, both of them."""
-        known, codes = _codes(words)
+        present, codes = np.unique(cells.codes, return_inverse=True)
+        held_out = _held_out_shares(codes, labels, divide_rows(labels, 5))
         return cls(
             name=name,
-            words=known,
-            shares=_shares(codes, labels, len(known)).tolist(),
+            words=["" if k < 0 else cells.words[k] for k in present],
+            shares=_shares(codes, labels, present.size).tolist(),
             overall=float(labels.mean()),
-            deviation=float(_crossed(codes, labels, divide_rows(labels, 5)).std())
-            or 1.0,
+            deviation=float(held_out.std()) or 1.0,
         )
 
-    def crossed(self, series: pl.Series, labels: NDArray[Any], folds: Any) -> Floats:
+    def read(self, series: pl.Series) -> Words:
+        """Return raw cells as words."""
+        return read_words(series)
+
+    def out_of_fold(self, cells: Words, labels: IntArray, folds: Folds) -> FloatArray:
         """Return shares of training rows, each from rows that its fold learns from."""
-        _, codes = _codes(_cell_values.category_words(series))
-        return self._scaled(_crossed(codes, labels, folds))
+        return self._scaled(_held_out_shares(cells.codes + 1, labels, folds))
 
-    def linear(self, series: pl.Series) -> Iterator[Floats]:
-        shares = (
-            _cell_values.category_words(series)
-            .fill_null("")
-            .replace_strict(
-                self.words, self.shares, default=self.overall, return_dtype=pl.Float64
-            )
-        )
-        yield self._scaled(shares.to_numpy())
+    def linear(self, cells: Words) -> Iterator[FloatArray]:
+        known = dict(zip(self.words, self.shares, strict=True))
+        shares = [known.get(word, self.overall) for word in (*cells.words, "")]
+        yield self._scaled(np.array(shares)[cells.codes])
 
     def linear_names(self) -> list[str]:
         return [f"{self.name}=(share of positives)"]
 
-    def trees(self, series: pl.Series) -> Iterator[Floats]:
-        yield from self.linear(series)
+    def trees(self, cells: Words) -> Iterator[FloatArray]:
+        yield from self.linear(cells)
 
-    def _scaled(self, shares: Floats) -> Floats:
+    def _scaled(self, shares: FloatArray) -> FloatArray:
         return np.asarray((shares - self.overall) / self.deviation)
 
 
-Dates: TypeAlias = Mapping[str, pl.Series] | pl.DataFrame
 Column: TypeAlias = Number | Category | Date | TargetMean
 
 # valid values of the fields of a column, by type; model files may hold anything
@@ -308,7 +311,7 @@ _CHECKS: dict[Any, Callable[[Any], bool]] = {
     float: lambda value: type(value) is float and math.isfinite(value),
     list[str]: lambda value: (
         type(value) is list
-        and all(type(text) is str for text in value)
+        and all(type(word) is str for word in value)
         and len(set(value)) == len(value)
     ),
     list[float]: lambda value: (
@@ -329,13 +332,13 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 
 def restore(plain: dict[str, Any]) -> Column:
-    """Rebuild a column from what :func:`as_plain` gave."""
+    """Rebuild a column from the result of :func:`as_plain`."""
     values = {key: value for key, value in plain.items() if key != "kind"}
     return _KINDS[plain["kind"]](**values)
 
 
 def check_plain(plain: dict[str, Any]) -> None:
-    """Reject a description from a file that :func:`as_plain` cannot have given."""
+    """Reject a description from a file that :func:`as_plain` cannot have made."""
     column = restore(plain)
     for part in fields(column):
         value = getattr(column, part.name)
@@ -348,49 +351,48 @@ def check_plain(plain: dict[str, Any]) -> None:
 
 def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     """Return the column itself, or the parts of a date: one column each for trees."""
-    return list(column._learned().values()) if isinstance(column, Date) else [column]
+    if isinstance(column, Date):
+        return list(column.learned_parts().values())
+    return [column]
 
 
-def reject_infinities(name: str, values: Floats) -> None:
-    """Raise for the first infinite number, with its row."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        raise ValueError(
-            f"column {name!r}, row {row + 1}: {values[row]} is not finite; use a "
-            "finite number or leave the cell empty."
-        )
+def _is_missing(values: FloatArray | Words) -> BoolArray:
+    if isinstance(values, Words):
+        return values.codes < 0
+    return np.isnan(values)
 
 
-def _date_parts(dates: Dates, name: str, since: list[str]) -> dict[str, pl.Series]:
+def _date_parts(
+    dates: Dates, name: str, since: list[str]
+) -> dict[str, FloatArray | Words]:
     moments = dates[name].dt
-    days = {one: dates[one].dt.epoch("us") / 86_400_000_000 for one in (name, *since)}
+    days = {
+        one: dates[one].dt.epoch("us").cast(pl.Float64).to_numpy() / 86_400_000_000
+        for one in (name, *since)
+    }
+    month, weekday = (
+        part.cast(pl.Int64).fill_null(0).to_numpy() - 1
+        for part in (moments.month(), moments.weekday())
+    )
     return {
-        "month": moments.month().cast(pl.String),
-        "weekday": moments.weekday().cast(pl.String),
-        "hour": moments.hour() + moments.minute() / 60,
+        "month": Words(month, _MONTHS),
+        "weekday": Words(weekday, _WEEKDAYS),
+        "hour": (moments.hour() + moments.minute() / 60).to_numpy(),
         "days": days[name],
         **{f"days since {other}": days[name] - days[other] for other in since},
     }
 
 
-def _codes(words: pl.Series) -> tuple[list[str], NDArray[Any]]:
-    """Return the different words, sorted, and the number of each row's."""
-    words = words.fill_null("")
-    known = words.unique().sort()
-    return known.to_list(), words.cast(pl.Enum(known)).to_physical().to_numpy()
-
-
-def _crossed(codes: NDArray[Any], labels: NDArray[Any], folds: Any) -> Floats:
+def _held_out_shares(codes: IntArray, labels: IntArray, folds: Folds) -> FloatArray:
     """Return the share of each row's word among the rows that its fold learns from."""
     shares = np.full(labels.size, labels.mean())
-    for others, rows in folds:
-        of_words = _shares(codes[others], labels[others], int(codes.max()) + 1)
-        shares[rows] = of_words[codes[rows]]
+    for train, rows in folds:
+        share_of_word = _shares(codes[train], labels[train], int(codes.max()) + 1)
+        shares[rows] = share_of_word[codes[rows]]
     return shares
 
 
-def _shares(codes: NDArray[Any], labels: NDArray[Any], n_words: int) -> Floats:
+def _shares(codes: IntArray, labels: IntArray, n_words: int) -> FloatArray:
     """Return the share of positives of each word, drawn toward that of all rows.
 
     With :math:`n_w` rows of a word, of which a share :math:`m_w` is positive, and the
