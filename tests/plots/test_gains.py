@@ -13,7 +13,7 @@ def test_found_is_the_mean_over_all_orders_of_ties(sample, place, ax):
     display = GainsDisplay.from_predictions(labels, scores, ax=ax)
     for k in (1, 7, 50, 200, 400):
         expected = k * precision_at_k(labels, scores, k=k)
-        assert display.curves[0].found(k) == pytest.approx(expected)
+        assert display.curves[0].tp(k) == pytest.approx(expected)
 
 
 def test_the_line_is_what_is_found_and_ends_with_all(sample, ax):
@@ -56,8 +56,8 @@ def test_weights_count_as_repetition(sample):
         )
     )
     for opened in (10, 100, 500):
-        assert weighed.curves[0].found(opened) == pytest.approx(
-            repeated.curves[0].found(opened)
+        assert weighed.curves[0].tp(opened) == pytest.approx(
+            repeated.curves[0].tp(opened)
         )
 
 

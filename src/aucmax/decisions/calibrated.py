@@ -122,8 +122,8 @@ def probabilities(log_odds: FloatArray) -> FloatArray:
     from scipy.special import expit
 
     within = np.clip(log_odds, *LOGISTIC_BETWEEN)
-    rest = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))
-    return np.where(log_odds > 0.0, 1.0 - rest, rest)
+    tail = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))
+    return np.where(log_odds > 0.0, 1.0 - tail, tail)
 
 
 def _check_prevalence(prevalence: Any) -> None:

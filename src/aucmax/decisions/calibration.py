@@ -99,6 +99,6 @@ def _isotonic(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> Floa
     if shares.size > 1:
         # no block is sure: as if it had one more row of each class, but still apart
         shares[0] = max(shares[0], min(1.0 / (mass[0] + 2.0), shares[1] / 2.0))
-        rest = min(1.0 / (mass[-1] + 2.0), (1.0 - shares[-2]) / 2.0)
-        shares[-1] = min(shares[-1], 1.0 - rest)
+        gap = min(1.0 / (mass[-1] + 2.0), (1.0 - shares[-2]) / 2.0)
+        shares[-1] = min(shares[-1], 1.0 - gap)
     return np.stack([middles, logit(shares)])

@@ -138,7 +138,7 @@ def kaplan_meier(
 ) -> SurvivalCurve:
     """Return the Kaplan-Meier curve; intervals by Greenwood's variance of log(-log)."""
     weight = np.ones(time.size) if weight is None else weight
-    curve = Censoring.of_events(event, time, weight)
+    curve = Censoring.from_events(event, time, weight)
     share, at_risk, events = curve.survival[1:], curve.at_risk, curve.censored
     factor = time.size / float(weight.sum())  # weights count as rows of the same total
     with np.errstate(divide="ignore", invalid="ignore"):

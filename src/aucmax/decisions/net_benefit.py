@@ -135,42 +135,46 @@ def net_benefit(
     """
     check_confidence(confidence_level)
     cuts = _check_thresholds(thresholds)
-    chances, happened, weight = check_probabilities(
+    y_prob, is_positive, weight = check_probabilities(
         y_true, y_prob, sample_weight, pos_label
     )
-    order = np.argsort(-chances, kind="stable")
-    n_above = np.searchsorted(-chances[order], -cuts)  # rows with a higher probability
+    order = np.argsort(-y_prob, kind="stable")
+    n_above = np.searchsorted(-y_prob[order], -cuts)  # rows with a higher probability
 
     def above(values: FloatArray) -> FloatArray:
         """Return the sums over the rows above each threshold."""
         return np.concatenate(([0.0], np.cumsum(values[order])))[n_above]
 
-    total, positive = float(weight.sum()), float(weight @ happened)
-    found, alarms = above(weight * happened), above(weight * ~happened)
+    total, positive = float(weight.sum()), float(weight @ is_positive)
+    tp_above, fp_above = above(weight * is_positive), above(weight * ~is_positive)
     # rows of equal weight with the same variance: of all, of the positives, and of
     # these together with the false alarms
-    of_positives = float(weight**2 @ happened)
+    positive_squares = float(weight**2 @ is_positive)
     n_rows = total**2 / float((weight**2).sum())
-    n_positive = positive**2 / of_positives
-    n_both = (alarms + positive) ** 2 / (above(weight**2 * ~happened) + of_positives)
+    n_positive = positive**2 / positive_squares
+    n_both = (fp_above + positive) ** 2 / (
+        above(weight**2 * ~is_positive) + positive_squares
+    )
     odds = cuts / (1.0 - cuts)
-    tp, fp = found / total, alarms / total
-    rest = np.sqrt((1.0 - tp) * (1.0 - fp))
-    r = -np.sqrt(tp * fp) / np.where(rest > 0.0, rest, 1.0)
-    of_tp, of_fp = (wilson_ends(share, n_rows, confidence_level) for share in (tp, fp))
-    benefit = _difference(tp, of_tp, fp, of_fp, odds, r)
-    recall, share = found / positive, alarms / (alarms + positive)
-    of_recall = wilson_ends(recall, n_positive, confidence_level)
-    of_ratio = [
+    tp, fp = tp_above / total, fp_above / total
+    scale = np.sqrt((1.0 - tp) * (1.0 - fp))
+    r = -np.sqrt(tp * fp) / np.where(scale > 0.0, scale, 1.0)
+    tp_ends, fp_ends = (
+        wilson_ends(share, n_rows, confidence_level) for share in (tp, fp)
+    )
+    benefit = _difference(tp, tp_ends, fp, fp_ends, odds, r)
+    recall, share = tp_above / positive, fp_above / (fp_above + positive)
+    recall_ends = wilson_ends(recall, n_positive, confidence_level)
+    ratio_ends = [
         end / (1.0 - end) for end in wilson_ends(share, n_both, confidence_level)
     ]
     standardised = _difference(
-        recall, of_recall, alarms / positive, of_ratio, odds, 0.0
+        recall, recall_ends, fp_above / positive, ratio_ends, odds, 0.0
     )
-    alerts, base_rate = (found + alarms) / total, positive / total
-    of_all = (positive - odds * (total - positive)) / total
+    alerts, base_rate = (tp_above + fp_above) / total, positive / total
+    treat_all = (positive - odds * (total - positive)) / total
     return NetBenefit(
-        cuts, alerts, *benefit, *standardised, of_all, base_rate, confidence_level
+        cuts, alerts, *benefit, *standardised, treat_all, base_rate, confidence_level
     )
 
 

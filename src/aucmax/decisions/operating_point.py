@@ -222,15 +222,15 @@ def operating_point(
 
 
 def _one_rule(**rules: Any) -> tuple[str, Any]:
-    given = {name: value for name, value in rules.items() if value is not None}
-    if len(given) > 1:
+    chosen = {name: value for name, value in rules.items() if value is not None}
+    if len(chosen) > 1:
         raise ValueError(
-            f"only one rule can choose a threshold, got {' and '.join(given)}; leave "
+            f"only one rule can choose a threshold, got {' and '.join(chosen)}; leave "
             "out all but one."
         )
-    if not given:
+    if not chosen:
         return "balanced", None
-    ((name, value),) = given.items()
+    ((name, value),) = chosen.items()
     if name in ("recall", "fpr", "precision", "alert_rate"):
         check_interval(name, value, 1.0, zero=name != "alert_rate")
     elif name == "costs":
@@ -269,19 +269,19 @@ class _Curve:
 
     task: RankingTask
     scores: FloatArray
-    found: FloatArray
-    alarms: FloatArray
+    tp: FloatArray
+    fp: FloatArray
 
     @classmethod
     def from_task(cls, task: RankingTask) -> "_Curve":
         """Count the rows of a task."""
         steps = task.steps()
         counts = steps.positive + steps.negative > 0.0
-        found, alarms = (
+        tp, fp = (
             np.concatenate(([0.0], np.cumsum(mass[counts])))
             for mass in (steps.positive, steps.negative)
         )
-        return cls(task, steps.scores[counts], found, alarms)
+        return cls(task, steps.scores[counts], tp, fp)
 
     def cut(self, n_steps: Any) -> float:
         """Return a threshold with this many distinct scores above it."""
@@ -336,18 +336,18 @@ def _outcome(
 
 
 def _by_recall(curve: _Curve, recall: float) -> float:
-    wanted = recall * curve.found[-1] * (1.0 - _MAX_ROUNDING)
-    return curve.cut(np.searchsorted(curve.found, wanted))
+    wanted = recall * curve.tp[-1] * (1.0 - _MAX_ROUNDING)
+    return curve.cut(np.searchsorted(curve.tp, wanted))
 
 
 def _by_fpr(curve: _Curve, fpr: float) -> float:
-    allowed = fpr * curve.alarms[-1] * (1.0 + _MAX_ROUNDING)
-    return curve.cut(np.searchsorted(curve.alarms, allowed, side="right") - 1)
+    allowed = fpr * curve.fp[-1] * (1.0 + _MAX_ROUNDING)
+    return curve.cut(np.searchsorted(curve.fp, allowed, side="right") - 1)
 
 
 def _by_precision(curve: _Curve, precision: float) -> float:
-    found, alerts = curve.found[1:], curve.found[1:] + curve.alarms[1:]
-    shares = found / alerts
+    alerts = curve.tp[1:] + curve.fp[1:]
+    shares = curve.tp[1:] / alerts
     (enough,) = np.nonzero(shares >= precision - _MAX_ROUNDING)
     if enough.size == 0:
         best = int(np.argmax(shares))
@@ -360,7 +360,7 @@ def _by_precision(curve: _Curve, precision: float) -> float:
 
 
 def _by_alerts(curve: _Curve, alerts: float) -> float:
-    above = curve.found + curve.alarms
+    above = curve.tp + curve.fp
     if alerts > above[-1] * (1.0 + _MAX_ROUNDING):
         raise ValueError(
             f"alerts={alerts:g}, but there are only {_count(above[-1])} rows."
@@ -377,8 +377,8 @@ def _by_alerts(curve: _Curve, alerts: float) -> float:
 
 
 def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
-    missed = curve.found[-1] - curve.found
-    total = costs[0] * missed + costs[1] * curve.alarms
+    fn = curve.tp[-1] - curve.tp
+    total = costs[0] * fn + costs[1] * curve.fp
     near = total <= total.min() + _MAX_ROUNDING * total.max()
     return curve.cut(np.argmax(near))
 
@@ -395,7 +395,7 @@ _RULES: dict[str, tuple[Any, str]] = {
     "precision": (_by_precision, "precision of at least {:g}"),
     "alerts": (_by_alerts, "at most {:g} alerts"),
     "alert_rate": (
-        lambda curve, rate: _by_alerts(curve, rate * (curve.found + curve.alarms)[-1]),
+        lambda curve, rate: _by_alerts(curve, rate * (curve.tp + curve.fp)[-1]),
         "alerts for at most {:.3%} of the rows",
     ),
     "costs": (

@@ -188,12 +188,12 @@ def _recalibrate(
     if has_both and x[y].min() < x[~y].max() and x[y].max() > x[~y].min():
         fits[1:] = _fit_logistic(np.column_stack([constant, x]), y, w, 0.0)
     t = t_quantile(x.size - 2.0, confidence_level)
-    found: dict[str, Any] = {"n_certain": int((~is_open).sum())}
+    results: dict[str, Any] = {"n_certain": int((~is_open).sum())}
     names = ("in_the_large", "intercept", "slope")
     for name, (value, error) in zip(names, fits, strict=True):
-        found[name] = value
-        found[f"{name}_interval"] = value - t * error, value + t * error
-    return found
+        results[name] = value
+        results[f"{name}_interval"] = value - t * error, value + t * error
+    return results
 
 
 def _fit_logistic(

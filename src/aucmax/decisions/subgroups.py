@@ -86,9 +86,10 @@ class GroupComparison(Result):
         for one in self.groups:
             line = f"{one.group:<{width}}{one.n_rows:>8,}{one.n_positive:>10,}"
             for name in shown:
-                cell, found = "-", getattr(one, name)
-                if found is not None:
-                    cell = f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+                cell, interval = "-", getattr(one, name)
+                if interval is not None:
+                    ends = f"{interval.low:.3f} to {interval.high:.3f}"
+                    cell = f"{interval.value:.3f} ({ends})"
                 line += f"  {cell:<22}"
             lines.append(line.rstrip())
         lines += map(repr, self.differences)
@@ -100,9 +101,9 @@ class GroupComparison(Result):
         records = [dict(vars(one)) for one in self.groups]
         for record in records:
             for name in TITLES:
-                found = record.pop(name)
+                interval = record.pop(name)
                 for title, end in (("", "value"), ("_low", "low"), ("_high", "high")):
-                    record[name + title] = getattr(found, end, None)
+                    record[name + title] = getattr(interval, end, None)
         return records
 
 
@@ -188,21 +189,21 @@ def compare_groups(
     pairs = [(k, at) for k in range(len(names)) if k != at]
     if all_pairs:
         pairs = list(combinations(range(len(names)), 2))
-    found = _Groups(task, names, codes, threshold, confidence_level)
+    rows = _Groups(task, names, codes, threshold, confidence_level)
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
         all_of = range(len(names))
-        areas = [[found.area(g, h) for h in all_of] for g in all_of]
+        areas = [[rows.area(g, h) for h in all_of] for g in all_of]
         within = [areas[k][k] for k in all_of]
-        differences = found.differences_of_areas(within, pairs)
-    rates = {name: found.rates(name) for name in ("recall", "fpr")}
+        differences = rows.differences_of_areas(within, pairs)
+    rates = {name: rows.rates(name) for name in ("recall", "fpr")}
     for name, of_groups in rates.items():
-        differences += found.differences_of_rates(name, of_groups, pairs)
+        differences += rows.differences_of_rates(name, of_groups, pairs)
     groups = []
     for k, name in enumerate(names):
         counts = int((codes == k).sum()), int(((codes == k) & task.is_positive).sum())
-        own = areas[k][k], rates["recall"][k], rates["fpr"][k]
-        groups.append(GroupResult(name, *counts, *own))
+        intervals = areas[k][k], rates["recall"][k], rates["fpr"][k]
+        groups.append(GroupResult(name, *counts, *intervals))
     value, low, high = (
         np.array([[getattr(one, end, np.nan) for one in row] for row in areas])
         for end in ("value", "low", "high")
@@ -255,8 +256,8 @@ class _Groups:
 
     def _take(self, rows: BoolArray) -> tuple[Any, Any, Any]:
         weight = self.task.sample_weight
-        own = None if weight is None else weight[rows]
-        return self.task.is_positive[rows], self.task.scores[rows], own
+        taken_weight = None if weight is None else weight[rows]
+        return self.task.is_positive[rows], self.task.scores[rows], taken_weight
 
     def area(self, group: int, other: int) -> MetricInterval | None:
         """Return the area of positives of a group over negatives of another."""
@@ -279,8 +280,8 @@ class _Groups:
             return []
         chosen = sorted({k for pair in kept for k in pair})
         targets = {h for _, h in kept}
-        taken = (self._take(self.codes == k) for k in chosen)
-        labels, scores, weights = zip(*taken, strict=True)
+        rows = (self._take(self.codes == k) for k in chosen)
+        labels, scores, weights = zip(*rows, strict=True)
         compared = compare_metric(
             labels,
             {self.names[k]: one for k, one in zip(chosen, scores, strict=True)},
@@ -292,35 +293,35 @@ class _Groups:
 
     def rates(self, name: str) -> list[MetricInterval | None]:
         """Return the share of alerts among one class of each group."""
-        found: list[MetricInterval | None] = []
+        intervals: list[MetricInterval | None] = []
         for k in range(len(self.names)):
             y, scores, weight = self._take(self.codes == k)
-            own = y == (name == "recall")
-            w = np.ones(own.sum()) if weight is None else weight[own]
+            in_class = y == (name == "recall")
+            w = np.ones(in_class.sum()) if weight is None else weight[in_class]
             if self.threshold is None or not w.sum():
-                found.append(None)
+                intervals.append(None)
                 continue
-            share = float(w @ (scores[own] > self.threshold) / w.sum())
+            share = float(w @ (scores[in_class] > self.threshold) / w.sum())
             n = float(w.sum() ** 2 / (w @ w))
             low, high = map(float, wilson_ends(share, n, self.confidence_level))
             error = float(np.sqrt(share * (1.0 - share) / n))
             rows = (n, 0.0) if name == "recall" else (0.0, n)
-            rest = self.confidence_level, rows, name
-            found.append(MetricInterval(share, low, high, error, *rest))
-        return found
+            details = self.confidence_level, rows, name
+            intervals.append(MetricInterval(share, low, high, error, *details))
+        return intervals
 
     def differences_of_rates(
         self,
         name: str,
-        found: list[MetricInterval | None],
+        intervals: list[MetricInterval | None],
         pairs: Sequence[tuple[int, int]],
     ) -> list[MetricDifference]:
         """Return Newcombe's intervals at a common quantile, and score tests."""
-        kept = [(g, h) for g, h in pairs if found[g] and found[h]]
+        kept = [(g, h) for g, h in pairs if intervals[g] and intervals[h]]
         if not kept:
             return []
-        share = np.array([getattr(one, "value", 0.5) for one in found])
-        n = np.array([1.0 if one is None else sum(one.rows or ()) for one in found])
+        share = np.array([getattr(one, "value", 0.5) for one in intervals])
+        n = np.array([1.0 if one is None else sum(one.rows or ()) for one in intervals])
         first, second = np.array(kept).T
         # shares that are not quite 0 or 1, so that no group is taken as certain
         near = (share * n + 1.0) / (n + 2.0)
@@ -344,6 +345,6 @@ class _Groups:
             )
         ]
         values: list[Any] = np.array(columns).T.tolist()
-        rest: Any = {"confidence_level": self.confidence_level, "metric": name}
+        shared: Any = {"confidence_level": self.confidence_level, "metric": name}
         each = zip(values, records, strict=True)
-        return [MetricDifference(*one, **(rest | record)) for one, record in each]
+        return [MetricDifference(*one, **(shared | record)) for one, record in each]

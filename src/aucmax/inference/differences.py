@@ -109,7 +109,7 @@ def compare_auc(
     AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
     p = 0.428
     """
-    found = compare_metric(
+    comparison = compare_metric(
         y_true,
         {"y_score_1": y_score_1, "y_score_2": y_score_2},
         fpr_range=fpr_range,
@@ -123,7 +123,7 @@ def compare_auc(
         groups=groups,
         pos_label=pos_label,
     )
-    return replace(found.differences[0], names=None, note=found.note)
+    return replace(comparison.differences[0], names=None, note=comparison.note)
 
 
 def compare_metric(
@@ -287,7 +287,7 @@ def _is_per_model(y_true: Any) -> bool:
 
 @dataclass(frozen=True)
 class DifferenceTests:
-    """What is tested of the differences of models."""
+    """The null hypothesis, and the method of its test."""
 
     reference: Any = None
     null: float = 0.0
@@ -557,8 +557,18 @@ class Estimates:
         if spread == 0.0:  # all of the variance is that of unseen errors
             return statistic, rank, float(chdtrc(rank, statistic))
         nu = (rank + rank**2) / spread
-        rest = max(nu - rank + 1.0, 1.0)
-        return statistic, rank, float(fdtrc(rank, rest, statistic * rest / (nu * rank)))
+        denominator_degrees = max(nu - rank + 1.0, 1.0)
+        return (
+            statistic,
+            rank,
+            float(
+                fdtrc(
+                    rank,
+                    denominator_degrees,
+                    statistic * denominator_degrees / (nu * rank),
+                )
+            ),
+        )
 
 
 def compare_two(one: Influence, other: Influence, refit: float) -> MetricDifference:

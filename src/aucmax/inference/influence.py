@@ -126,15 +126,15 @@ def influences(
     # at the middle of each step
     v, u = 0.5 * (tpr[1:] + tpr[:-1]), 0.5 * (fpr[1:] + fpr[:-1])
     if box == WHOLE_SQUARE:  # exact where all pairs are in order
-        of_positives, of_negatives = 1.0 - u, v
+        v_values, u_values = 1.0 - u, v
     else:
         a, b, c, d = box
         inverse = np.interp(np.clip(v, c, d), tpr, fpr)
         curve = np.interp(np.clip(u, a, b), fpr, tpr)
-        of_positives = (b - np.clip(inverse, a, b)) / box_size(box)
-        of_negatives = (np.clip(curve, c, d) - c) / box_size(box)
+        v_values = (b - np.clip(inverse, a, b)) / box_size(box)
+        u_values = (np.clip(curve, c, d) - c) / box_size(box)
     numbers = steps.number_of_rows()
-    return of_positives[numbers[is_positive]], of_negatives[numbers[~is_positive]]
+    return v_values[numbers[is_positive]], u_values[numbers[~is_positive]]
 
 
 def area_influence(
@@ -192,12 +192,12 @@ def fold_influence(
                 rows.is_positive[members],
                 take(rows.sample_weight, members),
             )
-            masses = np.bincount(~task.is_positive, task.sample_weight, 2)
-            if masses.prod() == 0.0:
+            class_weights = np.bincount(~task.is_positive, task.sample_weight, 2)
+            if class_weights.prod() == 0.0:
                 continue
             area, classes = _area_and_influences(task, box)
             areas.append(area)
-            pairs.append(float(masses.prod()))
+            pairs.append(float(class_weights.prod()))
             for piece, (values, weights, side) in zip(pieces, classes, strict=True):
                 piece.append((values, weights, members[side]))
     if not areas:

@@ -205,9 +205,11 @@ def unseen_variance(
     total = squares.sum(axis=0)
     is_known = total > 0.0
     distance = quartics.sum(axis=0) / np.where(is_known, total, 1.0)
-    of_class = quartics / np.where(squares > 0.0, squares, 1.0)
-    of_class = np.maximum(of_class, distance * _NEAR)  # closer rows are not moved
-    n_moved = squares / np.where(of_class > 0.0, of_class, 1.0)
+    class_distance = quartics / np.where(squares > 0.0, squares, 1.0)
+    class_distance = np.maximum(
+        class_distance, distance * _NEAR
+    )  # closer rows are not moved
+    n_moved = squares / np.where(class_distance > 0.0, class_distance, 1.0)
     missing = np.maximum(1.0 - n_moved / np.minimum(_N_ENOUGH, n / 4.0), 0.0)
     added = (missing * _N_PSEUDO / (n * (n + 2.0 * _N_PSEUDO))).sum(axis=0)
     return np.where(is_known, added * np.maximum(distance, least), 0.0)

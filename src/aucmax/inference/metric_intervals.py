@@ -594,10 +594,10 @@ def _ks(
     curve, scores = Thresholds.from_task(task), task.steps().scores
     # recall and specificity, the first without alerts
     recall = np.concatenate(([0.0], curve.recall))
-    passed = np.concatenate(([1.0], 1.0 - curve.alarms / curve.negatives))
-    best = int(np.argmax(recall + passed))
+    specificity = np.concatenate(([1.0], 1.0 - curve.fp / curve.negatives))
+    best = int(np.argmax(recall + specificity))
     is_alert = task.scores >= (scores[best - 1] if best else np.inf)
-    shares = np.array([recall[best], passed[best]])
+    shares = np.array([recall[best], specificity[best]])
     n = [
         rows_of_share(task.sample_weight, groups, side, is_alert)
         for side in (task.is_positive, ~task.is_positive)

@@ -197,18 +197,18 @@ def plan_auc(
     )
     if study.is_published and box[2:] != (0.0, 1.0):
         raise ValueError('tpr_range needs method="delong".')
-    given = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
-    unknown = _one_unknown(given, study.other)
-    found = study.solve(unknown, given)
+    quantities = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
+    unknown = _one_unknown(quantities, study.other)
+    solved = study.solve(unknown, quantities)
     return AUCPlan(
         solved_for=unknown,
-        auc=found["auc"],
+        auc=solved["auc"],
         null=nan if is_pair else study.other,
         auc_2=study.other if is_pair else nan,
-        n_positive=int(found["n_positive"]),
-        n_negative=ceil(found["n_positive"] * ratio - 1e-9),
-        power=found["power"],
-        level=found["level"],
+        n_positive=int(solved["n_positive"]),
+        n_negative=ceil(solved["n_positive"] * ratio - 1e-9),
+        power=solved["power"],
+        level=solved["level"],
         design_effect=float(design_effect),
         design="one" if not is_pair else "paired" if paired else "unpaired",
         method=method,
@@ -217,9 +217,9 @@ def plan_auc(
     )
 
 
-def _one_unknown(given: dict[str, Any], other: float) -> str:
+def _one_unknown(quantities: dict[str, Any], other: float) -> str:
     """Return the only quantity that is not given; reject values without meaning."""
-    unknown = [name for name, value in given.items() if value is None]
+    unknown = [name for name, value in quantities.items() if value is None]
     if len(unknown) != 1:
         which = f"{' and '.join(unknown)} are missing"
         if not unknown:
@@ -227,15 +227,15 @@ def _one_unknown(given: dict[str, Any], other: float) -> str:
         raise ValueError(
             f"give all but one of auc, n_positive, power and level: {which}."
         )
-    for name, value in given.items():
+    for name, value in quantities.items():
         if name == "n_positive" and value is not None:
             check_integer(name, value, 2)
         elif value is not None:
             check_number(name, value, _EDGE, 1.0 - _EDGE)
-    if given["auc"] is not None and abs(given["auc"] - other) < _EDGE:
+    if quantities["auc"] is not None and abs(quantities["auc"] - other) < _EDGE:
         raise ValueError(
-            f"auc is {given['auc']:g}, equal to the area that it is tested against; no "
-            "study can tell them apart."
+            f"auc is {quantities['auc']:g}, equal to the area that it is tested "
+            "against; no study can tell them apart."
         )
     return unknown[0]
 
@@ -268,7 +268,10 @@ class _Binormal:
     def _table(self) -> tuple[FloatArray, ...]:
         """Areas by shift, ascending; the shifts, and the variances of V and U."""
         shifts = _SHIFTS * sqrt(2.0)
-        v, u = (self.shares(shifts[:, None], _SHARES, own) for own in (True, False))
+        v, u = (
+            self.shares(shifts[:, None], _SHARES, of_positives)
+            for of_positives in (True, False)
+        )
         a, b, *_ = self.box
         areas = u[:, (a < _SHARES) & (b > _SHARES)].mean(axis=1) * (b - a)
         rising = np.diff(areas, prepend=-1.0) > 0.0
@@ -287,18 +290,18 @@ class _Binormal:
         areas, _, *both = self._table
         return np.array([np.interp(area, areas, variance) for variance in both])
 
-    def correlations(self, areas: Rows, of_scores: Rows) -> FloatArray:
+    def correlations(self, areas: Rows, score_correlations: Rows) -> FloatArray:
         """Return the correlations of two models' V and U from those of their scores."""
         shifts = [self.shift(area) for area in areas]
-        found = []
-        for r, own in zip(of_scores, (True, False), strict=True):
+        correlations = []
+        for r, of_positives in zip(score_correlations, (True, False), strict=True):
             scores = r * _COARSE[:, None] + sqrt(1.0 - r * r) * _COARSE
-            first = self.shares(shifts[0], ndtr(-_COARSE), own)
-            second = self.shares(shifts[1], ndtr(-scores), own)
+            first = self.shares(shifts[0], ndtr(-_COARSE), of_positives)
+            second = self.shares(shifts[1], ndtr(-scores), of_positives)
             spread = first.std() * second.std()
             product = (first - first.mean()) @ (second - second.mean()).mean(axis=1)
-            found.append(product / (first.size * spread) if spread else 0.0)
-        return np.clip(found, -1.0, 1.0)
+            correlations.append(product / (first.size * spread) if spread else 0.0)
+        return np.clip(correlations, -1.0, 1.0)
 
     def derivatives(self, area: float) -> tuple[float, float, float]:
         """Return a of the curve with b = 1, and the area's derivatives by a and b."""
@@ -322,37 +325,38 @@ class _Study:
     correlation: tuple[float, float] | None  # of scores; None for one model
     is_published: bool
 
-    def solve(self, unknown: str, given: dict[str, Any]) -> dict[str, float]:
+    def solve(self, unknown: str, quantities: dict[str, Any]) -> dict[str, float]:
         """Return all quantities, with the unknown one."""
 
         def power(value: float | None = None) -> float:
-            tried = given if value is None else {**given, unknown: value}
+            tried = quantities if value is None else {**quantities, unknown: value}
             return self.power(tried["auc"], tried["n_positive"], tried["level"])
 
         if unknown == "power":
-            return {**given, "power": power()}
+            return {**quantities, "power": power()}
         if unknown == "n_positive":
             rows = range(2, _MAX_ROWS)
-            least = bisect_left(rows, given["power"], key=power)
+            least = bisect_left(rows, quantities["power"], key=power)
             high = float(rows[min(least, len(rows) - 1)])
         else:
             low, high = 0.0, 1.0 - _EDGE
             if unknown == "auc":
                 # from below, since the approximate power falls again close to 1
                 low, high = self.other + _EDGE, (1.0 + self.other) / 2.0
-                while high < 1.0 - _EDGE and power(high) < given["power"]:
+                while high < 1.0 - _EDGE and power(high) < quantities["power"]:
                     low, high = high, min((1.0 + high) / 2.0, 1.0 - _EDGE)
-            while high - low > 1e-9 and power(high) >= given["power"]:
+            while high - low > 1e-9 and power(high) >= quantities["power"]:
                 middle = (low + high) / 2.0
-                is_low = power(middle) < given["power"]
+                is_low = power(middle) < quantities["power"]
                 low, high = (middle, high) if is_low else (low, middle)
-        if power(high) < given["power"]:
+        if power(high) < quantities["power"]:
             raise ValueError(
-                f"no {unknown} up to {high:g} gives a power of {given['power']:g}; "
-                "plan for a lower power, a larger difference or more rows."
+                f"no {unknown} up to {high:g} gives a power of "
+                f"{quantities['power']:g}; plan for a lower power, a larger difference "
+                "or more rows."
             )
-        found = {**given, unknown: high}
-        return {**found, "power": power(high)} if unknown == "n_positive" else found
+        solved = {**quantities, unknown: high}
+        return {**solved, "power": power(high)} if unknown == "n_positive" else solved
 
     def power(self, auc: float, n_positive: float, level: float) -> float:
         """Return the probability to detect the area."""
@@ -387,10 +391,10 @@ class _Study:
     def _error(self, auc: float, rows: FloatArray) -> float:
         """Return the standard error of one area."""
         variances = self.scores.variances(auc)
-        rest = 0.0
+        residual = 0.0
         if self.scores.box == WHOLE_SQUARE:
-            rest = max(auc * (1.0 - auc) - float(variances.sum()), 0.0)
-        return sqrt(float((variances / rows).sum()) + rest / float(rows.prod()))
+            residual = max(auc * (1.0 - auc) - float(variances.sum()), 0.0)
+        return sqrt(float((variances / rows).sum()) + residual / float(rows.prod()))
 
     def _power_of_two(
         self, auc: float, rows: FloatArray, counted: Rows, confidence_level: float
@@ -413,11 +417,13 @@ class _Study:
         towards = slopes if auc > self.other else -slopes
         margin = size
         for _ in range(5):
-            there = np.clip(areas + towards * (margin - size), _EDGE, 1.0 - _EDGE)
-            first, second, shared = moments(there)
+            shifted = np.clip(areas + towards * (margin - size), _EDGE, 1.0 - _EDGE)
+            first, second, shared = moments(shifted)
             error = sqrt(max(first + second - 2.0 * shared, 1e-300))
-            own = float(there[0]), float(there[1])
-            margin = two_sided_test(0.0, error, confidence_level, counted, own).high
+            shifted_pair = float(shifted[0]), float(shifted[1])
+            margin = two_sided_test(
+                0.0, error, confidence_level, counted, shifted_pair
+            ).high
         return float(ndtr((size - margin) / sqrt(variance)))
 
     def _published_power(self, auc: float, n: float, level: float) -> float:

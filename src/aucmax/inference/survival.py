@@ -395,7 +395,7 @@ def cumulative_dynamic_auc(
     levels = _score_levels(y_score, rows.time.size, moments.size)
     horizon = float(np.nextafter(moments[-1], np.inf))
     counted, estimated = event_weights(rows, 1, horizon, censoring)
-    survival = Censoring.of_events(rows.event, rows.time, rows.weight)
+    survival = Censoring.from_events(rows.event, rows.time, rows.weight)
     place = np.searchsorted(survival.times, np.nextafter(moments, np.inf))
     share = survival.survival[place]  # without an event at each time
     weights = -np.diff(share, prepend=1.0) / (1.0 - share[-1])
@@ -415,8 +415,8 @@ def cumulative_dynamic_auc(
     gradient = -np.diff(values, append=mean) * share / (1.0 - share[-1])
     sums[0] += survival.effects(~rows.event, place, gradient)
     total = pair_influence(PairShares(mean, *sums), rows.weight, codes)
-    of_mean = pair_interval(total, confidence_level, "mean_cumulative_auc")
-    return DynamicAUC(tuple(moments.tolist()), tuple(areas), of_mean)
+    mean_interval = pair_interval(total, confidence_level, "mean_cumulative_auc")
+    return DynamicAUC(tuple(moments.tolist()), tuple(areas), mean_interval)
 
 
 def _check_horizons(horizons: ArrayLike, rows: SurvivalRows) -> FloatArray:

@@ -111,8 +111,8 @@ def used_columns(
     encoder, _ = encoder_and_estimator(model)
     if encoder is None or not encoder.columns_:
         return list(range(len(names)))
-    known = {column["name"] for column in encoder.columns_}
-    return [place for place, name in enumerate(names) if name in known]
+    used = {column["name"] for column in encoder.columns_}
+    return [place for place, name in enumerate(names) if name in used]
 
 
 def scores_with_column(

@@ -159,7 +159,7 @@ def _additive_terms(
     model: Any, table: Any, names: list[str], background: Any
 ) -> tuple[list[str], FloatArray, float, str] | None:
     """Return columns, terms, the expected score and the method; None without terms."""
-    if hasattr(model, "encoders_"):  # whose scores are no sum, even of one estimator
+    if hasattr(model, "encoders_"):  # its scores are not a sum of terms
         return None
     encoder, estimator = encoder_and_estimator(model)
 

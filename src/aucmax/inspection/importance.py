@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,7 @@ from aucmax.inspection._rows import (
 )
 from aucmax.metrics._steps import (
     BinaryRows,
+    Box,
     box_size,
     check_box,
     check_two_classes,
@@ -165,24 +167,18 @@ def permutation_importance(
         n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
-    measure: Any
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"
-        measure = _CensoredTimes(
-            _concordance(y, sample_weight, qid), box, confidence_level
-        )
+        measure = _concordance(y, sample_weight, qid)
     else:
-        classes = _labels(model, y, sample_weight, qid)
-        measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
-            classes, box, confidence_level
-        )
-    start = measure.read(read_scores(model, table))
+        measure = partial(_area, _labels(model, y, sample_weight, qid), box)
+    start = measure(read_scores(model, table))
     generator = random_generator(random_state)
     orders = [generator.permutation(n_rows) for _ in range(n_repeats)]
     drops = []
     for place in places:
-        shuffled = scores_with_column(model, table, place, orders)
-        drops.append(measure.drop(start, list(map(measure.read, shuffled))))
+        shuffled = map(measure, scores_with_column(model, table, place, orders))
+        drops.append(_drop(start, list(shuffled), confidence_level))
         if progress is not None:
             progress(names[place])
     return sorted_importances(
@@ -228,39 +224,25 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     return check_two_classes(y, sample_weight, qid)
 
 
-@dataclass(frozen=True)
-class _Measure:
-    rows: Any  # BinaryRows, or the concordance of any scores
-    box: Any
-    confidence_level: float
+def _area(rows: BinaryRows, box: Box, scores: FloatArray) -> Influence:
+    """Return the area of one ranking, or the mean area of the queries."""
+    task = rows.task(scores)
+    if rows.queries.codes is None:
+        return area_influence(task, box=box)
+    areas = task.steps().areas(box) / box_size(box)
+    return mean_influence(areas[~np.isnan(areas)])
 
 
-class _OneRanking(_Measure):
-    def read(self, scores: FloatArray) -> Influence:
-        return area_influence(self.rows.task(scores), box=self.box)
-
-    def drop(
-        self, start: Influence, shuffled: Sequence[Influence]
-    ) -> tuple[float, float, float]:
-        area = float(np.mean([one.value for one in shuffled]))
-        effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
-        drop, error = start.value - area, float(np.linalg.norm(effects))
-        if error < _ROUNDING:  # as of a column that the model does not use
-            return drop, drop, drop
-        # without the areas: the term for few errors, of equal models that might differ
-        # on other rows, would make the intervals of all columns equally wide
-        test = two_sided_test(drop, error, self.confidence_level, start.rows)
-        return test.difference, test.low, test.high
-
-
-class _CensoredTimes(_OneRanking):
-    def read(self, scores: FloatArray) -> Influence:
-        found: Influence = self.rows(scores)
-        return found
-
-
-class _PerQuery(_OneRanking):
-    def read(self, scores: FloatArray) -> Influence:
-        steps = self.rows.task(scores).steps()
-        areas = steps.areas(self.box) / box_size(self.box)
-        return mean_influence(areas[~np.isnan(areas)])
+def _drop(
+    start: Influence, shuffled: Sequence[Influence], confidence_level: float
+) -> tuple[float, float, float]:
+    """Return the mean drop of the metric by shuffling, with its interval."""
+    area = float(np.mean([one.value for one in shuffled]))
+    effects = start.effects - sum(one.effects for one in shuffled) / len(shuffled)
+    drop, error = start.value - area, float(np.linalg.norm(effects))
+    if error < _ROUNDING:  # as of a column that the model does not use
+        return drop, drop, drop
+    # without the areas: the term for few errors, of equal models that might differ on
+    # other rows, would make the intervals of all columns equally wide
+    test = two_sided_test(drop, error, confidence_level, start.rows)
+    return test.difference, test.low, test.high

@@ -153,7 +153,9 @@ def average_precision(order, offsets, scores, relevant, weights, values):
     for q in range(offsets.size - 1):
         place, stop = offsets[q], offsets[q + 1]
         total = 0.0
-        found = passed = 0.0  # the relevant and the whole weight of the rows before
+        relevant_above = weight_above = (
+            0.0  # the relevant and the whole weight of the rows before
+        )
         while place < stop:
             score, start = scores[order[place]], place
             gain = weight = 0.0
@@ -166,11 +168,11 @@ def average_precision(order, offsets, scores, relevant, weights, values):
             if gain > 0.0:
                 others = (size * gain / weight - 1.0) / max(size - 1, 1)
                 for i in range(size):
-                    precision = found + part * (1.0 + i * others)
-                    total += gain / size * precision / (passed + part * (i + 1))
-            found += gain
-            passed += weight
-        values[q] = total / found if found > 0.0 else np.nan
+                    precision = relevant_above + part * (1.0 + i * others)
+                    total += gain / size * precision / (weight_above + part * (i + 1))
+            relevant_above += gain
+            weight_above += weight
+        values[q] = total / relevant_above if relevant_above > 0.0 else np.nan
 
 
 @njit(cache=True, nogil=True)

@@ -106,8 +106,8 @@ class QueryValues(NamedTuple):
         if average == "macro":
             return mean
         weights = self.rows if average == "impressions" else self.parts
-        known = ~np.isnan(self.values)
-        return float(np.average(self.values[known], weights=weights[known]))
+        has_value = ~np.isnan(self.values)
+        return float(np.average(self.values[has_value], weights=weights[has_value]))
 
 
 def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:

@@ -75,13 +75,15 @@ class Censoring:
     censored: FloatArray  # weight censored at each time
 
     @classmethod
-    def of(cls, event: BoolArray, time: FloatArray, weight: FloatArray) -> Censoring:
+    def from_rows(
+        cls, event: BoolArray, time: FloatArray, weight: FloatArray
+    ) -> Censoring:
         """Estimate it from rows."""
         times, place = np.unique(time, return_inverse=True)
-        of_events = np.bincount(place, weight * event).astype(np.float64)
+        event_weight = np.bincount(place, weight * event).astype(np.float64)
         censored = np.bincount(place, weight * ~event).astype(np.float64)
-        leaving = of_events + censored
-        at_risk = np.cumsum(leaving[::-1])[::-1] - of_events
+        leaving = event_weight + censored
+        at_risk = np.cumsum(leaving[::-1])[::-1] - event_weight
         share = np.divide(
             censored, at_risk, out=np.zeros(times.size), where=censored > 0
         )
@@ -89,33 +91,37 @@ class Censoring:
         return cls(times, place, survival, at_risk, censored)
 
     @classmethod
-    def of_events(
+    def from_events(
         cls, event: BoolArray, time: FloatArray, weight: FloatArray
     ) -> Censoring:
         """Estimate the distribution of the times of events in the same way."""
         # with both exchanged; rows censored at the time of an event are at risk of it
-        return cls.of(~event, np.where(event, time, np.nextafter(time, np.inf)), weight)
+        return cls.from_rows(
+            ~event, np.where(event, time, np.nextafter(time, np.inf)), weight
+        )
 
     def before(self, time: FloatArray) -> FloatArray:
         """Return the share that is not yet censored just before each time."""
         return np.asarray(self.survival[np.searchsorted(self.times, time)])
 
-    def effects(self, event: BoolArray, place: IntArray, pull: FloatArray) -> Any:
+    def effects(self, event: BoolArray, place: IntArray, gradient: FloatArray) -> Any:
         """Return the effect of each row's weight on ``-sum(pull * log(survival))``.
 
         `event` is that of the rows that the estimate was made from, `place` that of the
         survival for each pull.
         """
-        own = np.bincount(place, pull, minlength=self.survival.size)
-        later = np.cumsum(own[:0:-1])[::-1]  # of places after each time
-        rest = self.at_risk - self.censored
-        has_both = (self.censored > 0.0) & (rest > 0.0)
-        lost = np.zeros(self.times.size)
-        np.divide(later * self.censored, self.at_risk * rest, out=lost, where=has_both)
-        passed = np.cumsum(lost) - lost  # at times before each
-        gained = np.zeros(self.times.size)
-        np.divide(later, self.at_risk, out=gained, where=self.censored > 0.0)
-        return np.where(event, 0.0, gained[self.place]) - passed[self.place]
+        gradient_at = np.bincount(place, gradient, minlength=self.survival.size)
+        later = np.cumsum(gradient_at[:0:-1])[::-1]  # of places after each time
+        remaining = self.at_risk - self.censored
+        has_both = (self.censored > 0.0) & (remaining > 0.0)
+        loss = np.zeros(self.times.size)
+        np.divide(
+            later * self.censored, self.at_risk * remaining, out=loss, where=has_both
+        )
+        loss_before = np.cumsum(loss) - loss  # at times before each
+        gain = np.zeros(self.times.size)
+        np.divide(later, self.at_risk, out=gain, where=self.censored > 0.0)
+        return np.where(event, 0.0, gain[self.place]) - loss_before[self.place]
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ class PairShares:
 
 
 def event_weights(
-    rows: SurvivalRows, power: int, horizon: float | None, given: Any
+    rows: SurvivalRows, power: int, horizon: float | None, censoring_rows: Any
 ) -> tuple[FloatArray, Censoring | None]:
     """Return how much a row counts as the earlier one of a pair, and the censoring."""
     counted = (rows.event & (rows.weight > 0.0)).astype(np.float64)
@@ -138,17 +144,22 @@ def event_weights(
         counted *= rows.time < horizon
     if power == 0:
         return counted, None
-    if given is None:
-        censoring = Censoring.of(rows.event, rows.time, rows.weight)
+    if censoring_rows is None:
+        censoring = Censoring.from_rows(rows.event, rows.time, rows.weight)
     else:
-        if not isinstance(given, tuple | list) or len(given) != 2:
+        if not isinstance(censoring_rows, tuple | list) or len(censoring_rows) != 2:
             raise ValueError(
-                f"censoring must be a pair (event, time) of arrays, got {given!r}."
+                "censoring must be a pair (event, time) of arrays, got "
+                f"{censoring_rows!r}."
             )
-        event, time = check_survival(*given)
-        censoring = Censoring.of(event, time, np.ones(time.size))
-    own = given is None
-    before = censoring.survival[censoring.place] if own else censoring.before(rows.time)
+        event, time = check_survival(*censoring_rows)
+        censoring = Censoring.from_rows(event, time, np.ones(time.size))
+    is_same_rows = censoring_rows is None
+    before = (
+        censoring.survival[censoring.place]
+        if is_same_rows
+        else censoring.before(rows.time)
+    )
     is_lost = (before == 0.0) & (counted > 0.0)
     if is_lost.any():
         row = int(np.argmax(is_lost))
@@ -159,7 +170,7 @@ def event_weights(
             "earlier time, or use earlier times."
         )
     np.divide(counted, before**power, out=counted, where=counted > 0.0)
-    return counted, censoring if own else None
+    return counted, censoring if is_same_rows else None
 
 
 def _checked_pairs(pairs: float) -> float:
@@ -184,15 +195,15 @@ def pair_shares(
     `sums` are those of :func:`count_later` and :func:`count_earlier`: concordant and
     comparable weight of each row as the earlier and as the later one.
     """
-    concordant, comparable, won, met = sums
+    concordant, comparable, concordant_as_later, comparable_as_later = sums
     pairs = _checked_pairs(float((rows.weight * counted) @ comparable))
     value = float((rows.weight * counted) @ concordant) / pairs
-    own = counted * (concordant - value * comparable) / pairs
-    effects = own + (won - value * met) / pairs
+    as_earlier = counted * (concordant - value * comparable) / pairs
+    effects = as_earlier + (concordant_as_later - value * comparable_as_later) / pairs
     if censoring is not None:
-        pull = power * rows.weight * own
-        effects += censoring.effects(rows.event, censoring.place, pull)
-    shares = rows.weight * counted * comparable, rows.weight * met
+        gradient = power * rows.weight * as_earlier
+        effects += censoring.effects(rows.event, censoring.place, gradient)
+    shares = rows.weight * counted * comparable, rows.weight * comparable_as_later
     return PairShares(value, effects, *shares)
 
 
@@ -292,9 +303,9 @@ def prepare_concordance(
 
 def _count_later(rows: SurvivalRows, timed: TimedRows) -> tuple[FloatArray, FloatArray]:
     """Return the concordant and the comparable weight after each event."""
-    found, sums = np.zeros((2, rows.order.size)), np.empty((2, rows.order.size))
-    count_later(timed, rows.weight[rows.order], found[0], found[1])
-    sums[:, rows.order] = found
+    by_time, sums = np.zeros((2, rows.order.size)), np.empty((2, rows.order.size))
+    count_later(timed, rows.weight[rows.order], by_time[0], by_time[1])
+    sums[:, rows.order] = by_time
     return sums[0], sums[1]
 
 
@@ -311,7 +322,7 @@ def concordance_shares(
     counted, estimated = event_weights(rows, power, horizon, censoring)
     timed, order = _timed(rows, scores), rows.order
     as_earlier = _count_later(rows, timed)
-    found, as_later = np.zeros((2, order.size)), np.empty((2, order.size))
-    count_earlier(timed, (rows.weight * counted)[order], found[0], found[1])
-    as_later[:, order] = found
+    by_time, as_later = np.zeros((2, order.size)), np.empty((2, order.size))
+    count_earlier(timed, (rows.weight * counted)[order], by_time[0], by_time[1])
+    as_later[:, order] = by_time
     return pair_shares(rows, counted, (*as_earlier, *as_later), estimated, power)

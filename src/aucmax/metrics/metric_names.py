@@ -145,7 +145,7 @@ KINDS: dict[str, MetricKind] = {
         "C index", target_concordance, uses_times=True, prepare=prepare_concordance
     ),
 }
-# words of results that are no metric by name, such as "uno_c"
+# words of results that are not metrics by name, such as "uno_c"
 _TITLES = {
     "auc": "AUC",
     "harrell": "Harrell's",

@@ -312,16 +312,24 @@ class LevelRows:
         if self.sample_weight is not None:
             weights = self.sample_weight
         n_levels = self.names.size
-        cells, cell = np.unique(codes * n_levels + self.levels, return_inverse=True)
-        masses: FloatArray = np.bincount(cell, weights).astype(np.float64)
+        query_levels, place = np.unique(
+            codes * n_levels + self.levels, return_inverse=True
+        )
+        level_weights: FloatArray = np.bincount(place, weights).astype(np.float64)
 
-        def by_query(masses: FloatArray) -> Any:
-            return np.bincount(cells // n_levels, masses, minlength=values.size)
+        def by_query(level_weights: FloatArray) -> Any:
+            return np.bincount(
+                query_levels // n_levels, level_weights, minlength=values.size
+            )
 
-        rows = by_query(masses)
+        rows = by_query(level_weights)
         if first is None:
-            return QueryValues(values, rows, (rows**2 - by_query(masses**2)) / 2.0)
-        return QueryValues(values, rows, by_query(masses * (cells % n_levels >= first)))
+            return QueryValues(
+                values, rows, (rows**2 - by_query(level_weights**2)) / 2.0
+            )
+        return QueryValues(
+            values, rows, by_query(level_weights * (query_levels % n_levels >= first))
+        )
 
     def _sort(
         self, y_score: ArrayLike

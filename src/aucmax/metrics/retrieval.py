@@ -132,7 +132,7 @@ def precisions(
         weights = np.add.reduceat(rows.weights[order], starts)
     hits = np.add.reduceat(counted * relevant, first_blocks)
     depths = np.add.reduceat(counted * weights, first_blocks)
-    return rows.of_queries(hits / depths, depths)
+    return rows.query_values(hits / depths, depths)
 
 
 def mean_average_precision(
@@ -204,7 +204,7 @@ def average_precisions(
     _ranking_kernels.average_precision(
         order, offsets, rows.scores, rows.values, weights, values
     )
-    return rows.of_queries(values, rows.add_up(rows.values))
+    return rows.query_values(values, rows.add_up(rows.values))
 
 
 @reject_foreign(
@@ -295,7 +295,7 @@ def normalized_gains(
     dcg = _discounted(rows.scores, gain, rows.queries, k)
     best = _discounted(gain, gain, rows.queries, k)
     with np.errstate(invalid="ignore"):
-        return rows.of_queries(dcg / best, best)
+        return rows.query_values(dcg / best, best)
 
 
 def check_empty(empty: str) -> None:
@@ -304,13 +304,13 @@ def check_empty(empty: str) -> None:
 
 
 def mean_with_empty(
-    found: QueryValues, empty: str, needed: str, average: str | None = "macro"
+    by_query: QueryValues, empty: str, needed: str, average: str | None = "macro"
 ) -> Any:
     """Average over queries; NaN marks those without relevant rows."""
-    values = np.minimum(found.values, 1.0)  # rounding may exceed it
+    values = np.minimum(by_query.values, 1.0)  # rounding may exceed it
     if empty != "skip":
         values = np.where(np.isnan(values), _EMPTY[empty], values)
-    return found._replace(values=values).average(average, needed)
+    return by_query._replace(values=values).average(average, needed)
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,9 @@ class _Rows:
     queries: QueryOrder
     weights: FloatArray | None
     values: FloatArray  # times the weights
-    known: IntArray | None = None  # numbers of the queries that have some weight
+    weighted_queries: IntArray | None = (
+        None  # numbers of the queries that have some weight
+    )
     n_queries: int = 1
 
     def add_up(self, values: FloatArray) -> FloatArray:
@@ -330,14 +332,17 @@ class _Rows:
         sums: FloatArray = np.add.reduceat(grouped, self.queries.offsets[:-1])
         return sums
 
-    def of_queries(self, values: FloatArray, parts: FloatArray) -> QueryValues:
+    def query_values(self, values: FloatArray, parts: FloatArray) -> QueryValues:
         """Return values of all queries, NaN for those without weight."""
         sizes = np.ones(self.scores.size) if self.weights is None else self.weights
-        found = QueryValues(values, self.add_up(sizes), parts)
-        if self.known is None or self.known.size == self.n_queries:
-            return found
+        by_query = QueryValues(values, self.add_up(sizes), parts)
+        if (
+            self.weighted_queries is None
+            or self.weighted_queries.size == self.n_queries
+        ):
+            return by_query
         filled = np.full((3, self.n_queries), np.nan)
-        filled[:, self.known] = found
+        filled[:, self.weighted_queries] = by_query
         return QueryValues(*filled)
 
 
@@ -356,9 +361,14 @@ def _check_rows(
     kept = weights > 0.0
     scores, values, weights = scores[kept], values[kept], weights[kept]
     codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
-    n_queries, known = queries.offsets.size - 1, np.unique(codes).astype(np.int64)
+    n_queries, weighted_queries = (
+        queries.offsets.size - 1,
+        np.unique(codes).astype(np.int64),
+    )
     queries = check_queries(codes, values.size)
-    return _Rows(scores, queries, weights, values * weights, known, n_queries)
+    return _Rows(
+        scores, queries, weights, values * weights, weighted_queries, n_queries
+    )
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:

@@ -190,8 +190,8 @@ def prepare_partial_auc(
         return lambda y_score: rescale(rows.task(y_score).mean_area(box))
 
     def measure(y_score: ArrayLike) -> Any:
-        found = rows.task(y_score).average_area(average, box)
-        return np.array([*map(rescale, found)]) if average is None else rescale(found)
+        areas = rows.task(y_score).average_area(average, box)
+        return np.array([*map(rescale, areas)]) if average is None else rescale(areas)
 
     return measure
 
@@ -318,28 +318,28 @@ class AlertCurve:
     between corners, and exact.
     """
 
-    opened: FloatArray
-    found: FloatArray
+    alerts: FloatArray
+    tp: FloatArray
     thresholds: FloatArray  # a corner opens all rows that score at least this
 
     @property
     def n_rows(self) -> float:
         """Number of all rows, or their weight."""
-        return float(self.opened[-1])
+        return float(self.alerts[-1])
 
     @property
     def n_positive(self) -> float:
         """Number of positive rows, or their weight."""
-        return float(self.found[-1])
+        return float(self.tp[-1])
 
     @property
     def base_rate(self) -> float:
         """Share of positives among all rows."""
         return self.n_positive / self.n_rows
 
-    def found_among(self, opened: float | FloatArray) -> FloatArray:
+    def tp_among(self, alerts: float | FloatArray) -> FloatArray:
         """Return the positives found among the first rows."""
-        return np.asarray(np.interp(np.asarray(opened), self.opened, self.found))
+        return np.asarray(np.interp(np.asarray(alerts), self.alerts, self.tp))
 
 
 def alert_curve(
@@ -351,5 +351,5 @@ def alert_curve(
 ) -> AlertCurve:
     """Count the positives among the first rows; costs O(m log m)."""
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    passed, found, thresholds = corners(task)
-    return AlertCurve(found + passed, found, thresholds)
+    fp, tp, thresholds = corners(task)
+    return AlertCurve(tp + fp, tp, thresholds)

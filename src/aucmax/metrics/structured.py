@@ -101,7 +101,7 @@ def binned_auc_score(
     rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
     tied = rows.task(y_score).steps()
     starts, offsets = _bin_starts(rows.queries.offsets, checked_bins)
-    pieces = _Pieces.of(tied, starts)
+    pieces = _Pieces.from_steps(tied, starts)
     binned = pieces.bins(offsets)
     values = binned.areas()
     if within == "correct":
@@ -207,8 +207,8 @@ def unnested_auc_score(
     _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     members = _check_subsets(subsets, is_positive.size)
     p = np.count_nonzero(is_positive)
-    found = members.sum(axis=0)[is_positive].sum()
-    share = (found - p * (p + 1) / 2) / (p * (is_positive.size - p))
+    n_members = members.sum(axis=0)[is_positive].sum()
+    share = (n_members - p * (p + 1) / 2) / (p * (is_positive.size - p))
     return float(np.clip(share, 0.0, 1.0))
 
 
@@ -223,7 +223,7 @@ class _Pieces:
     first_of_bin: IntArray
 
     @classmethod
-    def of(cls, tied: Steps, bin_starts: IntArray) -> _Pieces:
+    def from_steps(cls, tied: Steps, bin_starts: IntArray) -> _Pieces:
         """Cut the runs of equal scores at the rows where bins start."""
         sizes = _run_sizes(tied)
         run_starts = np.cumsum(sizes) - sizes
@@ -300,14 +300,14 @@ def _areas_at_k(tied: Steps, k: int) -> FloatArray:
     before_query = np.repeat(np.cumsum(n_rows) - n_rows, n_runs)
     starts = np.cumsum(sizes) - sizes - before_query
     counts = membership_counts(sets, starts, sizes)
-    found = np.add.reduceat(tied.positive * counts, tied.offsets[:-1])
+    counted = np.add.reduceat(tied.positive * counts, tied.offsets[:-1])
     # positives as one block, before all negatives or behind them
     block = np.maximum(p, 1).astype(np.int64)
     best = p * membership_counts(sets, np.zeros_like(block), block)
     worst = p * membership_counts(sets, n_rows - block, block)
     areas = np.full(p.size, np.nan)
     both = (p > 0) & (n > 0)
-    shares = (found - worst)[both] / (best - worst)[both]
+    shares = (counted - worst)[both] / (best - worst)[both]
     areas[both] = np.clip(shares, 0.0, 1.0)  # which rounding may leave
     return areas
 
@@ -319,17 +319,17 @@ def _check_subsets(subsets: Any, n_rows: int) -> Any:
     is_sparse = sparse.issparse(subsets)
     try:
         # by rows first, which adds up entries that are given more than once
-        found = subsets.tocsr() if is_sparse else np.asarray(subsets)
+        matrix = subsets.tocsr() if is_sparse else np.asarray(subsets)
     except ValueError as error:
         raise ValueError(f"subsets is not a square array: {error}") from None
-    if found.shape != (n_rows, n_rows):
+    if matrix.shape != (n_rows, n_rows):
         raise ValueError(
             "subsets must have a row per size and a column per label, so shape "
-            f"({n_rows}, {n_rows}), got {found.shape}."
+            f"({n_rows}, {n_rows}), got {matrix.shape}."
         )
-    if found.dtype.kind not in "biuf":
-        raise TypeError(f"subsets must hold numbers, got dtype {found.dtype}.")
-    members: Any = sparse.coo_array(found.astype(np.float64))
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"subsets must hold numbers, got dtype {matrix.dtype}.")
+    members: Any = sparse.coo_array(matrix.astype(np.float64))
     values = members.data
     is_bad = ~((values >= -_TOLERANCE) & (values <= 1.0 + _TOLERANCE))
     if is_bad.any():

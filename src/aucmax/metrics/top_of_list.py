@@ -38,14 +38,14 @@ class Thresholds:
     """Counts above the thresholds of each query, by descending threshold."""
 
     starts: IntArray  # the first threshold of each query
-    found: FloatArray  # weight of positives at or above each threshold
-    alarms: FloatArray  # weight of negatives at or above it
-    gained: FloatArray  # weight of positives at it
+    tp: FloatArray  # weight of positives at or above each threshold
+    fp: FloatArray  # weight of negatives at or above it
+    tp_at: FloatArray  # weight of positives at it
     positives: FloatArray  # of the query of each threshold
     negatives: FloatArray
 
     @classmethod
-    def of(
+    def from_rows(
         cls, y_true: ArrayLike, y_score: ArrayLike, weight: Any, qid: Any, label: Any
     ) -> Thresholds:
         """Check the arguments of a metric, and count."""
@@ -62,14 +62,14 @@ class Thresholds:
             running = np.cumsum(masses)
             before = np.concatenate([[0.0], running])[starts]
             sums += [running - np.repeat(before, sizes), np.repeat(total, sizes)]
-        found, positives, alarms, negatives = sums
-        return cls(starts, found, alarms, steps.positive, positives, negatives)
+        tp, positives, fp, negatives = sums
+        return cls(starts, tp, fp, steps.positive, positives, negatives)
 
     @property
     def recall(self) -> FloatArray:
         """Share of the positives at or above each threshold; NaN without positives."""
         with np.errstate(invalid="ignore"):
-            return self.found / self.positives
+            return self.tp / self.positives
 
     @property
     def precision(self) -> FloatArray:
@@ -77,8 +77,8 @@ class Thresholds:
 
         0 where all of these have weight 0.
         """
-        above = self.found + self.alarms
-        return np.divide(self.found, above, out=np.zeros_like(above), where=above > 0.0)
+        above = self.tp + self.fp
+        return np.divide(self.tp, above, out=np.zeros_like(above), where=above > 0.0)
 
     def best(self, values: FloatArray, allowed: Any, parts: str) -> QueryValues:
         """Return the largest allowed value of each query, 0 if there is none."""
@@ -91,7 +91,7 @@ class Thresholds:
 
     def recall_at_fpr(self, fpr: float) -> QueryValues:
         """Return the highest recall at a false positive rate of each query."""
-        allowed = self.alarms <= fpr * self.negatives * (1.0 + _ROUNDING)
+        allowed = self.fp <= fpr * self.negatives * (1.0 + _ROUNDING)
         recall = np.where(self.negatives > 0.0, self.recall, np.nan)
         return self.best(recall, allowed, "positives")
 
@@ -153,9 +153,9 @@ def average_precision_score(
     >>> average_precision_score([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
-    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
-        parts = thresholds.gained * thresholds.precision / thresholds.positives
+        parts = thresholds.tp_at * thresholds.precision / thresholds.positives
     return thresholds.total(parts, "positives").average(average, _POSITIVE)
 
 
@@ -210,7 +210,7 @@ def recall_at_fpr(
     0.6666666666666666
     """
     check_number("fpr", fpr, 0.0, 1.0)
-    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     return thresholds.recall_at_fpr(fpr).average(average)
 
 
@@ -259,7 +259,7 @@ def recall_at_precision(
     1.0
     """
     check_number("precision", precision, 0.0, 1.0)
-    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.precision >= precision * (1.0 - _ROUNDING)
     best = thresholds.best(thresholds.recall, allowed, "positives")
     return best.average(average, _POSITIVE)
@@ -310,7 +310,7 @@ def precision_at_recall(
     0.75
     """
     check_number("recall", recall, 0.0, 1.0)
-    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.recall >= recall * (1.0 - _ROUNDING)
     precision = np.where(thresholds.positives > 0.0, thresholds.precision, np.nan)
     best = thresholds.best(precision, allowed, "positives")
@@ -358,9 +358,9 @@ def ks_statistic(
     >>> ks_statistic([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
-    thresholds = Thresholds.of(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
-        gap = thresholds.recall - thresholds.alarms / thresholds.negatives
+        gap = thresholds.recall - thresholds.fp / thresholds.negatives
     return thresholds.best(gap, gap > 0.0, "positives").average(average)
 
 
@@ -459,10 +459,12 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """
-    found, relevant, _ = _top_rows(y_true, y_score, k, sample_weight, qid, pos_label)
+    precision, relevant, _ = _top_rows(
+        y_true, y_score, k, sample_weight, qid, pos_label
+    )
     with np.errstate(invalid="ignore"):
-        values = found.values * found.parts / relevant
-    return found._replace(values=values, parts=relevant).average(average, RELEVANT)
+        values = precision.values * precision.parts / relevant
+    return precision._replace(values=values, parts=relevant).average(average, RELEVANT)
 
 
 def lift_at_k(
@@ -510,10 +512,12 @@ def lift_at_k(
     >>> lift_at_k([1, 0, 0, 0], [4, 3, 2, 1], k=2)
     2.0
     """
-    found, relevant, rows = _top_rows(y_true, y_score, k, sample_weight, qid, pos_label)
+    precision, relevant, rows = _top_rows(
+        y_true, y_score, k, sample_weight, qid, pos_label
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(relevant > 0.0, found.values * rows / relevant, np.nan)
-    return found._replace(values=values).average(average, RELEVANT)
+        values = np.where(relevant > 0.0, precision.values * rows / relevant, np.nan)
+    return precision._replace(values=values).average(average, RELEVANT)
 
 
 def _top_rows(
@@ -521,11 +525,11 @@ def _top_rows(
 ) -> tuple[QueryValues, FloatArray, FloatArray]:
     """Return precision at k, and the weights of relevant and of all rows, by query."""
     is_relevant = check_relevance(y_true, pos_label=label)
-    found = precisions(is_relevant, y_score, weight, qid, check_k(k))
+    precision = precisions(is_relevant, y_score, weight, qid, check_k(k))
     weights = check_sample_weight(weight, is_relevant.size)
     codes = check_queries(qid, is_relevant.size).codes
     if codes is None:
         codes = np.zeros(is_relevant.size, dtype=np.int32)
     counted = is_relevant if weights is None else weights * is_relevant
-    relevant = np.bincount(codes, counted, found.values.size).astype(np.float64)
-    return found, relevant, found.rows
+    relevant = np.bincount(codes, counted, precision.values.size).astype(np.float64)
+    return precision, relevant, precision.rows

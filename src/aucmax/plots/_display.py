@@ -191,8 +191,8 @@ class ScoredDisplay(Display):
         display
             The drawing.
         """
-        own = getattr(estimator, "pos_label", None)
-        pos_label = own if pos_label is None else pos_label
+        model_label = getattr(estimator, "pos_label", None)
+        pos_label = model_label if pos_label is None else pos_label
         return cls.from_predictions(
             y,
             cls._read(estimator, X, pos_label),
@@ -214,11 +214,11 @@ def measure_each(
         return [measure(name, y_score)]
     if not y_score:
         raise ValueError("y_score is an empty mapping: there is no curve to draw.")
-    found = []
+    curves = []
     for key, scores in y_score.items():
         try:
-            found.append(measure(key, scores))
+            curves.append(measure(key, scores))
         except (TypeError, ValueError) as error:
             error.add_note(f"This happened while drawing the curve {key!r}.")
             raise
-    return found
+    return curves

@@ -128,9 +128,9 @@ class PrecisionRecallDisplay(ScoredDisplay):
             average = average_precision_score(y_true, scores, **rows)
             return PrecisionRecallCurve(key, *_trace(ranked), average), ranked
 
-        found = measure_each(measure, y_score, name)
-        whole = found[0][1]
-        curves = [curve for curve, _ in found]
+        measured = measure_each(measure, y_score, name)
+        whole = measured[0][1]
+        curves = [curve for curve, _ in measured]
         return cls(curves, whole.n_positive, whole.n_rows).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -163,10 +163,10 @@ class PrecisionRecallDisplay(ScoredDisplay):
 def _trace(ranked: AlertCurve) -> tuple[FloatArray, FloatArray]:
     """Return recall and precision at each of the first rows, then thinned."""
     first = np.arange(1.0, _FIRST + 1.0)
-    rest = np.linspace(0.0, ranked.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
-    opened = np.union1d(first[first < ranked.n_rows], rest)
-    found = ranked.found_among(opened)
-    return found / ranked.n_positive, found / opened
+    thinned = np.linspace(0.0, ranked.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
+    alerts = np.union1d(first[first < ranked.n_rows], thinned)
+    tp = ranked.tp_among(alerts)
+    return tp / ranked.n_positive, tp / alerts
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,9 @@ class GainsCurve:
     name: str | None
     ranked: AlertCurve
 
-    def found(self, opened: float) -> float:
+    def tp(self, alerts: float) -> float:
         """Return the positives among the top rows; tied rows count in equal parts."""
-        return float(self.ranked.found_among(opened))
+        return float(self.ranked.tp_among(alerts))
 
 
 @dataclass(eq=False, repr=False)
@@ -211,12 +211,12 @@ class GainsDisplay(ScoredDisplay):
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("gains", "lift"))
-        n_rows, opened = self.curves[0].ranked.n_rows, self.alerts
-        is_number = isinstance(opened, Real)
-        if opened is not None and not (is_number and 0 < opened <= n_rows):
+        n_rows, alerts = self.curves[0].ranked.n_rows, self.alerts
+        is_number = isinstance(alerts, Real)
+        if alerts is not None and not (is_number and 0 < alerts <= n_rows):
             raise ValueError(
                 f"alerts must be above 0 and at most {n_rows:g}, the number of rows, "
-                f"got {opened!r}."
+                f"got {alerts!r}."
             )
 
     @classmethod
@@ -279,37 +279,37 @@ class GainsDisplay(ScoredDisplay):
 
     def _draw(self, ax: Axes) -> None:
         whole = self.curves[0].ranked
-        opened = np.linspace(0.0, whole.n_rows, _MAX_POINTS + 1)[1:]
-        by_chance = self._height(opened * whole.base_rate, opened, whole)
+        alerts = np.linspace(0.0, whole.n_rows, _MAX_POINTS + 1)[1:]
+        by_chance = self._height(alerts * whole.base_rate, alerts, whole)
         (self.chance_level_,) = ax.plot(
-            opened, by_chance, label="random order", **REFERENCE
+            alerts, by_chance, label="random order", **REFERENCE
         )
         self.line_: list[Line2D] = []
         self.marks_: list[Line2D] = []
         for k, curve in enumerate(self.curves):
-            found = curve.ranked.found_among(opened)
+            tp = curve.ranked.tp_among(alerts)
             style = line_style(k)
-            heights = self._height(found, opened, whole)
+            heights = self._height(tp, alerts, whole)
             self.line_ += ax.plot(
-                opened, heights, zorder=3, label=plain(self._label(curve)), **style
+                alerts, heights, zorder=3, label=plain(self._label(curve)), **style
             )
             if self.alerts is not None:
-                height = self._height(curve.found(self.alerts), self.alerts, whole)
+                height = self._height(curve.tp(self.alerts), self.alerts, whole)
                 self.marks_ += ax.plot(
                     self.alerts, height, "o", color=style["color"], ms=7, zorder=4
                 )
         self._dress(ax, whole)
 
-    def _height(self, found: Any, opened: Any, whole: AlertCurve) -> Any:
-        return found if self.kind == "gains" else found / (opened * whole.base_rate)
+    def _height(self, tp: Any, alerts: Any, whole: AlertCurve) -> Any:
+        return tp if self.kind == "gains" else tp / (alerts * whole.base_rate)
 
     def _label(self, curve: GainsCurve) -> str:
         if self.alerts is None:
             return curve.name or "the model"
-        found = curve.found(self.alerts)
-        text = f"review {self.alerts:,g}, find {_rounded(found)}"
+        tp = curve.tp(self.alerts)
+        text = f"review {self.alerts:,g}, find {_rounded(tp)}"
         if self.kind == "lift":
-            times = self._height(found, self.alerts, curve.ranked)
+            times = self._height(tp, self.alerts, curve.ranked)
             text += f": lift {times:.1f}"
         return text if curve.name is None else f"{curve.name}\n{text}"
 
@@ -342,5 +342,5 @@ class GainsDisplay(ScoredDisplay):
         dress(ax, "lower right")
 
 
-def _rounded(found: float) -> str:
-    return f"{found:,.0f}" if abs(found - round(found)) < 1e-9 else f"{found:,.1f}"
+def _rounded(number: float) -> str:
+    return f"{number:,.0f}" if abs(number - round(number)) < 1e-9 else f"{number:,.1f}"

@@ -112,8 +112,8 @@ class DecisionCurveDisplay(ScoredDisplay):
         def measure(key: str | None, values: ArrayLike) -> tuple[Any, NetBenefit]:
             return key, net_benefit(y_true, values, thresholds=thresholds, **rows)
 
-        found = measure_each(measure, y_prob, name)
-        return cls(found, standardised=standardised).plot(ax)
+        curves = measure_each(measure, y_prob, name)
+        return cls(curves, standardised=standardised).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from aucmax.decisions.net_benefit import shown_range

@@ -156,9 +156,9 @@ class ROCCurveDisplay(ScoredDisplay):
             points = roc_curve(y_true, scores, max_points=_MAX_POINTS, **rows)
             interval = band = partial_auc = None
             if confidence_level is not None:
-                known = {"confidence_level": confidence_level, **rows}
-                interval = auc_interval(y_true, scores, **known)
-                band = roc_band(y_true, scores, fpr=_BAND_GRID, **known)
+                options = {"confidence_level": confidence_level, **rows}
+                interval = auc_interval(y_true, scores, **options)
+                band = roc_band(y_true, scores, fpr=_BAND_GRID, **options)
             if fpr_range is not None:
                 partial_auc = partial_auc_score(
                     y_true, scores, fpr_range=fpr_range, **rows

@@ -129,7 +129,7 @@ class CalibrationDisplay(ScoredDisplay):
     def _draw(self, ax: Axes) -> None:
         from sklearn import calibration
 
-        found = [one for _, one in self.reliabilities]
+        reliabilities = [one for _, one in self.reliabilities]
         n_before = len(ax.get_lines())
         self.line_: list[Line2D] = []
         self.intervals_: list[ErrorbarContainer] = []
@@ -151,25 +151,26 @@ class CalibrationDisplay(ScoredDisplay):
                 zorder=3,
             )
             self.intervals_.append(bars)
-        top = max(max(one.high.max(), one.probability.max()) for one in found)
+        top = max(max(one.high.max(), one.probability.max()) for one in reliabilities)
         top = min(1.0, 1.05 * float(top))
-        label = f"predicted = observed; {found[0].base_rate:.1%} are positive"
+        label = f"predicted = observed; {reliabilities[0].base_rate:.1%} are positive"
         self.ideal_: Line2D = ax.get_lines()[n_before]
         self.ideal_.set(data=((0, top), (0, top)), label=label, **REFERENCE)
+        sizes = reliabilities[0].n_rows
         ax.set(
             xlabel="predicted: mean probability of the group",
             ylabel="observed: share of positives in the group",
             xlim=(-0.01 * top, 1.01 * top),
             ylim=(-0.01 * top, 1.01 * top),
             aspect="equal",
-            title=f"Calibration, {counted(float(found[0].n_rows.sum()), 'row')} in "
-            f"{counted(found[0].n_rows.size, 'group')}",
+            title=f"Calibration, {counted(float(sizes.sum()), 'row')} in "
+            f"{counted(sizes.size, 'group')}",
         )
         dress(ax, "best")
 
 
-def _label(name: str | None, found: Reliability) -> str:
-    errors = f"Brier score {found.brier_score:.4f}, mean {found.mean_probability:.1%}"
+def _label(name: str | None, one: Reliability) -> str:
+    errors = f"Brier score {one.brier_score:.4f}, mean {one.mean_probability:.1%}"
     return errors if name is None else f"{name}\n{errors}"
 
 
@@ -320,7 +321,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         if self.threshold is None:
             return None
         above = self.scores > self.threshold
-        found = f"{self._mass(above & self.is_positive):,g} found"
+        positives = f"{self._mass(above & self.is_positive):,g} found"
         alarms = counted(self._mass(above & ~self.is_positive), "false alarm")
-        label = f"at {self.threshold:.4g}: {found}, {alarms}"
+        label = f"at {self.threshold:.4g}: {positives}, {alarms}"
         return ax.axvline(self.threshold, color=GREY, linestyle="dashed", label=label)
