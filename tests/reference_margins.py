@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 
-def lowest(values, weights, nu):
+def tail_shares(values, weights, nu):
     """Share of each value in the mean of the lowest that weigh nu; the last value.
 
     Equal values are taken in equal parts.
@@ -12,9 +12,9 @@ def lowest(values, weights, nu):
     shares = np.zeros(values.size)
     seen = weights > 0.0
     levels, level = np.unique(values[seen], return_inverse=True)
-    mass = np.bincount(level, weights[seen])
-    before = np.cumsum(mass) - mass
-    part = np.clip((nu - before) / mass, 0.0, 1.0)
+    weight_of_level = np.bincount(level, weights[seen])
+    before = np.cumsum(weight_of_level) - weight_of_level
+    part = np.clip((nu - before) / weight_of_level, 0.0, 1.0)
     shares[seen] = part[level] * weights[seen] / nu
     return shares, levels[before < nu][-1]
 
@@ -35,7 +35,7 @@ def pair_margin(scores, labels, nu, weight=None):
     weight = ones_for_none(labels, weight)
     differences = scores[labels][:, None] - scores[~labels]
     pairs = np.outer(weight[labels], weight[~labels])
-    shares, last = lowest(differences.ravel(), pairs.ravel(), nu)
+    shares, last = tail_shares(differences.ravel(), pairs.ravel(), nu)
     shares = shares.reshape(pairs.shape)
     subgradient = np.zeros(scores.size)
     subgradient[labels] = -0.5 * shares.sum(axis=1)
@@ -47,8 +47,8 @@ def instance_margin(scores, labels, nu_pos, nu_neg, weight=None):
     """Risk and subgradient of the lowest positives against the highest negatives."""
     weight = ones_for_none(labels, weight)
     subgradient = np.zeros(scores.size)
-    positive, _ = lowest(scores[labels], weight[labels], nu_pos)
-    negative, _ = lowest(-scores[~labels], weight[~labels], nu_neg)
+    positive, _ = tail_shares(scores[labels], weight[labels], nu_pos)
+    negative, _ = tail_shares(-scores[~labels], weight[~labels], nu_neg)
     subgradient[labels], subgradient[~labels] = -0.5 * positive, 0.5 * negative
     return subgradient @ scores, subgradient
 

@@ -31,7 +31,7 @@ class Labelled(NamedTuple):
         )
 
     @property
-    def spread(self):
+    def loss_range(self):
         """Worst to best: Z."""
         n = (~self.labels).sum()
         worst = [
@@ -88,14 +88,14 @@ def risk(item, weights, loss="consistent", nested=True):
     """Return the excess of the best chain with its loss over the one compared."""
     first = item.polytope(weights, "loss_augmented", nested).optimum()
     second = item.polytope(weights, SECOND[loss], nested).optimum()
-    return (first - second + item.best) / item.spread
+    return (first - second + item.best) / item.loss_range
 
 
 def objective(items, weights, C, loss="consistent", nested=True):
-    """The price of the weights plus C times the mean risk."""
-    price = sum(w * w for w in weights) / 2
+    """The penalty of the weights plus C times the mean risk."""
+    penalty = sum(w * w for w in weights) / 2
     risks = [risk(item, weights, loss, nested) for item in items]
-    return price + C * sum(risks) / len(risks)
+    return penalty + C * sum(risks) / len(risks)
 
 
 def tangent(items, weights, loss="consistent"):
@@ -109,14 +109,15 @@ def tangent(items, weights, loss="consistent"):
             together = literal.products(members, item.edges, pairs)
             nodes = nodes + v * (members @ item.node_features)
             edges = edges + v * (together @ item.edge_features)
-        rows.append(np.concatenate([nodes, edges]) / item.spread)
+        rows.append(np.concatenate([nodes, edges]) / item.loss_range)
     return np.mean(rows, axis=0)
 
 
 def convex_value(items, weights, C, linear):
     """The objective with the concave part replaced by minus a linear one."""
     highest = [
-        (item.polytope(weights, "loss_augmented").optimum() + item.best) / item.spread
+        (item.polytope(weights, "loss_augmented").optimum() + item.best)
+        / item.loss_range
         for item in items
     ]
     risk_above = np.mean(highest) - linear @ weights

@@ -53,16 +53,18 @@ def test_many_graphs_at_once_are_as_one_by_one(kind, is_consistent, decimals):
         e, n_edges = n_edges, n_edges + len(own_edges)
         own_labels = None if labels is None else labels[a:b]
         finder = ChainFinder(own_edges, np.array([0, b - a]), [top_sets[m]], own_labels)
-        own = finder.find(own_unary, own_weights)
-        np.testing.assert_allclose(chains.scores[a:b], own.scores, atol=1e-14)
-        np.testing.assert_allclose(chains.unsmoothed[a:b], own.unsmoothed, atol=1e-14)
-        np.testing.assert_allclose(chains.node_counts[a:b], own.node_counts, atol=1e-12)
+        alone = finder.find(own_unary, own_weights)
+        np.testing.assert_allclose(chains.scores[a:b], alone.scores, atol=1e-14)
+        np.testing.assert_allclose(chains.unsmoothed[a:b], alone.unsmoothed, atol=1e-14)
         np.testing.assert_allclose(
-            chains.edge_counts[e:n_edges], own.edge_counts, atol=1e-12
+            chains.node_counts[a:b], alone.node_counts, atol=1e-12
         )
-        np.testing.assert_array_equal(chains.order[a:b] - a, own.order)
+        np.testing.assert_allclose(
+            chains.edge_counts[e:n_edges], alone.edge_counts, atol=1e-12
+        )
+        np.testing.assert_array_equal(chains.order[a:b] - a, alone.order)
         first, last = np.searchsorted(chains.blocks, [a, b])
-        np.testing.assert_array_equal(chains.blocks[first : last + 1] - a, own.blocks)
+        np.testing.assert_array_equal(chains.blocks[first : last + 1] - a, alone.blocks)
 
 
 @pytest.mark.parametrize("decimals", [None, 0])
@@ -73,17 +75,19 @@ def test_counts_are_the_sums_of_memberships_set_by_set(kind, is_consistent, deci
     top_sets = sets_of_all(kind)
     labels = labels_of_all() if is_consistent else None
     chains = ChainFinder(edges, offsets, top_sets, labels).find(unary, weights)
-    for m, own in enumerate(top_sets):
+    for m, sets in enumerate(top_sets):
         a, b = offsets[m : m + 2]
         first, last = np.searchsorted(chains.blocks, [a, b])
         z = literal.memberships_of_blocks(
-            chains.order[a:b] - a, chains.blocks[first : last + 1] - a, own.sizes
+            chains.order[a:b] - a, chains.blocks[first : last + 1] - a, sets.sizes
         )
-        np.testing.assert_allclose(z.sum(axis=1), own.sizes)
-        np.testing.assert_allclose(chains.node_counts[a:b], own.weights @ z, atol=1e-12)
+        np.testing.assert_allclose(z.sum(axis=1), sets.sizes)
+        np.testing.assert_allclose(
+            chains.node_counts[a:b], sets.weights @ z, atol=1e-12
+        )
         mine = (edges[:, 0] >= a) & (edges[:, 0] < b)
         i, j = (edges[mine] - a).T
-        both = own.weights @ np.minimum(z[:, i], z[:, j])
+        both = sets.weights @ np.minimum(z[:, i], z[:, j])
         np.testing.assert_allclose(chains.edge_counts[mine], both, atol=1e-12)
 
 
@@ -132,7 +136,7 @@ def test_chains_of_a_batch_reach_the_optimum_of_the_program(kind, is_consistent)
     top_sets = sets_of_all(kind)
     finder = ChainFinder(edges, offsets, top_sets, labels if is_consistent else None)
     chains = finder.find(unary, weights)
-    for m, own in enumerate(parts):
+    for m, part in enumerate(parts):
         a, b = offsets[m : m + 2]
         if b - a == 1 or top_sets[m].sizes.size == 0:
             continue
@@ -140,7 +144,7 @@ def test_chains_of_a_batch_reach_the_optimum_of_the_program(kind, is_consistent)
         value = unary[a:b] @ chains.node_counts[a:b]
         value += weights[mine] @ chains.edge_counts[mine]
         optimum = literal.local_polytope_value(
-            own,
+            part,
             top_sets[m].sizes,
             top_sets[m].weights,
             task="consistent" if is_consistent else "rank",

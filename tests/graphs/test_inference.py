@@ -55,30 +55,30 @@ def smoothed_towards(task, scores, labels, top_sets):
 
 
 def assert_equals_the_program(task, scores, labels, top_sets):
-    found = solve(task, scores, labels, top_sets)
+    ranking = solve(task, scores, labels, top_sets)
     truth = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
     scale = scale_of(scores, top_sets)
-    assert found.value == pytest.approx(truth.value, abs=1e-8 * scale)
-    assert_counts_explain_the_value(found, task, scores, labels, top_sets)
-    assert_order_is_right(found, task, scores, labels, top_sets)
+    assert ranking.value == pytest.approx(truth.value, abs=1e-8 * scale)
+    assert_counts_explain_the_value(ranking, task, scores, labels, top_sets)
+    assert_order_is_right(ranking, task, scores, labels, top_sets)
 
 
-def assert_counts_explain_the_value(found, task, scores, labels, top_sets):
-    z = reference.memberships_of_blocks(found.order, found.blocks, top_sets.sizes)
+def assert_counts_explain_the_value(ranking, task, scores, labels, top_sets):
+    z = reference.memberships_of_blocks(ranking.order, ranking.blocks, top_sets.sizes)
     v, tolerance = top_sets.weights, 1e-12 * scale_of(scores, top_sets) * len(scores[0])
-    assert_allclose(found.node_counts, v @ z, atol=1e-10 * v.sum())
+    assert_allclose(ranking.node_counts, v @ z, atol=1e-10 * v.sum())
     products = [v @ np.minimum(z[:, i], z[:, j]) for i, j in scores[1]]
-    assert_allclose(found.edge_counts, products, atol=1e-10 * v.sum())
-    value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+    assert_allclose(ranking.edge_counts, products, atol=1e-10 * v.sum())
+    value = scores[0] @ ranking.node_counts + scores[2] @ ranking.edge_counts
     if task == "loss_augmented":
         value += reference.loss(z, top_sets.sizes, v, labels)
-    assert found.value == pytest.approx(value, abs=max(tolerance, 1e-9))
+    assert ranking.value == pytest.approx(value, abs=max(tolerance, 1e-9))
 
 
-def assert_order_is_right(found, task, scores, labels, top_sets):
+def assert_order_is_right(ranking, task, scores, labels, top_sets):
     """Blocks of equal scores, falling; inside them falling u, then rising numbers."""
     n = len(scores[0])
-    order, blocks = found.order, found.blocks
+    order, blocks = ranking.order, ranking.blocks
     assert_array_equal(np.sort(order), np.arange(n))
     assert (blocks[0], blocks[-1]) == (0, n)
     assert (np.diff(blocks) > 0).all()
@@ -91,13 +91,13 @@ def assert_order_is_right(found, task, scores, labels, top_sets):
     for place in range(1, n):
         before, here = order[place - 1], order[place]
         if place not in starts:
-            assert abs(found.scores[before] - found.scores[here]) <= rounding
+            assert abs(ranking.scores[before] - ranking.scores[here]) <= rounding
             assert u[before] >= u[here] - rounding
             # a share of the loss rounds, so that equal nodes may differ in it
             is_tied = task != "loss_augmented" and u[before] == u[here]
             assert before < here or not is_tied
         elif task != "consistent" or labels[before] == labels[here]:
-            assert found.scores[before] > found.scores[here]
+            assert ranking.scores[before] > ranking.scores[here]
 
 
 @TASKS
@@ -116,14 +116,16 @@ def test_no_ranking_is_worth_more(task, shape):
     scores = graph(7, **{**SHAPES[shape], "n": min(SHAPES[shape]["n"], 5)})
     n = scores[0].size
     labels, top_sets = labels_of(7, n), TopSets.every(n)
-    found = solve(task, scores, labels)
+    ranking = solve(task, scores, labels)
     sizes, weights = top_sets.sizes, top_sets.weights
     best = reference.best_ranking_value(scores, sizes, weights, task, labels)
-    assert found.value >= best - 1e-9
-    own = reference.value_of_order(found.order, scores, sizes, weights, task, labels)
-    assert own <= best + 1e-9
-    if len(found.blocks) == n + 1:
-        assert found.value == pytest.approx(own, abs=1e-9)
+    assert ranking.value >= best - 1e-9
+    order_value = reference.value_of_order(
+        ranking.order, scores, sizes, weights, task, labels
+    )
+    assert order_value <= best + 1e-9
+    if len(ranking.blocks) == n + 1:
+        assert ranking.value == pytest.approx(order_value, abs=1e-9)
 
 
 @ALL_SHAPES
@@ -131,12 +133,12 @@ def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
     for seed in range(3):
         scores = graph(seed, **SHAPES[shape])
         labels = labels_of(seed, scores[0].size)
-        found = solve("loss_augmented", scores, labels)
-        plain = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+        ranking = solve("loss_augmented", scores, labels)
+        plain = scores[0] @ ranking.node_counts + scores[2] @ ranking.edge_counts
         tied = np.empty(labels.size)  # scores without rounding: one number a block
-        sizes = np.diff(found.blocks)
-        tied[found.order] = -np.repeat(np.arange(sizes.size), sizes)
-        assert found.value - plain == pytest.approx(
+        sizes = np.diff(ranking.blocks)
+        tied[ranking.order] = -np.repeat(np.arange(sizes.size), sizes)
+        assert ranking.value - plain == pytest.approx(
             1.0 - reference.auc(tied, labels), abs=1e-9
         )
 
@@ -149,12 +151,12 @@ def test_without_edges_a_ranking_is_a_sort(task, kind, no_edges):
     labels = np.array([True, False, False, True, False, True, False])
     top_sets = SETS[kind](7)
     scores = unary, no_edges, np.empty(0)
-    found = solve(task, scores, labels, top_sets)
+    ranking = solve(task, scores, labels, top_sets)
     u = smoothed_towards(task, (unary, [], []), labels, top_sets)
-    assert_allclose(found.scores, u, atol=1e-12)
+    assert_allclose(ranking.scores, u, atol=1e-12)
     later = ~labels if task == "consistent" else np.zeros(7)
-    assert_array_equal(found.order, np.lexsort((np.arange(7), -u, later)))
-    assert found.edge_counts.shape == (0,)
+    assert_array_equal(ranking.order, np.lexsort((np.arange(7), -u, later)))
+    assert ranking.edge_counts.shape == (0,)
     assert_equals_the_program(task, scores, labels, top_sets)
 
 
@@ -165,10 +167,10 @@ def test_equal_nodes_tie_and_are_ordered_by_number(task):
     scores = scores[0], scores[1], np.full(15, 0.5)  # every node joined to every other
     labels = np.array([False, True, True, False, True, False])
     assert_equals_the_program(task, scores, labels, TopSets.every(n))
-    found = rank(*scores)
-    assert_array_equal(found.order, np.arange(n))
-    assert_array_equal(found.blocks, [0, n])
-    assert_allclose(found.scores, 0.25 + 15 * 0.5 / n, rtol=1e-12)
+    ranking = rank(*scores)
+    assert_array_equal(ranking.order, np.arange(n))
+    assert_array_equal(ranking.blocks, [0, n])
+    assert_allclose(ranking.scores, 0.25 + 15 * 0.5 / n, rtol=1e-12)
 
 
 @TASKS
@@ -178,10 +180,10 @@ def test_a_repeated_edge_is_one_edge_with_both_weights(task):
     whole = solve(task, (unary, edges, pair_weights), labels)
     twice = np.concatenate([edges, edges[:, ::-1]])
     parts = np.concatenate([0.25 * pair_weights, 0.75 * pair_weights])
-    found = solve(task, (unary, twice, parts), labels)
-    assert found.value == pytest.approx(whole.value, rel=1e-12)
-    assert_allclose(found.scores, whole.scores, rtol=1e-9)
-    assert_allclose(found.edge_counts, np.tile(whole.edge_counts, 2), rtol=1e-9)
+    ranking = solve(task, (unary, twice, parts), labels)
+    assert ranking.value == pytest.approx(whole.value, rel=1e-12)
+    assert_allclose(ranking.scores, whole.scores, rtol=1e-9)
+    assert_allclose(ranking.edge_counts, np.tile(whole.edge_counts, 2), rtol=1e-9)
 
 
 @TASKS

@@ -33,7 +33,7 @@ def sample(seed, low_high, kind="every", **sizes):
 def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested):
     for seed in range(2):
         scores, top_sets, labels = sample(seed, low_high, kind, n=5, n_edges=7)
-        found = solve_program(
+        solution = solve_program(
             *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
         )
         truth = reference.local_polytope_value(
@@ -44,7 +44,7 @@ def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested)
             task=task,
             labels=labels,
         )
-        assert found.value == pytest.approx(truth, rel=1e-9, abs=1e-9)
+        assert solution.value == pytest.approx(truth, rel=1e-9, abs=1e-9)
 
 
 @TASKS
@@ -52,32 +52,32 @@ def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested)
 def test_no_ranking_is_worth_more_than_the_optimum(task, low_high):
     for seed in range(4):
         scores, top_sets, labels = sample(seed, low_high, n=5, n_edges=6)
-        found = solve_program(*scores, task=task, labels=labels)
+        solution = solve_program(*scores, task=task, labels=labels)
         best = reference.best_ranking_value(
             scores, top_sets.sizes, top_sets.weights, task, labels
         )
-        assert found.rounded_value <= best + 1e-9
-        assert best <= found.value + 1e-9
-        if found.is_integral:
-            assert found.value == pytest.approx(best, abs=1e-9)
-            assert found.rounded_value == pytest.approx(best, abs=1e-9)
+        assert solution.rounded_value <= best + 1e-9
+        assert best <= solution.value + 1e-9
+        if solution.is_integral:
+            assert solution.value == pytest.approx(best, abs=1e-9)
+            assert solution.rounded_value == pytest.approx(best, abs=1e-9)
 
 
 @SIGNS
 def test_no_sets_of_their_own_are_worth_more_than_the_unnested_optimum(low_high):
     for seed in range(4):
         scores, top_sets, _ = sample(seed, low_high)
-        found = solve_program(*scores, nested=False)
+        solution = solve_program(*scores, nested=False)
         best = reference.best_subsets_value(scores, top_sets.sizes, top_sets.weights)
-        assert best <= found.value + 1e-9
-        if found.is_integral:
-            assert found.value == pytest.approx(best, abs=1e-9)
+        assert best <= solution.value + 1e-9
+        if solution.is_integral:
+            assert solution.value == pytest.approx(best, abs=1e-9)
 
 
 def test_both_fractional_and_integral_optima_are_seen_above():
     for low_high in RANGES.values():
-        found = [solve_program(*graph(seed, 5, 6, *low_high)) for seed in range(4)]
-        assert {one.is_integral for one in found} == {False, True}
+        solutions = [solve_program(*graph(seed, 5, 6, *low_high)) for seed in range(4)]
+        assert {one.is_integral for one in solutions} == {False, True}
 
 
 @TASKS
@@ -100,12 +100,12 @@ def test_nestedness_costs_something_where_the_best_node_repels_the_next_two():
 
 
 def test_a_frustrated_graph_has_a_fractional_optimum_and_is_rounded():
-    found = solve_program(*FRUSTRATED)
+    solution = solve_program(*FRUSTRATED)
     # halves of all four nodes avoid the edge that any two nodes would have
-    assert found.value == pytest.approx(-9.0)
-    assert not found.is_integral
-    assert found.rounded_value == -10.0
-    assert sorted(found.order) == [0, 1, 2, 3]
+    assert solution.value == pytest.approx(-9.0)
+    assert not solution.is_integral
+    assert solution.rounded_value == -10.0
+    assert sorted(solution.order) == [0, 1, 2, 3]
 
 
 @pytest.mark.slow
@@ -115,10 +115,10 @@ def test_a_frustrated_graph_has_a_fractional_optimum_and_is_rounded():
 @NESTED
 def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, nested):
     scores, top_sets, labels = sample(5, low_high, kind, n=8, n_edges=14)
-    found = solve_program(
+    solution = solve_program(
         *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
     )
-    z, n_positive = found.memberships, labels.sum()
+    z, n_positive = solution.memberships, labels.sum()
     assert z.shape == (top_sets.sizes.size, 8)
     assert z.min() >= 0.0
     assert z.max() <= 1.0
@@ -128,14 +128,14 @@ def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, n
     if task == "consistent":
         assert_allclose(z[top_sets.sizes >= n_positive][:, labels], 1.0, atol=1e-9)
         assert_allclose(z[top_sets.sizes <= n_positive][:, ~labels], 0.0, atol=1e-9)
-    assert_allclose(found.node_counts, top_sets.weights @ z, atol=1e-12)
-    value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+    assert_allclose(solution.node_counts, top_sets.weights @ z, atol=1e-12)
+    value = scores[0] @ solution.node_counts + scores[2] @ solution.edge_counts
     assert value == pytest.approx(
         reference.total(z, top_sets.weights, *scores), abs=1e-9
     )
     if task == "loss_augmented":
         value += reference.loss(z, top_sets.sizes, top_sets.weights, labels)
-    assert found.value == pytest.approx(value, abs=1e-9)
+    assert solution.value == pytest.approx(value, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -144,24 +144,24 @@ def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, n
 @SIGNS
 def test_the_rounded_ranking_has_the_value_it_says(task, kind, low_high):
     scores, top_sets, labels = sample(6, low_high, kind, n=8, n_edges=14)
-    found = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
-    assert_array_equal(np.sort(found.order), np.arange(8))
+    solution = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
+    assert_array_equal(np.sort(solution.order), np.arange(8))
     truth = reference.value_of_order(
-        found.order, scores, top_sets.sizes, top_sets.weights, task, labels
+        solution.order, scores, top_sets.sizes, top_sets.weights, task, labels
     )
-    assert found.rounded_value == pytest.approx(truth, abs=1e-10)
-    assert found.rounded_value <= found.value + 1e-9
+    assert solution.rounded_value == pytest.approx(truth, abs=1e-10)
+    assert solution.rounded_value <= solution.value + 1e-9
     if task == "consistent":
-        assert reference.is_consistent(found.order, labels)
+        assert reference.is_consistent(solution.order, labels)
 
 
 def test_nodes_of_equal_counts_are_ordered_by_score_then_by_number():
     top_sets = TopSets.up_to(5, 1)  # one node is in, the others tie
-    found = solve_program([1.0, 2.0, 9.0, 1.0, 3.0], [], [], top_sets=top_sets)
-    assert_array_equal(found.order, [2, 4, 1, 0, 3])
+    solution = solve_program([1.0, 2.0, 9.0, 1.0, 3.0], [], [], top_sets=top_sets)
+    assert_array_equal(solution.order, [2, 4, 1, 0, 3])
     # negatives come last even if no set tells them from the last positives
     labels = [False, True, True, True, True]
-    found = solve_program(
+    solution = solve_program(
         [9.0, 2.0, 4.0, 1.0, 3.0],
         [],
         [],
@@ -169,16 +169,16 @@ def test_nodes_of_equal_counts_are_ordered_by_score_then_by_number():
         task="consistent",
         labels=labels,
     )
-    assert_array_equal(found.order, [2, 4, 1, 3, 0])
+    assert_array_equal(solution.order, [2, 4, 1, 3, 0])
 
 
 def test_sets_on_which_all_rankings_agree_have_no_loss():
     top_sets = TopSets(np.array([3]), np.array([2.0]), 3)
     scores = [1.0, 2.0, 3.0], [[0, 1]], [-1.0]
-    found = solve_program(
+    solution = solve_program(
         *scores, top_sets=top_sets, task="loss_augmented", labels=[0, 1, 0]
     )
-    assert found.value == pytest.approx(10.0)
+    assert solution.value == pytest.approx(10.0)
 
 
 def test_a_repeated_edge_is_one_edge_with_both_weights():
@@ -186,12 +186,12 @@ def test_a_repeated_edge_is_one_edge_with_both_weights():
     whole = solve_program(unary, edges, pair_weights)
     parts = np.array([3.0, -2.0])[:, None] * pair_weights
     twice = np.concatenate([edges, edges[:, ::-1]])
-    found = solve_program(unary, twice, parts.ravel())
-    assert found.value == pytest.approx(whole.value, rel=1e-10)
+    solution = solve_program(unary, twice, parts.ravel())
+    assert solution.value == pytest.approx(whole.value, rel=1e-10)
     n_edges = len(edges)
-    assert_array_equal(found.edge_counts[:n_edges], found.edge_counts[n_edges:])
-    value = unary @ found.node_counts + parts.ravel() @ found.edge_counts
-    assert found.value == pytest.approx(value, rel=1e-12)
+    assert_array_equal(solution.edge_counts[:n_edges], solution.edge_counts[n_edges:])
+    value = unary @ solution.node_counts + parts.ravel() @ solution.edge_counts
+    assert solution.value == pytest.approx(value, rel=1e-12)
 
 
 GOOD = {

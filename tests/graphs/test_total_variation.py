@@ -185,8 +185,8 @@ def test_names_order_and_direction_do_not_matter(kind):
     shuffled = np.empty_like(values)
     shuffled[names] = values
     renamed = rng.permuted(names[edges[order]], axis=1)
-    there = prox(shuffled, renamed, weights[order])
-    assert_allclose(there[names], x, rtol=0.0, atol=1e-12)
+    smoothed = prox(shuffled, renamed, weights[order])
+    assert_allclose(smoothed[names], x, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", GRAPHS)

@@ -1,4 +1,4 @@
-"""What rankers by hypotheses share, seen through each of them."""
+"""Behaviour that all rankers by hypotheses share."""
 
 import numpy as np
 import pytest

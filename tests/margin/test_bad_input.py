@@ -24,7 +24,6 @@ def data():
     ("parameters", "message"),
     [
         ({"epsilon": 0.0}, "epsilon, unless it is 'auto', must be in .*, got 0.0"),
-        ({"epsilon": -0.1}, "got -0.1"),
         ({"epsilon": 1.01}, "got 1.01"),
         ({"epsilon": np.nan}, "got nan"),
         ({"epsilon": "0.1"}, "got '0.1'"),
@@ -35,24 +34,16 @@ def data():
         ),
         ({"hypotheses": "trees"}, "must be one of 'features', .* got 'trees'"),
         ({"hypotheses": np.sin}, "or a list of functions, got"),
-        ({"hypotheses": ["features"]}, "or a list of functions, got"),
-        ({"hypotheses": None}, "or a list of functions, got None"),
         ({"hypotheses": []}, "hypotheses is an empty list"),
         ({"nu_pos": 0.0}, "nu_pos must be positive"),
         ({"nu_neg": np.inf}, "nu_neg must be positive and finite, got inf"),
-        ({"nu_neg": "3"}, "nu_neg must be positive and finite, got '3'"),
         ({"tol": 0.0}, "tol must be positive"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
         ({"max_time": -1.0}, "max_time must be None or a number of seconds, got -1.0"),
-        ({"max_time": "1"}, "max_time must be None or a number of seconds, got '1'"),
         ({"curve_points": -1}, "curve_points must be an integer of at least 0, got -1"),
-        (
-            {"curve_points": 2.5},
-            "curve_points must be an integer of at least 0, got 2.5",
-        ),
     ],
 )
-def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
+def test_bad_parameters_are_rejected_before_the_data_are_read(parameters, message):
     with pytest.raises(ValueError, match=message):
         MarginRanker(**parameters).fit(None, None)
     if not parameters.keys() & {"epsilon", "nu_pos"}:
@@ -68,8 +59,8 @@ def test_a_path_has_numbers_for_epsilon(epsilon):
 
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 @pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive", "global"])
-@pytest.mark.parametrize(("n_positive", "n_negative"), [(2, 2), (3, 7), (13, 29)])
-def test_too_small_an_epsilon_is_told_the_smallest_that_works(
+@pytest.mark.parametrize(("n_positive", "n_negative"), [(2, 2), (13, 29)])
+def test_the_error_for_a_small_epsilon_states_the_smallest_that_works(
     formulation, n_positive, n_negative
 ):
     labels = np.arange(n_positive + n_negative) < n_positive
@@ -77,28 +68,14 @@ def test_too_small_an_epsilon_is_told_the_smallest_that_works(
     epsilon = 0.9 / (n_positive * n_negative)
     with pytest.raises(ValueError, match="less than one of the") as caught:
         MarginRanker(formulation=formulation, epsilon=epsilon).fit(X, labels)
-    said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
-    assert said == pytest.approx(1.0 / (n_positive * n_negative), rel=1e-5)
-    model = MarginRanker(formulation=formulation, epsilon=said).fit(X, labels)
+    least = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
+    assert least == pytest.approx(1.0 / (n_positive * n_negative), rel=1e-5)
+    model = MarginRanker(formulation=formulation, epsilon=least).fit(X, labels)
     hard = MarginRanker(formulation="hard").fit(X, labels)
-    # the reduction is above the margin over pairs, which is that of the worst one here
+    # the reduction is above the margin over pairs, which is that of the worst pair
     assert model.objective_ >= hard.objective_ - 1e-3
     if formulation == "pairs":
         assert model.objective_ == pytest.approx(hard.objective_, rel=2e-3, abs=1e-5)
-
-
-def test_weights_count_where_the_smallest_epsilon_is_told(data):
-    X, labels = data
-    weight = np.random.default_rng(0).uniform(0.1, 3.0, labels.size)
-    with pytest.raises(ValueError, match="less than one of the") as caught:
-        MarginRanker(formulation="pairs", epsilon=1e-9).fit(
-            X, labels, sample_weight=weight
-        )
-    said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
-    with pytest.warns(MarginWarning):
-        MarginRanker(formulation="pairs", epsilon=said).fit(
-            X, labels, sample_weight=weight
-        )
 
 
 @pytest.mark.parametrize("formulation", ["instances", "adaptive", "global"])
@@ -111,7 +88,7 @@ def test_weights_count_where_the_smallest_epsilon_is_told(data):
         ({"nu_neg": 0.1}, r"nu_pos = .* follows from epsilon and the other nu"),
     ],
 )
-def test_a_nu_that_does_not_fit_its_class_is_refused(data, formulation, nus, message):
+def test_a_nu_that_does_not_fit_its_class_is_rejected(data, formulation, nus, message):
     with pytest.raises(ValueError, match=message):
         MarginRanker(formulation=formulation, epsilon=0.3, **nus).fit(*data)
 
@@ -166,57 +143,15 @@ def test_the_warning_says_what_may_help(data):
     assert caught[0].filename == __file__
 
 
-BAD_DATA = {
-    "nan": (lambda X, y: (_spoilt(X, 3, 2, np.nan), y), "NaN in row 3, column 2"),
-    "inf": (lambda X, y: (_spoilt(X, 5, 1, -np.inf), y), "infinity in row 5, column 1"),
-    "sparse nan": (
-        lambda X, y: (sparse.csr_array(_spoilt(X, 3, 2, np.nan)), y),
-        "NaN in row 3, column 2",
-    ),
-    "named nan": (
-        lambda X, y: (pd.DataFrame(_spoilt(X, 3, 2, np.nan), columns=list("abcd")), y),
-        r"row 3, column 2 \('c'\)",
-    ),
-    "one class": (lambda X, y: (X, np.ones_like(y)), "one class only"),
-    "three classes": (lambda X, y: (X, np.arange(len(y)) % 3), "Only binary"),
-    "empty": (lambda X, y: (X[:0], y[:0]), "0 sample"),
-    "no columns": (lambda X, y: (X[:, :0], y), "0 feature"),
-    "one dimension": (lambda X, y: (X[:, 0], y), "Expected 2D array"),
-    "short y": (lambda X, y: (X, y[:-1]), "X has 40 rows but y has 39"),
-    "no y": (lambda X, y: (X, None), "requires y"),
-    "text": (
-        lambda X, y: (pd.DataFrame({"a": X[:, 0], "b": np.where(y, "red", "blue")}), y),
-        "X holds text: column 'b' is '(red|blue)' in row 0",
-    ),
-}
-
-
-def _spoilt(X, row, column, value):
-    X = X.copy()
-    X[row, column] = value
-    return X
-
-
-@pytest.mark.parametrize("case", BAD_DATA)
 @pytest.mark.parametrize("kind", KINDS)
-def test_bad_data_get_a_message_that_says_where(data, case, kind):
-    spoil, message = BAD_DATA[case]
-    X, y = spoil(*data)
-    with pytest.raises(ValueError, match=message):
-        MarginRanker(kind).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (lambda y: -np.ones(len(y)), "must not be negative"),
-        (lambda y: np.zeros(len(y)), "zero in every row"),
-        (lambda y: np.ones(len(y) - 1), "39 rows"),
-        (lambda y: np.where(np.arange(len(y)) == 4, np.nan, 1.0), "row 4"),
-        (lambda y: (y == 0).astype(float), "zero in every row of class"),
-    ],
-)
-def test_bad_weights_are_refused(data, weight, message):
-    X, y = data
-    with pytest.raises(ValueError, match=message):
-        MarginRanker().fit(X, y, sample_weight=weight(y))
+def test_a_missing_value_is_named_with_its_place(data, kind):
+    X, labels = data
+    X = X.copy()
+    X[3, 2] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for table, place in (
+        (frame, r"NaN in row 3, column 2 \('c'\)"),
+        (sparse.csr_array(X), "NaN in row 3, column 2"),
+    ):
+        with pytest.raises(ValueError, match=place):
+            MarginRanker(kind).fit(table, labels)

@@ -65,34 +65,6 @@ def test_functions_may_take_any_table():
     assert model.objective_ == pytest.approx(1.0, rel=1e-2)
 
 
-def test_functions_outside_the_range_are_named_with_the_row():
-    X, labels = data()
-
-    def too_large(X):
-        return np.where(np.arange(len(X)) == 7, 1.5, 0.0)
-
-    with pytest.raises(
-        ValueError, match=r"hypothesis 1 \(too_large\) .* \[-1, 1\], .* 1.5 in row 7"
-    ):
-        MarginRanker([second, too_large]).fit(X, labels)
-    model = MarginRanker([second, lambda X: X[:, 0] / 5.0], "pairs", 0.3)
-    model.fit(X, labels)
-    with pytest.raises(ValueError, match=r"hypothesis 1 \(<lambda>\)"):
-        model.decision_function(100.0 * X)
-
-
-def test_precomputed_values_outside_the_range_are_named():
-    X, labels = data()
-    H = np.clip(X, -1.0, 1.0)
-    H[5, 2] = -1.25
-    for matrix in (H, sparse.csr_array(H)):
-        with pytest.raises(ValueError, match=r"column 2 is -1.25 in row 5"):
-            MarginRanker("precomputed").fit(matrix, labels)
-    frame = pd.DataFrame(H, columns=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"column 2 \('c'\) is -1.25 in row 5"):
-        MarginRanker("precomputed").fit(frame, labels)
-
-
 @pytest.mark.parametrize("constant", [0.0, -1.0, 1.0])
 def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant):
     X, labels = data()

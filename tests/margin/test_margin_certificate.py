@@ -1,4 +1,4 @@
-"""What a certificate promises holds, ties and all."""
+"""The guarantees of a certificate hold, also with ties."""
 
 import warnings
 

@@ -44,10 +44,10 @@ class Curve:
             tangent = solve_tangent(
                 self.H, self.labels, self.nu, nu_pos, **self.options
             )
-            there = self(tangent.nu_pos)
-            if there >= gamma - tol * abs(gamma):
+            candidate = self(tangent.nu_pos)
+            if candidate >= gamma - tol * abs(gamma):
                 return nu_pos, gamma
-            nu_pos, gamma = tangent.nu_pos, there
+            nu_pos, gamma = tangent.nu_pos, candidate
 
 
 @cache
@@ -68,8 +68,8 @@ def test_the_heuristic_falls_to_a_local_minimum(make, kind):
     assert (np.diff(gamma_hat) < 0.0).all()
     assert gamma_hat[-1] == model.objective_
     assert nu_pos[-1] == model.certificate_.nu_pos
-    for there, gamma in zip(nu_pos, gamma_hat, strict=True):
-        assert gamma == pytest.approx(curve(there), rel=2e-4, abs=1e-6)
+    for step, gamma in zip(nu_pos, gamma_hat, strict=True):
+        assert gamma == pytest.approx(curve(step), rel=2e-4, abs=1e-6)
     allowed = 3e-4 * abs(model.objective_) + 1e-6
     for factor in (0.97, 0.99, 1.01, 1.03):
         assert curve(factor * nu_pos[-1]) >= model.objective_ - allowed
@@ -103,7 +103,7 @@ def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
     grid = np.append(np.geomspace(*curve.bounds, 60), model.certificate_.nu_pos)
     lowest = min(map(curve, grid))
     assert model.dual_gap_ <= 1e-4 * abs(model.objective_) + 1e-6
-    # the certified minimum is no higher than any point, and no lower than promised
+    # the certified minimum is at most any point, and at least the certified bound
     assert model.objective_ - model.dual_gap_ <= lowest + 1e-8
     assert model.objective_ + model.dual_gap_ >= lowest - 1e-8
 

@@ -1,4 +1,4 @@
-"""Model files keep certificate, curve and history, and refuse what no fit leaves."""
+"""Model files keep certificate, curve and history, and reject impossible states."""
 
 import numpy as np
 import pytest

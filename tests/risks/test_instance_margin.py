@@ -62,9 +62,9 @@ def test_sorting_once_answers_for_every_size(scores, weight, data):
     assert margin == pytest.approx(-value, rel=1e-13, abs=rounding(scores))
 
     row = np.ones(SIZE) if weight is None else weight
-    _, last = reference.lowest(scores[LABELS], row[LABELS], nu_pos)
+    _, last = reference.tail_shares(scores[LABELS], row[LABELS], nu_pos)
     assert positives.threshold(nu_pos) == last
-    _, last = reference.lowest(-scores[~LABELS], row[~LABELS], nu_neg)
+    _, last = reference.tail_shares(-scores[~LABELS], row[~LABELS], nu_neg)
     assert negatives.threshold(nu_neg) == last
 
 

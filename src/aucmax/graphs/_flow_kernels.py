@@ -64,7 +64,7 @@ def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
                 continue
             excess, lack = value[i] - pivot, pivot - value[j]
             pushed = min(excess, room[arc])
-            # no more than it lacks: a hub would get the rest back from each leaf
+            # no more than it lacks: a hub would get the remainder back from each leaf
             if 0.0 < lack <= pushed:
                 pushed = lack
                 value[j] = pivot
@@ -126,12 +126,12 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
 
 @njit(cache=True, nogil=True)
 def _is_flat(low, high, value, pivot):
-    """Return whether the rest above a pivot, or below it, is only rounding."""
+    """Return whether the excess over a pivot, or the lack, is only rounding."""
     above, below, largest = 0.0, 0.0, 0.0
     for i in range(low, high):
-        rest = value[i] - pivot
-        above += max(rest, 0.0)
-        below += max(-rest, 0.0)
+        excess = value[i] - pivot
+        above += max(excess, 0.0)
+        below += max(-excess, 0.0)
         largest = max(largest, abs(value[i]))
     enough = 2.2e-16 * largest * np.sqrt(high - low)
     return min(above, below) <= enough

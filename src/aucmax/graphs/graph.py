@@ -139,8 +139,8 @@ class Graph:
         parts = [np.repeat(column, 2) for column in self.edge_features.T]
         sums = [np.bincount(ends, part, n) for part in parts]
         columns = np.column_stack([self.node_features, *sums])
-        given = self.edge_features if self.has_edge_features else None
-        return Graph(columns, self.edges, given)
+        features = self.edge_features if self.has_edge_features else None
+        return Graph(columns, self.edges, features)
 
     @classmethod
     def from_adjacency(cls, node_features: Any, adjacency: Any) -> Graph:
@@ -175,11 +175,11 @@ def as_graph(item: Any, name: str) -> Graph:
         return item
     is_tuple = isinstance(item, tuple | list)
     if not (is_tuple and len(item) in (2, 3)):
-        of_length = f" of length {len(item)}" if is_tuple else ""
+        length = f" of length {len(item)}" if is_tuple else ""
         raise TypeError(
             f"{name} must be a Graph, or a tuple (node_features, edges) or "
             f"(node_features, edges, edge_features), got a {type(item).__name__}"
-            f"{of_length}. Graph.from_adjacency reads matrices."
+            f"{length}. Graph.from_adjacency reads matrices."
         )
     try:
         return Graph(*item)

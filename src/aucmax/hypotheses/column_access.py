@@ -32,9 +32,9 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
 def column_ends(X: Any) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value of each column, NaN if it has any."""
     chosen = np.ones(X.shape[0], dtype=bool)
-    found = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
-    low = np.min([low for low, _ in found], axis=0).astype(np.float64)
-    high = np.max([high for _, high in found], axis=0).astype(np.float64)
+    ranges = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
+    low = np.min([low for low, _ in ranges], axis=0).astype(np.float64)
+    high = np.max([high for _, high in ranges], axis=0).astype(np.float64)
     return low, high
 
 

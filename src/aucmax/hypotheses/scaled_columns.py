@@ -86,17 +86,17 @@ class ScaledColumns:
         scores = self._rows.matvec(self.scale * plain)
         scores += self.shift @ plain
         if self._delicate.size:
-            own = weights[self._delicate]
+            formed = weights[self._delicate]
             for rows, block, base in self._formed_blocks():
-                scores[rows] += block @ own + base @ own
+                scores[rows] += block @ formed + base @ formed
         return scores
 
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
         if self._are_parts_delicate:
             ends = self.low, self.high
-            found = self._rows.reduce_rows(_edges_of_part, row_weights, ends=ends)
-            return np.asarray(sum(found))
+            parts = self._rows.reduce_rows(_edges_of_part, row_weights, ends=ends)
+            return np.asarray(sum(parts))
         with np.errstate(over="ignore", invalid="ignore"):
             edges = self._rows.rmatvec(row_weights)
             edges *= self.scale
@@ -104,8 +104,8 @@ class ScaledColumns:
         if self._delicate.size:
             edges[self._delicate] = 0.0
             for rows, block, base in self._formed_blocks():
-                own = row_weights[rows]
-                edges[self._delicate] += block.T @ own + base * own.sum()
+                weights = row_weights[rows]
+                edges[self._delicate] += block.T @ weights + base * weights.sum()
         return edges
 
     @property

@@ -45,13 +45,13 @@ class Stumps:
         thresholds = [np.empty(0)]
         for column, (rows, values) in enumerate(entries):
             places, ascending = sort_with_order(values.astype(np.float64))
-            own = self._order[self._starts[column] : self._starts[column + 1]]
-            own[:] = rows[places]
-            has_zeros = own.size < n_rows
-            middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else own.size
+            kept = self._order[self._starts[column] : self._starts[column + 1]]
+            kept[:] = rows[places]
+            has_zeros = kept.size < n_rows
+            middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else kept.size
             self._middles[column] = self._starts[column] + middle
             marks = _near_thresholds(ascending, middle, has_zeros)
-            own[marks] = ~own[marks]
+            kept[marks] = ~kept[marks]
             if has_zeros:
                 ascending = np.insert(ascending, middle, 0.0)
             thresholds.append(_thresholds(ascending))

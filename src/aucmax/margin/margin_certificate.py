@@ -143,8 +143,8 @@ class Certificate(_Record):
             )
         for name in ("guaranteed", "achieved"):
             count = getattr(self, f"pairs_{name}")
-            of_all = f"{_count(self.n_pairs)} pairs ({count / self.n_pairs:.2%})"
-            lines.append(f"  {name:<10} {_count(count)} of {of_all}")
+            total = f"{_count(self.n_pairs)} pairs ({count / self.n_pairs:.2%})"
+            lines.append(f"  {name:<10} {_count(count)} of {total}")
         return "\n".join(lines)
 
 

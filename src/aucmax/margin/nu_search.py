@@ -10,7 +10,7 @@ weights :math:`\alpha` once found, with scores s and t,
 for *every* :math:`\nu^+`, since :math:`\hat\gamma` is the maximum over all weights. One
 sort gives the whole function. Both means are monotone, so on an interval [a, b] the
 curve is nowhere below the first mean at a less the second at b. Intervals whose bound,
-over all solutions, reaches the best value are settled; others are halved; and where
+over all solutions, reaches the best value are ruled out; others are halved; and where
 the bound at a midpoint is itself too low, the problem is solved there, which gives new
 weights, and perhaps a better point.
 """
@@ -154,7 +154,7 @@ def minimize_curve(
         allowed = problem.tolerance(best.margin)
         # no closer than the solves themselves are
         target = best.margin - max(allowed - best.gap, best.gap)
-        search.settle(-np.inf if problem.is_over else target)
+        search.rule_out(-np.inf if problem.is_over else target)
         if search.low.size:
             middle = np.clip(np.sqrt(search.low * search.high), search.low, search.high)
             at_middle = search.bound(middle, middle)
@@ -164,8 +164,8 @@ def minimize_curve(
             else:
                 search.split(middle)
     best = search.best
-    # the minimum lies between the settled bound and what the best point may have
-    gap = max(best.margin + best.gap - search.settled, best.gap)
+    # the minimum lies between the bound of what is ruled out and the best point's gap
+    gap = max(best.margin + best.gap - search.ruled_out_bound, best.gap)
     converged = gap <= problem.tolerance(best.margin)
     curve = search.curve()
     return replace(best, gap=gap, converged=converged, path=path, curve=curve)
@@ -188,7 +188,7 @@ class _CurveSearch:
         edges = _log_grid(self.bounds, _N_INTERVALS + 1)
         self.low, self.high = edges[:-1], edges[1:]
         self.floor = self.bound(self.low, self.high)
-        self.settled = np.inf
+        self.ruled_out_bound = np.inf
 
     @property
     def best(self) -> MarginSolution:
@@ -208,11 +208,11 @@ class _CurveSearch:
         bound = self._bound_of(self.margins[-1], self.low, self.high)
         self.floor = np.maximum(self.floor, bound)
 
-    def settle(self, target: float) -> None:
+    def rule_out(self, target: float) -> None:
         """Remove the intervals on which the curve is nowhere below the target."""
         is_open = self.floor < target
         lowest = float(self.floor[~is_open].min(initial=np.inf))
-        self.settled = min(self.settled, lowest)
+        self.ruled_out_bound = min(self.ruled_out_bound, lowest)
         self.low, self.high = self.low[is_open], self.high[is_open]
         self.floor = self.floor[is_open]
 

@@ -153,8 +153,8 @@ class Scorecard:
         signs = [1 if row.weight > 0.0 else -1 for row in rows]
         shares = zip(rows, signs, points.tolist(), weights.tolist(), strict=True)
         rows = [
-            row._replace(direction=sign, points=own, weight=weight)
-            for row, sign, own, weight in shares
+            row._replace(direction=sign, points=share, weight=weight)
+            for row, sign, share, weight in shares
         ]
         return cls(rows, float(total), decimals, scale)
 
@@ -226,21 +226,23 @@ class Scorecard:
                 "points of this card grow evenly with the features, so there are no "
                 "bands. Fit with hypotheses='stumps', or see its rows."
             )
-        found = []
+        bands_by_feature = []
         for column in dict.fromkeys(row.column for row in self.rows):
-            own = [row for row in self.rows if row.column == column]
+            rules = [row for row in self.rows if row.column == column]
             # below all thresholds small values score; each one then switches one row
-            points = sum(row.points for row in own if row.direction < 0)
+            points = sum(row.points for row in rules if row.direction < 0)
             bands = [Band(-math.inf, math.inf, points)]
-            steps = [(row.threshold or 0.0, row.direction * row.points) for row in own]
+            steps = [
+                (row.threshold or 0.0, row.direction * row.points) for row in rules
+            ]
             for threshold, step in sorted(steps):
                 points += step
                 points = round(points, 12 if self.decimals is None else self.decimals)
                 if points != bands[-1].points:
                     bands[-1] = bands[-1]._replace(high=threshold)
                     bands.append(Band(threshold, math.inf, points + 0.0))  # not -0.0
-            found.append((own[0].feature, bands))
-        return found
+            bands_by_feature.append((rules[0].feature, bands))
+        return bands_by_feature
 
     def to_text(self, view: str = "rows", max_rows: int | None = 20) -> str:
         """Write the card as text: one line per rule, or per band (`view` "bands").
@@ -279,9 +281,9 @@ class Scorecard:
         """
         name = _shown(row.feature)
         if row.threshold is not None:
-            near = [one.threshold for one in self.rows if one.column == row.column]
+            others = [one.threshold for one in self.rows if one.column == row.column]
             sign = ">" if row.direction > 0 else "<="
-            return f"{name} {sign} {_distinct(row.threshold, near)}"
+            return f"{name} {sign} {_distinct(row.threshold, others)}"
         start, end = (row.low, row.high)[:: row.direction]
         slope = row.points / (end - start)
         return f"{name}: {slope:+.3g} per unit, 0 at {start:g}, all at {end:g}"
