@@ -23,8 +23,8 @@ _PRINTED = 3
 _VALUES = 10
 # Rows to compare single rows with, when their contributions are sampled.
 _BACKGROUND_ROWS = 500
-# Rows whose columns are shuffled, once each.
-_MAX_ROWS = 5_000
+# Rows per class whose columns are shuffled; the AUC does not depend on class shares.
+_MAX_ROWS_PER_CLASS = 1_000
 
 
 @click.command(
@@ -95,9 +95,12 @@ def explain(
     from aucmax.inspection import permutation_importance
     from aucmax.inspection.dependence import rank_dependence
     from aucmax.model_selection.models import trained_ranges
+    from aucmax.report.insights import sample_classes
 
     test = read_test_rows(source, fitted, roles, console)
-    rows, truth = _some_rows(test.rows, test.match(fitted.grading_))
+    truth = test.match(fitted.grading_)
+    sample = sample_classes(truth, _MAX_ROWS_PER_CLASS)
+    rows, truth = test.rows[sample], truth.take(sample)
     ranges = without_none(fpr_range=fpr_range) or trained_ranges(fitted)
     title = f"Shuffling the columns of {rows.shape[0]} rows"
     columns = fitted.encoders_[0].columns_
@@ -164,17 +167,6 @@ def _explain_rows(
         )
     record = {"model": model.file_roles_["model"], "contributions": records}
     console.print_json(record)
-
-
-def _some_rows(rows: Any, truth: Any) -> tuple[Any, Any]:
-    """Draw rows at random, if there are too many."""
-    import numpy as np
-
-    if rows.shape[0] <= _MAX_ROWS:
-        return rows, truth
-    drawn = np.random.default_rng(0).choice(rows.shape[0], _MAX_ROWS, replace=False)
-    drawn.sort()
-    return rows[drawn], truth.take(drawn)
 
 
 def _scorecard(model: Any) -> Any:

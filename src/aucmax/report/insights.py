@@ -47,7 +47,9 @@ def importance_of(
     if not names:
         return None
     tried = _separating(table, target.high == 1, names)
-    sample = _sample(target, len(names))
+    n_rows = _MAX_CELLS // (2 * len(names))
+    n_rows = min(max(n_rows, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
+    sample = sample_classes(target, n_rows)
     sample_target = target.take(sample)
     importances = permutation_importance(
         model,
@@ -159,10 +161,8 @@ def _columns(model: Any, table: Any) -> list[str]:
     return [names[place] for place in used_columns(model, names)]
 
 
-def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
-    """Choose evenly spaced rows of either class, as many as can be scored quickly."""
-    n_rows = _MAX_CELLS // (2 * n_columns)
-    n_rows = min(max(n_rows, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
+def sample_classes(target: Target, n_rows: int) -> NDArray[np.intp]:
+    """Choose evenly spaced rows, at most `n_rows` of either class."""
     kept = []
     for rows in (np.flatnonzero(target.relevant == k) for k in (0, 1)):
         places = np.linspace(0, rows.size - 1, min(rows.size, n_rows))
