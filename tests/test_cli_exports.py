@@ -61,7 +61,7 @@ EXPORTS = {
 }
 SAID = {
     "index.csv": "left out the unnamed first column, which numbers the rows",
-    "latin.csv": "found encoding 'cp1252' (to change in Python: encoding=)",
+    "latin.csv": "found encoding 'cp1252' (to change: --read encoding=)",
     "utf16.csv": "found encoding 'utf-16'",
     "german.csv": "found separator ';'",
 }

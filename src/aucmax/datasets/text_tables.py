@@ -73,7 +73,7 @@ def read_text_table(
     if found:
         what = ", ".join(f"{name} {value!r}" for name, value in found.items())
         options = ", ".join(f"{name}=" for name in found)
-        remarks.append(f"found {what} (to change in Python: {options})")
+        remarks.append(f"found {what} (to change: --read {options})")
     return frame, unnamed, mark, remarks
 
 
