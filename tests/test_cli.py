@@ -213,17 +213,6 @@ def test_scoring_needs_neither_target_nor_order_of_columns(folder, inside):
     assert run("score", folder / "m.aucmax", "bare.csv").stdout == expected
 
 
-def test_codes_that_happen_to_be_numbers_are_still_known_as_texts(folder, inside):
-    new = visits(1)
-    numeric = new.filter(pl.col("ward") != "intensive")
-    numeric.write_csv("numeric.csv")
-    result = run("score", folder / "m.aucmax", "numeric.csv")
-    model = aucmax.load(folder / "m.aucmax")
-    np.testing.assert_array_equal(
-        pl.read_csv(result.stdout.encode())["score"], model.decision_function(numeric)
-    )
-
-
 @pytest.mark.parametrize("name", ["scores.csv", "scores.tsv", "scores.parquet"])
 def test_scores_can_be_written_with_a_key_beside_them(folder, inside, name):
     result = run(
@@ -328,31 +317,3 @@ def test_force_replaces_files(folder, inside):
     before = Path("m.aucmax").stat().st_mtime_ns
     run(*command, "--force")
     assert Path("m.aucmax").stat().st_mtime_ns > before
-
-
-def test_a_small_class_gets_fewer_folds(inside):
-    table = visits(0)
-    ill = table.filter(pl.col("outcome") == "ill").head(7)
-    pl.concat([ill, table.filter(pl.col("outcome") == "well")]).write_csv("few.csv")
-    record = json.loads(
-        run(
-            "compare", "few.csv", "--target", "outcome", "--models", "logistic",
-            "--json",
-        ).stdout
-    )  # fmt: skip
-    assert record["folds"] == 3
-
-
-@pytest.mark.slow
-def test_notes_list_columns(inside):
-    keys = {f"key {k}": [f"{k}-{max(i, k)}" for i in range(ROWS)] for k in range(2, 4)}
-    counts = {f"n {k}": np.random.default_rng(k).permutation(ROWS) for k in range(2)}
-    ages = ["old" if i % 60 == 0 else str(i % 50) for i in range(ROWS)]
-    columns = {**keys, **counts, "age 0": ages, "age 1": ages}
-    table = visits(0).with_columns(**{n: pl.Series(v) for n, v in columns.items()})
-    table.write_csv("a.csv")
-    command = ["compare", "a.csv", "--target", "outcome", *FAST]
-    short = run(*command).stderr
-    assert "3 columns are left out: 'key', 'key 2', 'key 3' (reason for 'key'" in short
-    assert "2 columns are different in every row: 'n 0', 'n 1';" in short
-    assert "which count as missing: 'age 0', 'age 1'" in short

@@ -1,6 +1,5 @@
 """Whatever is wrong: one clear message, exit code 2, no traceback, no file."""
 
-import json
 import os
 from pathlib import Path
 
@@ -90,11 +89,6 @@ def test_a_bad_file_is_named_with_the_place(name):
         assert message in on(command, name)
 
 
-def test_a_path_that_is_an_empty_folder():
-    os.mkdir("folder.csv")
-    assert "folder.csv: the folder has no files" in on(SCORE, "folder.csv")
-
-
 def test_a_file_without_permission(monkeypatch):
     really_open = Path.open
 
@@ -162,11 +156,6 @@ def test_a_target_for_an_svmlight_file():
     Path("rows.svm").write_text("1 1:0.5\n0 2:1\n")
     message = on(COMPARE, "rows.svm")
     assert "leave out the options that name columns" in message
-
-
-def test_an_svmlight_file_with_relevance_levels():
-    Path("rows.svm").write_text("0 1:1\n1 1:2\n2 1:3\n" * 9)
-    assert "the label has 3 different values" in error_of("compare", "rows.svm")
 
 
 @pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
@@ -313,26 +302,6 @@ def test_a_model_that_ranks_nothing_is_not_saved():
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.slow
-def test_a_model_that_ranks_nothing_has_no_numbers_in_a_comparison():
-    overlapping_classes()
-    arguments = ["compare", "overlap.csv", "--target", "target", "--cv", "3"]
-    arguments += ["--fpr-range", "0", "0.1", "--models", "svm-pauc,logistic"]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0, result.output
-    row = next(r for r in result.stdout.splitlines() if r.startswith("svm-pauc "))
-    assert row.split()[1:5] == ["constant", "scores", "-", row.split()[4]]
-    assert "svm-pauc: constant scores on 3 of 3 folds." in result.stdout
-    assert "svm-pauc constant scores" in result.stderr
-    record = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
-    collapsed, logistic = record["models"]
-    assert collapsed["problem"] == "constant scores on 3 of 3 folds"
-    for key in ("auc", "partial_auc", "low", "high"):
-        assert collapsed[key] is None
-        assert logistic[key] > 0
-    assert (record["best"], record["tests"]) == ("logistic", [])
-
-
 def test_a_comparison_in_which_no_model_ranks_saves_nothing():
     overlapping_classes()
     arguments = ["compare", "overlap.csv", "--target", "target", "--cv", "2"]
@@ -360,10 +329,3 @@ def test_a_model_that_ranks_nothing_on_other_rows_is_not_measured():
 )
 def test_metrics_that_make_no_sense(options, expected):
     assert expected in on([*COMPARE, *options], "good.csv")
-
-
-def test_a_range_of_levels():
-    table(sick=[0, 1, 2, 3] * 10).write_csv("levels.csv")
-    options = ["--models", "lambdamart-mauc", "--fpr-range", "0", "0.1"]
-    message = on([*COMPARE, *options], "levels.csv")
-    assert "a range selects a part of the ROC curve of two classes" in message

@@ -1,6 +1,5 @@
 """Thresholds, probabilities and explanations, as one types them."""
 
-import math
 import os
 import re
 import shutil
@@ -86,15 +85,6 @@ def test_without_a_rule_it_is_the_model_s_own():
     assert "the model's own: best balanced accuracy" in run(*EVALUATE).stdout
 
 
-def test_weights_count():
-    point = read_json(*EVALUATE, "--alerts", 50, "--sample-weight", "cost")[
-        "operating_point"
-    ]
-    weight = visits(1)["cost"].to_numpy()
-    expected = operating_point(*scored(), alerts=50, sample_weight=weight)
-    assert point == expected.to_dict()
-
-
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -170,15 +160,6 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     table = visits(0)
     model.fit(table.drop("sick", "cost"), table["sick"])
     assert model.alert_threshold_ is None  # of the earlier fit
-
-
-def test_a_threshold_of_another_kind_is_not_loaded():
-    model = aucmax.load("plain.aucmax")
-    model.store_threshold(operating_point(*scored(), alerts=9))
-    for change in ({"threshold": np.inf}, {"rule": 3}, {"intervals": []}, {"more": 1}):
-        model.alert_point_ = {**operating_point(*scored()).to_dict(), **change}
-        with pytest.raises(ValueError, match="alert_point_ is not an operating point"):
-            aucmax.save(model, "wrong.aucmax")
 
 
 def test_scores_come_with_probabilities_and_another_threshold():
@@ -274,12 +255,6 @@ def test_alerts_of_rows_with_one_score_are_the_first():
     assert "3 more rows have the score of the last alert" in ran.stderr
     both = ["score", "plain.aucmax", "same.csv", "--alerts", 2, "--threshold", 0]
     assert "two rules" in run(*both, exit_code=2).stderr
-
-
-def test_explain_measures_the_part_of_the_curve():
-    record = read_json("explain", "plain.aucmax", "new.csv", "--fpr-range", 0, 0.2)
-    assert record["importance"]["metric"] == "partial_auc"
-    assert not math.isnan(record["importance"]["value"])
 
 
 @pytest.mark.slow

@@ -76,13 +76,6 @@ def test_scores_go_to_parts_or_to_one_file(folder, monkeypatch, rows_per_block):
     assert both.equals(whole)
 
 
-def test_rows_without_a_target_are_left_out(folder):
-    part = visits(1)[:80].with_columns(sick=pl.lit(None, dtype=pl.Int64))
-    part.write_parquet("parts/part-9.parquet")
-    said = run("fit", "parts", *FIT[:-1], "-o", "m.aucmax")
-    assert "missing in 80 of 320 rows" in said.stderr
-
-
 def test_bad_parts_are_named(folder):
     fit = [*FIT, "-o", "m.aucmax"]
     assert "no file matches 'none-*.parquet'" in error_of("fit", "none-*.parquet", *fit)

@@ -80,6 +80,22 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, line_to_wait_for):
     assert set(os.listdir(folder)) == before
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a kill is no signal there")
+def test_a_search_that_is_killed_keeps_its_models(folder):
+    fit = ["fit", "big.csv", "--target", "target", "--time-limit", "600"]
+    child = subprocess.Popen(
+        [*PROGRAM, *fit, "-o", "killed.aucmax"],
+        cwd=folder, stdout=PIPE, stderr=PIPE, text=True,
+    )  # fmt: skip
+    while ", best so far" not in (line := child.stderr.readline()):
+        assert line
+    child.terminate()
+    printed, said = child.communicate(timeout=300)
+    assert child.returncode == 0, said
+    assert "Saved to killed.aucmax" in printed
+
+
 def test_a_reader_that_leaves_early_is_no_error(folder):
     child = subprocess.Popen(
         [*PROGRAM, "score", "m.aucmax", "big.csv"],

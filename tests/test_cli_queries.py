@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import aucmax
-from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.metrics import roc_auc_score
 from command_line import error_of, read_json, run
 
 # files of these tests have columns that are neither features nor the target
@@ -97,30 +97,6 @@ def test_compare_ranks_within_queries(folder, inside):
     assert Path("known-roc.png").stat().st_size > 10_000
 
 
-@pytest.mark.slow
-def test_the_record_of_a_comparison_tells_the_queries(folder):
-    record = read_json("compare", folder / "known.csv", *CSV, *FAST)
-    assert record["qid"] == "search"
-    assert (record["metric"], record["unit"]) == ("auc", "queries")
-    assert 20 < record["usable_queries"] < record["queries"] == N_QUERIES
-    aucsvc, logistic = record["models"]
-    assert aucsvc["auc"] > logistic["auc"]
-    assert aucsvc["low"] < aucsvc["auc"] < aucsvc["high"]
-    (test,) = record["tests"]
-    assert test["difference"] == pytest.approx(aucsvc["auc"] - logistic["auc"])
-    assert test["low"] < test["difference"] < test["high"]
-
-
-def test_few_queries_get_fewer_folds(inside):
-    few = searches(0).filter(pl.col("search").is_in([f"words {q}" for q in range(4)]))
-    few.drop("stars").write_csv("few.csv")
-    command = ["compare", "few.csv", *CSV, "--models", "logistic"]
-    record = read_json(*command)
-    assert record["folds"] == record["usable_queries"] < 5
-    message = error_of(*command, "--cv", 5)
-    assert "queries have rows of two classes, but 5 folds need 5" in message
-
-
 def test_evaluate_uses_the_queries_of_training(folder, inside):
     command = ["evaluate", folder / "m.aucmax", folder / "new.csv"]
     record = read_json(*command)
@@ -143,17 +119,6 @@ def test_evaluate_takes_another_column_of_queries(folder, inside):
     message = error_of(*command)
     assert "no column 'search', which named the queries at training" in message
     assert read_json(*command, "--qid", "words")["qid"] == "words"
-
-
-def test_one_query_alone_has_no_interval(folder, inside):
-    new = searches(1)
-    usable = new.group_by("search").agg(pl.col("clicked").n_unique())
-    name = usable.filter(pl.col("clicked") == 2)["search"].sort()[0]
-    new.filter(pl.col("search") == name).write_csv("one.csv")
-    record = read_json("evaluate", folder / "m.aucmax", "one.csv")
-    assert record["usable_queries"] == 1
-    assert record["auc_interval"] is None
-    assert "interval 0" not in run("evaluate", folder / "m.aucmax", "one.csv").stdout
 
 
 def test_scores_need_no_queries_but_can_be_kept_beside_them(folder, inside):
@@ -205,34 +170,6 @@ def test_levels_are_compared_by_ndcg_or_without_queries_by_mauc(folder, data):
     for model in record["models"]:
         assert 0.5 < model["mauc"] < model["ordinal_auc"] < 1
         assert model["low"] < model[metric] < model["high"]
-
-
-@pytest.mark.slow
-def test_the_best_model_of_levels_is_measured_by_levels_whatever_it_learned(
-    folder, inside
-):
-    text = run(
-        "compare", folder / "known-stars.csv", "--target", "stars", "--qid", "search",
-        *LEVELS, "--output-dir", ".",
-    ).stdout  # fmt: skip
-    assert "300 rows, levels of column 'stars' 0: " in text
-    assert "ordinal AUC" in text
-    assert "pAUC" not in text
-    stars = searches(1)["stars"].to_numpy()
-    record = read_json("evaluate", "known-stars.aucmax", folder / "new-stars.csv")
-    for name, metric in (
-        ("mauc", multiclass_auc_score),
-        ("ordinal_auc", ordinal_auc_score),
-    ):
-        value = expected(metric, "known-stars.aucmax", stars)
-        assert record[name] == pytest.approx(value, abs=1e-12)
-    low, high = record["ndcg@10_interval"]
-    assert low < record["ndcg@10"] < high
-    assert record["operating_point"] is None
-    assert (
-        "prediction"
-        not in run("score", "known-stars.aucmax", folder / "new-stars.csv").stdout
-    )
 
 
 def test_a_model_of_levels_is_fitted_and_evaluated(folder, inside):
@@ -288,25 +225,9 @@ def test_queries_that_make_no_sense(folder, inside, command, options, message):
     assert os.listdir() == []
 
 
-def test_queries_with_gaps(inside):
-    table = searches(0).with_columns(
-        search=pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise("search")
-    )
-    table.write_csv("gaps.csv")
-    message = error_of("compare", "gaps.csv", *CSV)
-    assert "'search' is missing in 1 of 300 rows (row 5)" in message
-    assert "fill in their query" in message
-
-
 def test_a_column_of_queries_for_an_svmlight_file(folder):
     message = error_of("fit", folder / "known.svm", "--qid", "search", "-o", "m.aucmax")
     assert "columns have no names; leave out the options" in message
-
-
-def test_levels_that_are_none(inside):
-    searches(0).with_columns(pl.col("stars") - 1).write_csv("negative.csv")
-    message = error_of("compare", "negative.csv", "--target", "stars", *LEVELS)
-    assert "levels of relevance must be whole numbers, 0 or above" in message
 
 
 @pytest.mark.slow

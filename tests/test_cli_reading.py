@@ -1,13 +1,11 @@
 """Rows of a file score as the rows of training did, however the file is written."""
 
 import io
-import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from packaging.version import Version
 
 import aucmax
 from aucmax.tables import describe_rows, encode_target
@@ -25,11 +23,6 @@ def folder(tmp_path, monkeypatch):
 def fit(text: str, *options: object, name: str = "train.csv") -> object:
     Path(name).write_text(text)
     return run("fit", name, *FIT, "-o", "m.aucmax", "--force", *options)
-
-
-def error_of_fit(text: str, *options: object, name: str = "train.csv") -> str:
-    Path(name).write_text(text)
-    return error_of("fit", name, *FIT, "-o", "m.aucmax", *options)
 
 
 def lines(header: str, *rows: str) -> str:
@@ -66,40 +59,6 @@ def test_a_column_of_the_model_is_kept_as_it_is_written_and_scored_as_before():
     ]  # fmt: skip
     both = pl.read_csv(io.StringIO(said))
     assert both["score"].to_list() == alone["score"].to_list()
-
-
-def test_kept_columns_of_parts_are_copied_as_they_are_written():
-    fit(numbers())
-    Path("parts").mkdir()
-    Path("parts/a.csv").write_text(lines("key,dose,age", "007,1,2", "8,3,4"))
-    Path("parts/b.csv").write_text(lines("key,dose,age", "NA,1,2", ",3,4"))
-    said = run("score", "m.aucmax", "parts", "--keep", "key").stdout
-    assert [line.split(",")[0] for line in said.splitlines()[1:]] == [
-        "007", "8", "NA", "",
-    ]  # fmt: skip
-
-
-def test_kept_cells_of_a_spreadsheet_are_its_texts_and_numbers():
-    fit(numbers())
-    cells = pl.DataFrame(
-        {"key": ["007", "NA"], "row": [7.0, 8.5], "dose": [1, 2], "age": [3, 4]}
-    )
-    cells.write_excel("new.xlsx")
-    keep = ("--keep", "key", "--keep", "row")
-    said = run("score", "m.aucmax", "new.xlsx", *keep).stdout
-    assert [line.split(",")[:2] for line in said.splitlines()[1:]] == [
-        ["007", "7"], ["NA", "8.5"],
-    ]  # fmt: skip
-
-
-def test_typed_keys_keep_their_type():
-    fit(numbers())
-    keys = pl.Series("key", [2**63 - 1, -1])
-    pl.DataFrame([keys, *pl.DataFrame({"dose": [1, 2], "age": [3, 4]})]).write_parquet(
-        "new.parquet"
-    )
-    run("score", "m.aucmax", "new.parquet", "--keep", "key", "-o", "out.parquet")
-    assert pl.read_parquet("out.parquet")["key"].to_list() == keys.to_list()
 
 
 @pytest.mark.parametrize("name", ["score", "prediction", "probability"])
@@ -190,17 +149,6 @@ def test_booleans_score_alike_however_they_are_written(trained):
         assert scores("new.csv") == expected, yes
 
 
-def test_whole_floats_are_the_categories_of_whole_numbers():
-    wards = ["10", "20", "x", "10", "y"] * 8
-    rows = [f"{ward},{int(k * 5 % 13 > 6)}" for k, ward in enumerate(wards)]
-    fit(lines("ward,sick", *rows))
-    Path("new.csv").write_text(lines("ward", "10", "20"))
-    expected = scores("new.csv")
-    for values in ([10.0, 20.0], [10, 20], ["10.0", "20.0"]):
-        pl.DataFrame({"ward": values}).write_parquet("new.parquet")
-        assert scores("new.parquet") == expected
-
-
 def test_a_column_that_is_mostly_unknown_is_reported():
     rows = [f"{'abc'[k % 3]},{k},{int(k * 5 % 13 > 6)}" for k in range(40)]
     fit(lines("ward,age,sick", *rows))
@@ -229,20 +177,6 @@ def test_a_target_is_known_in_another_spelling():
 BIG = 12345678901234567890
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_queries_with_ids_beyond_64_bits_stay_different(ending):
-    rows = [{"id": BIG + k // 4, "age": k, "sick": k % 3 % 2} for k in range(40)]
-    text = "\n".join(json.dumps(row) for row in rows)
-    if ending == "jsonl" and Version(pl.__version__) < Version("1.36"):
-        message = error_of_fit(text, "--qid", "id", name="train.jsonl")
-        assert f"cannot parse '{BIG}' as Int64" in message
-        return
-    if ending == "csv":
-        text = lines("id,age,sick", *(",".join(map(str, r.values())) for r in rows))
-    result = fit(text, "--qid", "id", name=f"train.{ending}")
-    assert "10 queries" in result.stdout
-
-
 def test_values_beyond_64_bits_stay_different_in_python():
     groups = [BIG + k // 4 for k in range(40)]
     target = encode_target([k % 2 for k in range(40)])
@@ -250,22 +184,6 @@ def test_values_beyond_64_bits_stay_different_in_python():
     assert np.unique(codes).size == 10
     codes = encode_target([2**70, 2**70 + 1]).grading.values
     assert codes == (str(2**70), str(2**70 + 1))
-
-
-@pytest.mark.parametrize("wrong", [0.5, 2.0**53 + 2])
-def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
-    rows = {"id": [1.0, 1.0, 2.0, wrong], "age": [1, 2, 3, 4], "sick": [0, 1, 0, 1]}
-    pl.DataFrame(rows).write_parquet("train.parquet")
-    message = error_of(
-        "fit", "train.parquet", *FIT, "-o", "m.aucmax", "--qid", "id",
-    )  # fmt: skip
-    assert "'id' must hold whole numbers up to 2^53, integers or strings" in message
-    assert "row 4 is the float" in message
-
-
-def test_a_target_beyond_the_floats_is_refused_with_its_row():
-    message = error_of_fit(numbers().replace("\n1,7,0", "\n1,7,1e400"))
-    assert "column 'sick', row 2: inf is not a finite number" in message
 
 
 def test_the_positive_value_is_found_by_its_number():

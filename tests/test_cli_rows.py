@@ -168,54 +168,6 @@ def test_parameters_are_set_and_checked():
     assert "penalty" in error_of(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
 
 
-@pytest.mark.slow
-def test_a_planted_leak_an_identifier_and_few_positives_are_told():
-    sick = np.zeros(ROWS, dtype=int)
-    sick[:: ROWS // 20] = 1
-    rng = np.random.default_rng(0)
-    table = visits(
-        sick=sick, bill=sick * 9 + rng.random(ROWS), case=rng.permutation(ROWS)
-    )
-    table.write_csv("visits.csv")
-    result = run(*COMPARE)
-    assert (
-        "note: column 'bill' alone ranks the target almost perfectly" in result.stderr
-    )
-    assert "note: column 'case' is different in every row" in result.stderr
-    assert "note: 20 positive rows are few for 5 folds" in result.stderr
-    fit = run(*FIT, "--model", "logistic").stderr
-    assert "'bill' alone" in fit
-    columns_of_notice = {
-        n["kind"]: n["columns"] for n in read_json(*COMPARE)["notices"]
-    }
-    assert columns_of_notice["leak"] == ["bill"]
-    assert columns_of_notice["identifier"] == ["case"]
-    assert "few positives" in columns_of_notice
-
-
-def test_clean_data_raise_no_alarm():
-    assert read_json(*COMPARE, "--drop", "patient")["notices"] == []
-
-
-def test_lambdarank_is_the_baseline_of_queries():
-    table = visits(search=[f"search {i // 12}" for i in range(ROWS)])
-    table.drop("patient", "day").write_csv("visits.csv")
-    options = ["compare", "visits.csv", "--target", "sick", "--qid", "search"]
-    options += ["--models", "logistic,lambdarank"]
-    record = read_json(*options, "--metric", "ndcg@5")
-    assert record["metric"] == "ndcg@5"
-    logistic, ranker = record["models"]
-    assert ranker["is_baseline"]
-    assert ranker["low"] < ranker["ndcg@5"] < ranker["high"]
-    tests = {(t["model"], t["baseline"]): t["difference"] for t in record["tests"]}
-    assert tests["logistic", "lambdarank"] == pytest.approx(
-        logistic["ndcg@5"] - ranker["ndcg@5"]
-    )
-    text = run(*options).stdout
-    assert "NDCG@10" in text
-    assert "MAP" in text
-
-
 AUTO = ["--time-limit", "2", "--set", "cv=2"]
 
 
@@ -242,15 +194,6 @@ def test_the_search_is_recorded_and_trained_for_the_range():
     assert record["fpr_range"] == [0, 0.2]
     evaluated = read_json("evaluate", "new.aucmax", "others.csv")
     assert (evaluated["metric"], evaluated["fpr_range"]) == ("partial_auc", [0, 0.2])
-
-
-def test_auto_is_compared_like_any_other():
-    options = ["compare", "visits.csv", "--target", "sick", "--models", "auto,logistic"]
-    options += ["--cv", "2", "--time-limit", "2", "--drop", "patient"]
-    record = read_json(*options)
-    auto, _ = record["models"]
-    assert auto["low"] < auto["auc"] < auto["high"]
-    assert [test["model"] for test in record["tests"]] == ["auto"]
 
 
 @pytest.mark.parametrize("options", [("--groups", "patient"), ("--times", "day")])

@@ -10,7 +10,7 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
-from aucmax import AUCSVC, LinearRankerCV, MarginRanker, metrics
+from aucmax import AUCSVC, metrics
 
 N_ROWS, SIZE = 400, 100
 
@@ -81,33 +81,12 @@ def score(X, y, sample_weight, qid):
     return metrics.roc_auc_score(y, X[:, 0], sample_weight=sample_weight)
 
 
-def fit_groups(X, y, sample_weight, qid):
-    return LinearRankerCV(cv=2).fit(X, y, sample_weight, groups=qid)
-
-
 @pytest.mark.parametrize("name", ["X", "y", "sample_weight", "qid"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_block_that_is_not_as_declared_is_named(name, fault):
     message = FAULTS[fault].format(name)
     with pytest.raises((ValueError, TypeError, RuntimeError), match=message):
         AUCSVC().fit(**columns_with(name, fault))
-
-
-@pytest.mark.parametrize("fault", [too_few, failing])
-@pytest.mark.parametrize(
-    ("entry", "name", "shown"),
-    [
-        (score, "y", "y_true"),
-        (score, "X", "y_score"),
-        (score, "sample_weight", "sample_weight"),
-        (fit_groups, "qid", "groups"),
-        (lambda X, y, **_: MarginRanker().fit(X, y), "X", "X"),
-    ],
-)
-def test_other_entry_points_name_the_block_too(entry, name, shown, fault):
-    message = FAULTS[fault].format(shown)
-    with pytest.raises((ValueError, RuntimeError), match=message):
-        entry(**columns_with(name, fault))
 
 
 def test_a_block_with_too_few_columns_is_named():

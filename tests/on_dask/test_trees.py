@@ -234,18 +234,6 @@ def test_rows_of_sparse_blocks_are_scored_as_they_were_trained(cluster):
     )
 
 
-def test_sparse_blocks_empty_parts_and_parts_of_one_class(cluster):
-    X, y = rows()
-    X[np.abs(X) < 0.5] = 0.0
-    order = np.argsort(y)  # the first parts have no positive row
-    X, y = X[order], y[order]
-    data, labels = cut(X).map_blocks(sparse.csr_matrix), cut(y)
-    empty = data[:0], labels[:0]
-    both = [da.concatenate([a, b]) for a, b in zip(empty, (data, labels), strict=True)]
-    model = LambdaMART(n_estimators=20).fit(*both)
-    assert model.score(X, y) > 0.85
-
-
 # --- deaths and limits
 
 
@@ -307,16 +295,6 @@ def test_an_interrupted_fit_leaves_the_workers_free(cluster):
         model.fit(cut(X), cut(y))
     assert not hasattr(model, "n_iter_")
     wait_for_idle_workers(distributed.get_client())
-
-
-def test_a_client_closed_during_a_fit_is_named_and_leaves_the_workers_free(cluster):
-    X, y = rows()
-    with distributed.Client(cluster) as client:
-        model = LambdaMART(n_estimators=100_000, callback=lambda _: client.close())
-        with pytest.raises(RuntimeError, match="the Dask client is closed"):
-            model.fit(cut(X), cut(y))
-    with distributed.Client(cluster, set_as_default=False) as other:
-        wait_for_idle_workers(other)
 
 
 # --- what is wrong

@@ -1,7 +1,5 @@
 """Every batch has its share of positives, every row its turn."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -23,15 +21,6 @@ def test_batches_have_the_share_and_visit_every_row(share, n_positive):
     assert {len(batch) for batch in batches} == {16}
     assert {int(LABELS[batch].sum()) for batch in batches} == {n_positive}
     assert {row for batch in batches for row in batch} == set(range(103))
-
-
-def test_the_larger_class_is_not_repeated_before_all_were_visited():
-    batches = epoch(positive_share=0.25)
-    times = Counter(row for batch in batches for row in batch)
-    negatives = [times[row] for row in np.flatnonzero(~LABELS)]
-    assert len(batches) == 8  # 92 negatives, 12 per batch
-    assert max(negatives) == 2
-    assert sum(negatives) == 96
 
 
 def test_processes_share_the_batches_of_one():

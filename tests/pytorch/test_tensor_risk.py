@@ -112,7 +112,7 @@ def test_a_batch_of_one_class_costs_nothing_and_is_counted(name):
 @pytest.mark.usefixtures("on_tensors")
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_gradients_by_tensorspass_the_check_of_torch(name, options):
+def test_gradients_on_tensors_pass_the_check_of_torch(name, options):
     generator = np.random.default_rng(1)
     logits = torch.tensor(generator.normal(size=12), requires_grad=True)
     labels = torch.arange(12) % 3 == 0
@@ -186,7 +186,7 @@ def test_compiled_code_shows_bad_values_as_nan(compiler):
     assert loss(logits, torch.zeros(60)) == 0.0
 
 
-def test_a_loss_without_a_form_by_tensorsbreaks_the_graph_and_continues():
+def test_a_loss_without_a_form_on_tensors_breaks_the_graph_and_continues():
     torch.compiler.reset()
     loss, labels = LambdaLoss("mauc"), torch.arange(60) % 3
     logits = data()[0].detach()
