@@ -49,10 +49,9 @@ def learn_calibration(
     if calibrate == "auto":
         rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
         calibrate = "isotonic" if rarer >= _MIN_ROWS_FOR_ISOTONIC else "sigmoid"
-    knots = _sigmoid(scores, labels, weight)
-    if calibrate == "isotonic":
-        blocks = _isotonic(scores, labels, weight)
-        knots = knots if blocks.shape[1] < 2 else blocks
+    knots = _isotonic(scores, labels, weight) if calibrate == "isotonic" else None
+    if knots is None or knots.shape[1] < 2:
+        knots = _sigmoid(scores, labels, weight)
     base_rate = float(np.average(labels, weights=weight))
     log_odds = along_knots(scores, knots)
 
