@@ -35,8 +35,8 @@ def sample(n_rows, seed=0, slope=2.0, start=-2.0):
 def test_the_sigmoid_finds_the_log_odds():
     scores, labels = sample(20_000)
     model = Scores("sigmoid").fit(scores, labels)
-    found = along_knots(np.array([-1.0, 0.0, 1.0]), model.calibration_)
-    np.testing.assert_allclose(found, [-4.0, -2.0, 0.0], atol=0.15)
+    result = along_knots(np.array([-1.0, 0.0, 1.0]), model.calibration_)
+    np.testing.assert_allclose(result, [-4.0, -2.0, 0.0], atol=0.15)
     assert model.base_rate_ == pytest.approx(labels.mean())
 
 
@@ -83,8 +83,12 @@ def test_the_mean_probability_is_the_share_of_positives(kind):
     scores, labels = sample(700)
     weight = np.random.default_rng(0).choice([0.5, 2.0], 700)
     model = Scores(kind).fit(scores, labels, weight)
-    found = reliability(labels, model.predict_proba(scores)[:, 1], sample_weight=weight)
-    assert found.mean_probability == pytest.approx(found.base_rate, abs=1e-9)
+    calibration = reliability(
+        labels, model.predict_proba(scores)[:, 1], sample_weight=weight
+    )
+    assert calibration.mean_probability == pytest.approx(
+        calibration.base_rate, abs=1e-9
+    )
 
 
 def test_isotonic_is_for_many_rows():
@@ -104,9 +108,9 @@ def test_hopeless_and_perfect_scores_give_finite_rising_probabilities(kind, scor
     model = Scores(kind).fit(scores, labels)
     assert np.isfinite(model.calibration_).all()
     assert (np.diff(model.calibration_) > 0).all()
-    found = model.predict_proba(np.sort(scores))[:, 1]
-    assert found.mean() == pytest.approx(0.3)
-    assert (np.diff(found) >= 0).all()
+    result = model.predict_proba(np.sort(scores))[:, 1]
+    assert result.mean() == pytest.approx(0.3)
+    assert (np.diff(result) >= 0).all()
 
 
 def test_another_share_of_positives_shifts_the_log_odds():

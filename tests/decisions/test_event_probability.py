@@ -37,9 +37,9 @@ def test_the_baseline_is_that_of_breslow_with_ties_and_weights(seed):
     slope = learned["hazard_slope_"]
     for at in (0.0, 1.0, 2.5, float(time.max())):
         hazard = literal_hazard(event, time, scores, slope, weight, at)
-        found = event_probability(learned["baseline_"], slope, scores, at)
+        probabilities = event_probability(learned["baseline_"], slope, scores, at)
         expected = 1.0 - np.exp(-hazard * np.exp(slope * scores))
-        np.testing.assert_allclose(found, expected, rtol=1e-10)
+        np.testing.assert_allclose(probabilities, expected, rtol=1e-10)
 
 
 def test_the_slope_maximises_the_partial_likelihood():
@@ -59,10 +59,10 @@ def test_the_slope_maximises_the_partial_likelihood():
 def test_probabilities_are_those_of_the_model_that_made_the_rows():
     learned = learn_baseline(*rows(1, 20_000, slope=0.8))
     scores = np.linspace(-2, 2, 9)
-    found = event_probability(*learned.values(), scores, [0.5, 1.0])
+    probabilities = event_probability(*learned.values(), scores, [0.5, 1.0])
     for column, time in enumerate([0.5, 1.0]):
         truth = 1.0 - np.exp(-time * np.exp(0.8 * scores))
-        assert np.abs(found[:, column] - truth).max() < 0.02
+        assert np.abs(probabilities[:, column] - truth).max() < 0.02
 
 
 def test_times_beyond_the_training_rows_are_rejected():

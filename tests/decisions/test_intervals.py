@@ -10,11 +10,11 @@ from aucmax.inference.intervals import wilson_ends
 @pytest.mark.parametrize("confidence_level", [0.8, 0.95])
 def test_it_is_that_of_scipy(seen, n, confidence_level):
     truth = binomtest(seen, n).proportion_ci(confidence_level, method="wilson")
-    found = wilson_ends(seen / n, n, confidence_level)
-    assert found == pytest.approx((truth.low, truth.high), abs=1e-12)
+    ends = wilson_ends(seen / n, n, confidence_level)
+    assert ends == pytest.approx((truth.low, truth.high), abs=1e-12)
     lower, same = wilson_ends(seen / n, n, confidence_level, extra_below=0.5)
-    assert same == found[1]
-    assert lower < found[0] or found[0] == 0.0
+    assert same == ends[1]
+    assert lower < ends[0] or ends[0] == 0.0
 
 
 def test_without_rows_it_is_the_whole_range():

@@ -24,15 +24,15 @@ def every_cut(scores, weight):
     cuts = [np.inf, *sorted(set(scores.tolist()), reverse=True)]
     for cut in cuts:
         above = scores >= cut
-        found = weight[above & (LABELS == 1)].sum()
+        tp = weight[above & (LABELS == 1)].sum()
         alarms = weight[above & (LABELS == 0)].sum()
-        yield found + alarms, found, alarms
+        yield tp + alarms, tp, alarms
 
 
 def best(scores, weight, allowed, price):
     """Return the counts of the allowed cut of the least price, of the fewest alerts."""
-    known = [cut for cut in every_cut(scores, weight) if allowed(*cut)]
-    return min(known, key=lambda cut: (round(price(*cut), 9), cut[0]), default=None)
+    cuts = [cut for cut in every_cut(scores, weight) if allowed(*cut)]
+    return min(cuts, key=lambda cut: (round(price(*cut), 9), cut[0]), default=None)
 
 
 N_POSITIVE = 3
@@ -189,9 +189,9 @@ def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
     held = {"tp": 0, "fn": 0, "fp": 0}
     for _ in range(n_samples):
         point = operating_point(y, rng.normal(size=n_rows) + shift * y, **rule)
-        found = n_positive * ndtr(shift - point.threshold)
+        tp = n_positive * ndtr(shift - point.threshold)
         alarms = (n_rows - n_positive) * ndtr(-point.threshold)
-        truth = {"tp": found, "fn": n_positive - found, "fp": alarms}
+        truth = {"tp": tp, "fn": n_positive - tp, "fp": alarms}
         for name, value in truth.items():
             low, high = point.intervals[name]
             held[name] += low <= value <= high
@@ -205,9 +205,9 @@ def test_groups_widen_the_intervals_of_a_threshold():
     shift = np.random.default_rng(2).normal(size=20)[groups]
     scores = y + 3 * shift + np.random.default_rng(3).normal(size=240)
     plain = operating_point(y, scores, threshold=0.5)
-    found = operating_point(y, scores, threshold=0.5, groups=groups)
-    assert found.recall == plain.recall
-    assert np.ptp(found.intervals["recall"]) > 1.5 * np.ptp(plain.intervals["recall"])
+    result = operating_point(y, scores, threshold=0.5, groups=groups)
+    assert result.recall == plain.recall
+    assert np.ptp(result.intervals["recall"]) > 1.5 * np.ptp(plain.intervals["recall"])
     alone = operating_point(y, scores, threshold=0.5, groups=np.arange(240))
     for name, ends in plain.intervals.items():
         assert alone.intervals[name] == pytest.approx(ends, abs=0.02 * max(ends[1], 1))

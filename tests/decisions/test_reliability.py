@@ -19,27 +19,29 @@ WEIGHTS = RNG.choice([0.0, 1.0, 2.0], 500)
 
 @pytest.mark.parametrize("weight", [None, WEIGHTS])
 def test_errors_are_those_of_scikit_learn(weight):
-    found = reliability(HAPPENED, CHANCES, sample_weight=weight)
+    calibration = reliability(HAPPENED, CHANCES, sample_weight=weight)
     options = {"sample_weight": weight}
-    assert found.brier_score == pytest.approx(
+    assert calibration.brier_score == pytest.approx(
         brier_score_loss(HAPPENED, CHANCES, **options)
     )
-    assert found.log_loss == pytest.approx(log_loss(HAPPENED, CHANCES, **options))
-    assert found.mean_probability == pytest.approx(np.average(CHANCES, weights=weight))
+    assert calibration.log_loss == pytest.approx(log_loss(HAPPENED, CHANCES, **options))
+    assert calibration.mean_probability == pytest.approx(
+        np.average(CHANCES, weights=weight)
+    )
 
 
 def test_groups_are_of_about_one_size_and_keep_equal_probabilities_together():
-    found = reliability(HAPPENED, CHANCES, n_bins=5)
-    assert found.n_rows.sum() == 500
-    assert found.n_rows.min() > 80
-    assert (np.diff(found.probability) > 0).all()
-    ends = np.cumsum(found.n_rows)[:-1]
+    calibration = reliability(HAPPENED, CHANCES, n_bins=5)
+    assert calibration.n_rows.sum() == 500
+    assert calibration.n_rows.min() > 80
+    assert (np.diff(calibration.probability) > 0).all()
+    ends = np.cumsum(calibration.n_rows)[:-1]
     ranked = np.sort(CHANCES)
     assert (ranked[ends] > ranked[ends - 1]).all()
-    first = np.argsort(CHANCES, kind="stable")[: found.n_rows[0]]
-    assert found.share[0] == pytest.approx(HAPPENED[first].mean())
-    assert (found.low[0], found.high[0]) == pytest.approx(
-        wilson_ends(found.share[0], found.n_rows[0], 0.95)
+    first = np.argsort(CHANCES, kind="stable")[: calibration.n_rows[0]]
+    assert calibration.share[0] == pytest.approx(HAPPENED[first].mean())
+    assert (calibration.low[0], calibration.high[0]) == pytest.approx(
+        wilson_ends(calibration.share[0], calibration.n_rows[0], 0.95)
     )
 
 
@@ -58,21 +60,21 @@ def test_slope_and_intercept_are_those_of_rms(row):
     k = np.arange(1, int(row["rows"]) + 1)
     x = 2 * np.sin(12.9898 * k)
     y = (78.233 * k) % 1 < expit(row["shift"] + row["tilt"] * x)
-    found = reliability(y, expit(x))
-    assert found.slope == pytest.approx(row["slope"], abs=1e-5)
-    assert found.intercept == pytest.approx(row["intercept"], abs=1e-5)
-    assert found.in_the_large == pytest.approx(row["in_the_large"], abs=1e-6)
-    assert found.brier_score == pytest.approx(row["brier"], abs=1e-9)
+    calibration = reliability(y, expit(x))
+    assert calibration.slope == pytest.approx(row["slope"], abs=1e-5)
+    assert calibration.intercept == pytest.approx(row["intercept"], abs=1e-5)
+    assert calibration.in_the_large == pytest.approx(row["in_the_large"], abs=1e-6)
+    assert calibration.brier_score == pytest.approx(row["brier"], abs=1e-9)
 
 
 def test_calibrated_probabilities_have_slope_1_and_intercept_0_within_intervals():
-    found = reliability(HAPPENED, CHANCES)
+    calibration = reliability(HAPPENED, CHANCES)
     for name, ideal in (("slope", 1.0), ("intercept", 0.0), ("in_the_large", 0.0)):
-        low, high = getattr(found, f"{name}_interval")
+        low, high = getattr(calibration, f"{name}_interval")
         assert low < ideal < high
-        assert low < getattr(found, name) < high
+        assert low < getattr(calibration, name) < high
     wider = reliability(HAPPENED, CHANCES, confidence_level=0.99)
-    assert wider.slope_interval[0] < found.slope_interval[0]
+    assert wider.slope_interval[0] < calibration.slope_interval[0]
 
 
 def test_intervals_of_slopes_are_those_of_the_sandwich():
@@ -80,17 +82,17 @@ def test_intervals_of_slopes_are_those_of_the_sandwich():
     rng = np.random.default_rng(2)
     x = rng.normal(size=60)
     y = rng.random(60) < expit(0.5 * x)
-    found = reliability(y, expit(x))
+    calibration = reliability(y, expit(x))
     step = 1e-4
     moved = [
         reliability(y, expit(x), sample_weight=1 + step * (np.arange(60) == k))
         for k in range(60)
     ]
     for name in ("slope", "intercept", "in_the_large"):
-        value = getattr(found, name)
+        value = getattr(calibration, name)
         effects = [(getattr(one, name) - value) / step for one in moved]
         margin = float(stdtrit(58, 0.975)) * np.sqrt(np.square(effects).sum())
-        ends = getattr(found, f"{name}_interval")
+        ends = getattr(calibration, f"{name}_interval")
         assert ends == pytest.approx((value - margin, value + margin), abs=2e-3)
 
 
@@ -108,8 +110,8 @@ def test_slopes_without_a_maximum_are_not_numbers():
 
 def test_certain_rows_are_counted_and_left_out_of_the_slope():
     sure = np.where(np.arange(500) < 7, 1.0, np.clip(CHANCES, 0.01, 0.99))
-    found = reliability(HAPPENED, sure)
-    rest = reliability(HAPPENED[7:], sure[7:])
-    assert found.n_certain == 7
-    assert found.slope == pytest.approx(rest.slope)
+    calibration = reliability(HAPPENED, sure)
+    others = reliability(HAPPENED[7:], sure[7:])
+    assert calibration.n_certain == 7
+    assert calibration.slope == pytest.approx(others.slope)
     assert reliability([0, 1, 1], [0.0, 1.0, 0.5]).n_certain == 2

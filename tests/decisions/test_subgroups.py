@@ -27,30 +27,32 @@ def compare(**options):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_each_group_has_its_area_and_rates(weights):
-    found = compare(sample_weight=weights)
-    assert [one.group for one in found.groups] == ["b", "a", "c"]
-    for one in found.groups:
+    result = compare(sample_weight=weights)
+    assert [one.group for one in result.groups] == ["b", "a", "c"]
+    for one in result.groups:
         rows = one.group == BY
-        own = None if weights is None else weights[rows]
-        area = auc_interval(Y[rows], SCORES[rows], sample_weight=own)
+        row_weights = None if weights is None else weights[rows]
+        area = auc_interval(Y[rows], SCORES[rows], sample_weight=row_weights)
         assert one.auc == area
-        point = operating_point(Y[rows], SCORES[rows], threshold=0.7, sample_weight=own)
+        point = operating_point(
+            Y[rows], SCORES[rows], threshold=0.7, sample_weight=row_weights
+        )
         assert ends(one.recall) == pytest.approx(
             (point.recall, *point.intervals["recall"])
         )
         assert ends(one.fpr) == pytest.approx((point.fpr, *point.intervals["fpr"]))
         assert (one.n_rows, one.n_positive) == (rows.sum(), (rows & Y).sum())
-    assert found.n_missing == sum(value is None for value in BY)
+    assert result.n_missing == sum(value is None for value in BY)
 
 
 def test_areas_between_groups_pair_positives_of_one_with_negatives_of_another():
-    found = compare()
-    for g, one in enumerate(found.groups):
-        for h, two in enumerate(found.groups):
+    result = compare()
+    for g, one in enumerate(result.groups):
+        for h, two in enumerate(result.groups):
             rows = (Y & (one.group == BY)) | (~Y & (two.group == BY))
             expected = roc_auc_score(Y[rows], SCORES[rows])
-            assert found.between[g, h] == pytest.approx(expected)
-            assert found.between_low[g, h] < expected < found.between_high[g, h]
+            assert result.between[g, h] == pytest.approx(expected)
+            assert result.between_low[g, h] < expected < result.between_high[g, h]
 
 
 def test_differences_of_areas_are_those_of_unpaired_samples():
@@ -59,9 +61,9 @@ def test_differences_of_areas_are_those_of_unpaired_samples():
     labels = [Y[one] for one in rows]
     for options, asked in (({}, {"reference": "b"}), ({"all_pairs": True}, {})):
         expected = compare_metric(labels, names, **asked).differences
-        found = [one for one in compare(**options).differences if one.metric == "auc"]
-        assert len(found) == len(expected)
-        for one, two in zip(found, expected, strict=True):
+        values = [one for one in compare(**options).differences if one.metric == "auc"]
+        assert len(values) == len(expected)
+        for one, two in zip(values, expected, strict=True):
             assert one.names == two.names
             assert one.difference == pytest.approx(two.difference)
             assert (one.low, one.high) == pytest.approx((two.low, two.high))
@@ -70,8 +72,8 @@ def test_differences_of_areas_are_those_of_unpaired_samples():
 
 def test_one_difference_of_rates_has_newcombes_interval():
     kept = BY != "c"
-    found = compare_groups(Y[kept], SCORES[kept], BY[kept], threshold=0.7)
-    one = next(one for one in found.differences if one.metric == "recall")
+    comparison = compare_groups(Y[kept], SCORES[kept], BY[kept], threshold=0.7)
+    one = next(one for one in comparison.differences if one.metric == "recall")
     shares = []
     for name in ("a", "b"):
         rows = Y & (name == BY)
@@ -89,13 +91,13 @@ def test_a_group_of_one_class_has_no_area_and_is_not_compared():
     by = np.where(np.arange(600) < 5, "tiny", "rest")
     y = Y.copy()
     y[:5] = True
-    found = compare_groups(y, SCORES, by, threshold=0.7)
-    tiny = found.groups[1]
+    comparison = compare_groups(y, SCORES, by, threshold=0.7)
+    tiny = comparison.groups[1]
     assert tiny.auc is tiny.fpr is None
     assert tiny.recall.value == (SCORES[:5] > 0.7).mean()
-    assert [one.metric for one in found.differences] == ["recall"]
-    assert np.isfinite(found.between[1, 0])
-    assert json.loads(json.dumps(found.to_dict()))["groups"][1]["auc"] is None
+    assert [one.metric for one in comparison.differences] == ["recall"]
+    assert np.isfinite(comparison.between[1, 0])
+    assert json.loads(json.dumps(comparison.to_dict()))["groups"][1]["auc"] is None
 
 
 def test_it_prints_a_table_with_differences_and_missing_groups():
@@ -124,11 +126,11 @@ def test_bad_input_is_explained(by, options, message):
 
 def test_a_group_without_weight_is_not_compared():
     weights = np.where((BY == "a") & Y, 0.0, 1.0)
-    found = compare(sample_weight=weights)
-    group = found.groups[1]
+    result = compare(sample_weight=weights)
+    group = result.groups[1]
     assert group.group == "a"
     assert group.auc is group.recall is None
     assert group.fpr is not None
-    assert {one.names for one in found.differences if one.metric == "auc"} == {
+    assert {one.names for one in result.differences if one.metric == "auc"} == {
         ("c", "b")
     }

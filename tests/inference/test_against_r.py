@@ -31,18 +31,23 @@ def close(found, name, places=slice(None)):
 def test_areas_and_delongs_intervals_are_those_of_proc():
     close([roc_auc_score(Y, A), roc_auc_score(Y, B)], "auc")
     for name, confidence_level in (("ci.auc", 0.95), ("ci.auc 90", 0.9)):
-        found = auc_interval(Y, A, method="delong", confidence_level=confidence_level)
-        close([found.low, found.value, found.high], name)
+        interval = auc_interval(
+            Y, A, method="delong", confidence_level=confidence_level
+        )
+        close([interval.low, interval.value, interval.high], name)
     close([auc_interval(Y, A).standard_error ** 2], "var")
     covariance = compare_metric(Y, {"a": A, "b": B}).covariance
     close([covariance[0, 1]], "cov")
 
 
 def test_delongs_tests_are_those_of_proc():
-    found = compare_auc(Y, A, B, method="delong")
-    close([found.z, found.p_value, found.low, found.high], "roc.test paired")
-    found = compare_auc([Y, R["u"]], A, R["v"], method="delong")
-    close([found.z, found.p_value], "roc.test unpaired", slice(2))
+    difference = compare_auc(Y, A, B, method="delong")
+    close(
+        [difference.z, difference.p_value, difference.low, difference.high],
+        "roc.test paired",
+    )
+    difference = compare_auc([Y, R["u"]], A, R["v"], method="delong")
+    close([difference.z, difference.p_value], "roc.test unpaired", slice(2))
 
 
 def test_partial_areas_are_those_of_proc():
@@ -62,12 +67,12 @@ def test_partial_areas_are_those_of_proc():
 
 
 def test_contrasts_of_several_models_are_those_of_score():
-    found = compare_metric(Y, {"A": A, "B": B, "C": C}, method="delong")
-    errors = np.sqrt(found.covariance.diagonal())
-    close([*found.values, *errors], "Score")
+    comparison = compare_metric(Y, {"A": A, "B": B, "C": C}, method="delong")
+    errors = np.sqrt(comparison.covariance.diagonal())
+    close([*comparison.values, *errors], "Score")
     differences = [
         [-one.difference, one.standard_error, one.unadjusted_p_value]
-        for one in found.differences
+        for one in comparison.differences
     ]
     close(np.transpose(differences).ravel(), "Score contrasts")
     pairs = [compare_auc(Y, a, b, method="delong") for a, b in ((B, A), (C, A), (C, B))]
@@ -110,13 +115,13 @@ KNOWN = {
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip(" `"))
 def test_every_row_of_the_table_of_calls_runs(row):
     theirs, ours = (one.strip(" `") for one in row)
-    known = {"y": Y, "s": A, "a": A, "b": B, "y2": R["u"], "s2": R["v"]}
-    known |= {"t": np.nextafter(0.5, 0.0), "metrics": metrics, "decisions": decisions}
-    known["inference"] = inference
-    found = eval(ours, known)
+    options = {"y": Y, "s": A, "a": A, "b": B, "y2": R["u"], "s2": R["v"]}
+    options |= {"t": np.nextafter(0.5, 0.0), "metrics": metrics, "decisions": decisions}
+    options["inference"] = inference
+    result = eval(ours, options)
     if theirs in KNOWN:
         read_number, expected = KNOWN[theirs]
-        assert read_number(found) == pytest.approx(expected, rel=1e-9)
+        assert read_number(result) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_table_has_all_known_calls():

@@ -17,13 +17,13 @@ QID = RNG.integers(0, 25, 400)
 
 def test_bootstrap_agrees_with_delong_for_the_auc():
     expected = auc_interval(Y, SCORES)
-    found = bootstrap_interval(
+    interval = bootstrap_interval(
         roc_auc_score, Y, SCORES, n_resamples=600, random_state=0
     )
-    assert found.value == pytest.approx(expected.value)
-    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.15)
-    assert found.low == pytest.approx(expected.low, abs=0.01)
-    assert found.high == pytest.approx(expected.high, abs=0.01)
+    assert interval.value == pytest.approx(expected.value)
+    assert interval.standard_error == pytest.approx(expected.standard_error, rel=0.15)
+    assert interval.low == pytest.approx(expected.low, abs=0.01)
+    assert interval.high == pytest.approx(expected.high, abs=0.01)
 
 
 def share_above_zero(truth, guess, sample_weight=None):
@@ -69,14 +69,16 @@ def test_stratified_draws_keep_the_number_of_rows_of_each_label(stratified):
 
 def test_whole_queries_are_drawn_and_kept_apart():
     sizes = dict(zip(*np.unique(QID, return_counts=True), strict=True))
-    of_row = {float(score): query for score, query in zip(SCORES, QID, strict=True)}
+    query_of_score = {
+        float(score): query for score, query in zip(SCORES, QID, strict=True)
+    }
     repeated = []
 
     def check(y_true, y_score, qid):
         drawn = []
         for number in np.unique(qid):
             rows = y_score[qid == number]
-            queries = {of_row[float(score)] for score in rows}
+            queries = {query_of_score[float(score)] for score in rows}
             assert len(queries) == 1
             assert len(set(rows)) == rows.size == sizes[queries.copy().pop()]
             drawn.append(queries.pop())
@@ -102,10 +104,10 @@ def test_weights_are_drawn_along_with_the_rows():
 
 def test_draws_without_a_class_are_drawn_again():
     # of two rows, half of the draws miss a class
-    found = bootstrap_interval(
+    interval = bootstrap_interval(
         roc_auc_score, [0, 1], [1, 2], n_resamples=20, stratified=False, random_state=0
     )
-    assert (found.low, found.high) == (1, 1)
+    assert (interval.low, interval.high) == (1, 1)
 
 
 def test_a_metric_that_is_hardly_ever_defined_is_an_error():
@@ -146,10 +148,10 @@ def test_equal_weights_leave_a_band_and_zero_weights_drop_rows():
     kept = np.arange(400) % 5 > 0
     for weights, rows in ((np.full(400, 0.3), slice(None)), (kept, kept)):
         plain = roc_band(Y[rows], SCORES[rows], n_resamples=200)
-        found = roc_band(Y, SCORES, n_resamples=200, sample_weight=weights)
-        np.testing.assert_allclose(found.tpr, plain.tpr)
+        result = roc_band(Y, SCORES, n_resamples=200, sample_weight=weights)
+        np.testing.assert_allclose(result.tpr, plain.tpr)
         for name in ("low", "high"):
-            gaps = np.abs(getattr(found, name) - getattr(plain, name))
+            gaps = np.abs(getattr(result, name) - getattr(plain, name))
             assert gaps.mean() < 0.1 * (plain.high - plain.low).mean()
 
 

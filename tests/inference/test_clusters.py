@@ -15,8 +15,8 @@ def clustered(rng, n_groups, size, icc, auc_shift=1.0, models=1):
     groups = np.repeat(np.arange(n_groups), size)
     y = rng.random(groups.size) < 0.4
     shared = rng.normal(size=(models, n_groups))[:, groups] * np.sqrt(icc)
-    own = rng.normal(size=(models, groups.size)) * np.sqrt(1 - icc)
-    return y, shared + own + auc_shift * y, groups
+    members = rng.normal(size=(models, groups.size)) * np.sqrt(1 - icc)
+    return y, shared + members + auc_shift * y, groups
 
 
 def reference_units(y, groups, weights):
@@ -37,9 +37,9 @@ def test_the_variance_is_that_of_the_definition(sample, data):
     assume(min(reference_units(y, groups, weights)) >= 2.0)
     for weight in (None, weights):
         effects = reference.area_effects(y, scores, weight, groups)
-        found = auc_interval(y, scores, groups=groups, sample_weight=weight)
+        interval = auc_interval(y, scores, groups=groups, sample_weight=weight)
         expected = np.sqrt(effects @ effects)
-        assert found.standard_error == pytest.approx(expected, abs=1e-12)
+        assert interval.standard_error == pytest.approx(expected, abs=1e-12)
         alone = auc_interval(
             y, scores, groups=np.arange(y.size)[::-1], sample_weight=weight
         )
@@ -54,9 +54,9 @@ def test_groups_of_equal_classes_have_obuchowskis_variance():
     groups = np.repeat(np.arange(15), 4)
     y = np.tile([0, 1, 1, 0], 15)
     scores = rng.normal(size=60) + rng.normal(size=15)[groups] + y
-    found = auc_interval(y, scores, groups=groups)
+    interval = auc_interval(y, scores, groups=groups)
     expected = reference.obuchowski_variance(y, scores, groups)
-    assert found.standard_error**2 == pytest.approx(expected)
+    assert interval.standard_error**2 == pytest.approx(expected)
 
 
 def test_groups_of_one_class_are_allowed_and_names_may_be_anything():
@@ -64,19 +64,19 @@ def test_groups_of_one_class_are_allowed_and_names_may_be_anything():
     y = np.repeat([0, 1], 40)
     groups = np.array([f"patient {k // 4}" for k in range(80)])
     scores = rng.normal(size=80) + y + rng.normal(size=20)[np.arange(80) // 4]
-    found = auc_interval(y, scores, groups=groups)
+    interval = auc_interval(y, scores, groups=groups)
     plain = auc_interval(y, scores)
-    assert found.value == plain.value
-    assert found.standard_error > 1.2 * plain.standard_error
-    assert 10 <= found.rows[0] < 40
+    assert interval.value == plain.value
+    assert interval.standard_error > 1.2 * plain.standard_error
+    assert 10 <= interval.rows[0] < 40
 
 
 def test_perfect_separation_rests_on_the_groups():
     y, groups = np.tile([0, 1], 50), np.arange(100) // 10
-    found = auc_interval(y, y, groups=groups)
-    assert (found.value, found.high) == (1.0, 1.0)
-    assert found.rows == pytest.approx((10.0, 10.0))
-    assert found.low == pytest.approx(0.025**0.1)
+    interval = auc_interval(y, y, groups=groups)
+    assert (interval.value, interval.high) == (1.0, 1.0)
+    assert interval.rows == pytest.approx((10.0, 10.0))
+    assert interval.low == pytest.approx(0.025**0.1)
 
 
 @pytest.mark.parametrize("size", [2, 10])
@@ -87,8 +87,8 @@ def test_clustered_intervals_cover_where_rows_alone_do_not(size):
     covered = alone = 0
     for _ in range(200):
         y, (scores,), groups = clustered(rng, n_groups, size, 0.6)
-        found = auc_interval(y, scores, groups=groups)
-        covered += found.low <= truth <= found.high
+        interval = auc_interval(y, scores, groups=groups)
+        covered += interval.low <= truth <= interval.high
         plain = auc_interval(y, scores)
         alone += plain.low <= truth <= plain.high
     assert covered / 200 >= 0.92
@@ -98,8 +98,8 @@ def test_clustered_intervals_cover_where_rows_alone_do_not(size):
 def test_comparisons_use_groups():
     y, (a, b), groups = clustered(np.random.default_rng(3), 40, 5, 0.7, models=2)
     effects = [reference.area_effects(y, one, None, groups) for one in (a, b)]
-    found = compare_auc(y, a, b, groups=groups)
-    assert found.standard_error == pytest.approx(
+    difference = compare_auc(y, a, b, groups=groups)
+    assert difference.standard_error == pytest.approx(
         np.linalg.norm(effects[0] - effects[1])
     )
 
@@ -107,13 +107,13 @@ def test_comparisons_use_groups():
 def test_the_bootstrap_and_the_band_draw_whole_groups():
     y, (scores,), groups = clustered(np.random.default_rng(4), 30, 10, 0.8)
     exact = auc_interval(y, scores, groups=groups)
-    found = bootstrap_interval(
+    interval = bootstrap_interval(
         roc_auc_score, y, scores, groups=groups, n_resamples=300, random_state=0
     )
     alone = bootstrap_interval(
         roc_auc_score, y, scores, n_resamples=300, random_state=0
     )
-    assert found.standard_error == pytest.approx(exact.standard_error, rel=0.2)
+    assert interval.standard_error == pytest.approx(exact.standard_error, rel=0.2)
     band = roc_band(y, scores, groups=groups, n_resamples=200, fpr=[0.1, 0.3])
     plain = roc_band(y, scores, n_resamples=200, fpr=[0.1, 0.3])
     assert (band.tpr == plain.tpr).all()

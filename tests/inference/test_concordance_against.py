@@ -39,21 +39,23 @@ def test_concordance_is_that_of_survival(name):
     assert concordance_index(EVENT, time, A, **options) == pytest.approx(value)
     rows = options.pop("sample_weight", None), options.pop("qid", None)
     sample = SurvivalRows(EVENT, time, *rows)
-    found = concordance_shares(sample, A, **options)
-    effects = sample.weight * found.effects
+    result = concordance_shares(sample, A, **options)
+    effects = sample.weight * result.effects
     if name.startswith("harrell"):
         assert effects @ effects == pytest.approx(variance, rel=1e-9)
     else:  # R takes the estimated weights as known
         event = np.asarray(EVENT, dtype=bool)
-        known = concordance_shares(sample, A, **options, censoring=(event, time))
-        assert known.effects @ known.effects == pytest.approx(variance, rel=1e-9)
+        computed = concordance_shares(sample, A, **options, censoring=(event, time))
+        assert computed.effects @ computed.effects == pytest.approx(variance, rel=1e-9)
 
 
 def test_clusters_and_differences_are_those_of_survival():
-    found = concordance_interval(EVENT, R["coarse"], A, groups=R["cluster"])
+    interval = concordance_interval(EVENT, R["coarse"], A, groups=R["cluster"])
     value, variance = R["harrell cluster"]
-    assert found.value == pytest.approx(value)
-    assert found.standard_error**2 == pytest.approx(variance, rel=0.05)  # n / (n - 1)
+    assert interval.value == pytest.approx(value)
+    assert interval.standard_error**2 == pytest.approx(
+        variance, rel=0.05
+    )  # n / (n - 1)
     both = compare_concordance(EVENT, R["coarse"], {"a": A, "b": B})
     assert both.values == pytest.approx(R["two models"][:2])
     covariance = both.covariance.ravel()
@@ -65,9 +67,9 @@ def test_clusters_and_differences_are_those_of_survival():
     [("auc", "time", [0.2, 0.5, 1.0]), ("auc coarse", "coarse", [1, 2, 4])],
 )
 def test_areas_at_times_are_those_of_risk_regression(name, time, times):
-    found = cumulative_dynamic_auc(EVENT, R[time], A, times)
-    assert [one.value for one in found.areas] == pytest.approx(R[name][:3])
-    errors = [one.standard_error for one in found.areas]
+    curve = cumulative_dynamic_auc(EVENT, R[time], A, times)
+    assert [one.value for one in curve.areas] == pytest.approx(R[name][:3])
+    errors = [one.standard_error for one in curve.areas]
     assert errors == pytest.approx(R[name][3:], rel=0.02)  # n / (n - 1), by class
 
 
@@ -77,10 +79,10 @@ def test_values_are_those_of_scikit_survival():
     assert concordance_index(*rows, method="uno") == pytest.approx(0.7261306376001041)
     early = concordance_index(*rows, method="uno", horizon=0.7)
     assert early == pytest.approx(0.755094029099011)
-    found = cumulative_dynamic_auc(*rows, [0.2, 0.5, 1.0])
+    curve = cumulative_dynamic_auc(*rows, [0.2, 0.5, 1.0])
     areas = [0.75905561303145, 0.83297912549759, 0.84032890477334]
-    assert [one.value for one in found.areas] == pytest.approx(areas)
-    assert found.mean.value == pytest.approx(0.8138155361610823)
+    assert [one.value for one in curve.areas] == pytest.approx(areas)
+    assert curve.mean.value == pytest.approx(0.8138155361610823)
     # events at one time with censored rows: it has G(t), and aucmax and R G(t-)
     tied = EVENT, R["coarse"], A
     assert concordance_index(*tied) == pytest.approx(0.7660150006147793)

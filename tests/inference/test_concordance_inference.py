@@ -56,7 +56,7 @@ def test_errors_are_the_definition(seed):
     time[2:4], event[2:4], strata[2:4] = (2.0, 13.0), (True, False), 0
     method, power = (("harrell", 0), ("uno", 2))[seed % 2]
     options = {"method": method, "sample_weight": weight, "qid": strata}
-    found = concordance_interval(event, time, scores, **options)
+    interval = concordance_interval(event, time, scores, **options)
 
     def value(weight):
         return concordance(event, time, scores, weight, strata, power)
@@ -66,8 +66,8 @@ def test_errors_are_the_definition(seed):
         left = not_yet_censored(event, time, weight, time[i])
         shares[[i, j]] += weight[i] * weight[j] / left**power
     error = literal_error(value, weight, 2.0 * shares / shares.sum())
-    assert found.value == pytest.approx(value(weight), rel=1e-12)
-    assert found.standard_error == pytest.approx(error, rel=1e-5)
+    assert interval.value == pytest.approx(value(weight), rel=1e-12)
+    assert interval.standard_error == pytest.approx(error, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -75,18 +75,18 @@ def test_dynamic_areas_and_their_mean_are_the_definition(seed):
     event, time, scores, weight, _ = draw(seed)
     time[2:5], event[2:5] = (2.0, 13.0, 14.0), (True, True, False)
     times = [3.0, 7.0, 9.5]
-    found = cumulative_dynamic_auc(event, time, scores, times, sample_weight=weight)
+    curve = cumulative_dynamic_auc(event, time, scores, times, sample_weight=weight)
     left = np.array([not_yet_censored(event, time, weight, t) for t in time])
-    of_times = []
-    for now, area in zip(times, found.areas, strict=True):
+    pair_weights = []
+    for now, area in zip(times, curve.areas, strict=True):
 
         def value(weight, now=now):
             return dynamic_auc(event, time, scores, weight, now)
 
         cases = np.where(event & (time <= now), weight / left, 0.0)
         controls = np.where(time > now, weight, 0.0)
-        of_times.append(cases / cases.sum() + controls / controls.sum())
-        error = literal_error(value, weight, of_times[-1])
+        pair_weights.append(cases / cases.sum() + controls / controls.sum())
+        error = literal_error(value, weight, pair_weights[-1])
         assert area.value == pytest.approx(value(weight), rel=1e-12)
         assert area.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
 
@@ -95,9 +95,9 @@ def test_dynamic_areas_and_their_mean_are_the_definition(seed):
 
     events = 1.0 - np.array([without_event(event, time, weight, t) for t in times])
     between = np.diff(events, prepend=0.0) / events[-1]
-    error = literal_error(mean, weight, between @ of_times)
-    assert found.mean.value == pytest.approx(mean(weight), rel=1e-12)
-    assert found.mean.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
+    error = literal_error(mean, weight, between @ pair_weights)
+    assert curve.mean.value == pytest.approx(mean(weight), rel=1e-12)
+    assert curve.mean.standard_error == pytest.approx(error, rel=1e-5, abs=1e-9)
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(120) // 3])
@@ -107,30 +107,32 @@ def test_two_times_have_the_interval_and_the_test_of_the_auc(groups, method):
     same = {"rel": 1e-9 if groups is None else 0.02}
     times = np.where(EVENT, 1.0, 2.0)
     rows = {"groups": groups}
-    found = concordance_interval(EVENT, times, SCORES, method=method, null=0.6, **rows)
+    interval = concordance_interval(
+        EVENT, times, SCORES, method=method, null=0.6, **rows
+    )
     area = auc_interval(EVENT, SCORES, null=0.6, **rows)
     dynamic = cumulative_dynamic_auc(EVENT, times, SCORES, 1.5, **rows)
-    for one in (found, dynamic.areas[0], dynamic.mean):
+    for one in (interval, dynamic.areas[0], dynamic.mean):
         assert one.value == pytest.approx(area.value)
         assert one.standard_error == pytest.approx(area.standard_error, **same)
         assert one.rows == pytest.approx(area.rows, rel=0.05)
         # degrees of freedom differ
         assert (one.low, one.high) == pytest.approx((area.low, area.high), abs=4e-3)
     assert dynamic.areas[0].low == pytest.approx(area.low, **same)
-    assert found.p_value == pytest.approx(area.p_value, abs=0.02)
+    assert interval.p_value == pytest.approx(area.p_value, abs=0.02)
     models = {"one": SCORES, "two": OTHER}
     options = {"method": method, "margin": 0.1, **rows}
     (difference,) = compare_concordance(EVENT, times, models, **options).differences
-    known = compare_auc(EVENT, SCORES, OTHER, margin=0.1, **rows)
-    assert difference.difference == pytest.approx(known.difference)
-    assert difference.p_value == pytest.approx(known.p_value, abs=0.02)
-    assert difference.standard_error == pytest.approx(known.standard_error, **same)
+    result = compare_auc(EVENT, SCORES, OTHER, margin=0.1, **rows)
+    assert difference.difference == pytest.approx(result.difference)
+    assert difference.p_value == pytest.approx(result.p_value, abs=0.02)
+    assert difference.standard_error == pytest.approx(result.standard_error, **same)
 
 
 def test_perfect_scores_have_an_exact_bound():
-    found = concordance_interval(EVENT, TIME, -TIME)
-    assert found.value == found.high == 1.0
-    assert 0.9 < found.low < 1.0
+    interval = concordance_interval(EVENT, TIME, -TIME)
+    assert interval.value == interval.high == 1.0
+    assert 0.9 < interval.low < 1.0
     (again,) = compare_concordance(EVENT, TIME, [-TIME, -2.0 * TIME]).differences
     assert again.difference == 0.0
     assert again.low < 0.0 < again.high
@@ -138,16 +140,18 @@ def test_perfect_scores_have_an_exact_bound():
 
 def test_several_models_have_simultaneous_intervals():
     models = {"one": SCORES, "two": OTHER, "three": -OTHER}
-    found = compare_concordance(EVENT, TIME, models, reference="one", method="uno")
+    comparison = compare_concordance(EVENT, TIME, models, reference="one", method="uno")
     values = [concordance_index(EVENT, TIME, s, method="uno") for s in models.values()]
-    assert found.values == pytest.approx(values)
+    assert comparison.values == pytest.approx(values)
     both = compare_concordance(EVENT, TIME, [OTHER, SCORES], method="uno")
     (pair,) = both.differences
-    assert found.differences[0].names == ("two", "one")
-    assert found.differences[0].standard_error == pytest.approx(pair.standard_error)
-    assert found.differences[0].low < pair.low
+    assert comparison.differences[0].names == ("two", "one")
+    assert comparison.differences[0].standard_error == pytest.approx(
+        pair.standard_error
+    )
+    assert comparison.differences[0].low < pair.low
     assert repr(pair).startswith("Uno's C model 0 0.")
-    errors = np.sqrt(found.covariance.diagonal())
+    errors = np.sqrt(comparison.covariance.diagonal())
     alone = concordance_interval(EVENT, TIME, SCORES, method="uno").standard_error
     assert errors[0] == pytest.approx(alone)
 
@@ -164,24 +168,24 @@ def test_repeated_rows_in_groups_have_the_error_of_the_rows():
 
 def test_censoring_of_other_rows_counts_as_known():
     rows = EVENT, TIME, SCORES
-    own = concordance_interval(*rows, method="uno", horizon=0.8)
-    known = concordance_interval(
+    members = concordance_interval(*rows, method="uno", horizon=0.8)
+    result = concordance_interval(
         *rows, method="uno", horizon=0.8, censoring=(EVENT, TIME)
     )
-    assert own.value == pytest.approx(known.value)
-    assert own.standard_error != known.standard_error
+    assert members.value == pytest.approx(result.value)
+    assert members.standard_error != result.standard_error
 
 
 def test_scores_may_change_with_time():
     columns = np.column_stack([SCORES, OTHER])
-    found = cumulative_dynamic_auc(EVENT, TIME, columns, [0.2, 0.6])
+    curve = cumulative_dynamic_auc(EVENT, TIME, columns, [0.2, 0.6])
     first = cumulative_dynamic_auc(EVENT, TIME, SCORES, [0.2])
     second = cumulative_dynamic_auc(EVENT, TIME, OTHER, [0.6])
-    assert found.areas == (first.areas[0], second.areas[0])
-    frame = found.to_frame()
+    assert curve.areas == (first.areas[0], second.areas[0])
+    frame = curve.to_frame()
     assert frame["horizon"].to_list() == [0.2, 0.6]
-    assert frame["value"].to_list() == [area.value for area in found.areas]
-    assert repr(found).count("\n") == 2
+    assert frame["value"].to_list() == [area.value for area in curve.areas]
+    assert repr(curve).count("\n") == 2
 
 
 @pytest.mark.parametrize(

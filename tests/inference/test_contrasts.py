@@ -43,17 +43,17 @@ def test_the_covariance_is_that_of_the_definition(sample, other):
         for one, s in zip(models, scores, strict=True):
             auc = roc_auc_score(y, s, sample_weight=weight)
             assert one.value == pytest.approx(auc, abs=1e-12)
-        found = Estimates.from_models(("a", "b", "c"), models)
+        result = Estimates.from_models(("a", "b", "c"), models)
         expected = np.array([[a @ b for b in effects] for a in effects])
-        assert found.covariance(np.eye(3)) == pytest.approx(expected, abs=1e-12)
+        assert result.covariance(np.eye(3)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_pairs_of_many_models_have_the_covariance_of_two():
     scores = np.random.default_rng(0).normal(size=(240, 13)) + Y[:, None]
-    found = compare_metric(Y, scores)
-    pairs = {one.names: one for one in found.differences}
+    comparison = compare_metric(Y, scores)
+    pairs = {one.names: one for one in comparison.differences}
     assert len(pairs) == 78
-    assert found.covariance[[0, 3], [12, 4]] == pytest.approx(
+    assert comparison.covariance[[0, 3], [12, 4]] == pytest.approx(
         [
             reference.delong_covariance(Y, *scores.T[[a, b]])
             for a, b in ((0, 12), (3, 4))
@@ -72,31 +72,31 @@ def test_frames_mappings_and_matrices_give_the_same_numbers():
     expected = compare_metric(Y, MODELS)
     matrix = np.column_stack(list(MODELS.values()))
     for given_ in (pl.DataFrame(MODELS), pd.DataFrame(MODELS), matrix):
-        found = compare_metric(Y, given_)
-        assert found.p_value == expected.p_value
-        assert [one.low for one in found.differences] == [
+        comparison = compare_metric(Y, given_)
+        assert comparison.p_value == expected.p_value
+        assert [one.low for one in comparison.differences] == [
             one.low for one in expected.differences
         ]
     assert compare_metric(Y, pd.DataFrame(matrix)).names == ("0", "1", "2", "3")
 
 
 def test_the_global_test_is_hotellings_and_ignores_copies():
-    found = compare_metric(Y, MODELS)
+    comparison = compare_metric(Y, MODELS)
     contrasts = np.eye(4)[1:] - np.eye(4)[0]
-    gaps = contrasts @ found.values
-    covariance = contrasts @ found.covariance @ contrasts.T
+    gaps = contrasts @ comparison.values
+    covariance = contrasts @ comparison.covariance @ contrasts.T
     statistic = gaps @ np.linalg.solve(covariance, gaps)
-    assert found.statistic == pytest.approx(statistic)
-    assert found.rank == 3
-    assert found.p_value > stats.chi2(3).sf(statistic)
+    assert comparison.statistic == pytest.approx(statistic)
+    assert comparison.rank == 3
+    assert comparison.p_value > stats.chi2(3).sf(statistic)
     normal = compare_metric(Y, MODELS, method="delong")
     assert normal.p_value == pytest.approx(stats.chi2(3).sf(statistic))
     # whichever model is first, and however many are copies
     shuffled = compare_metric(Y, {name: MODELS[name] for name in "cadb"})
-    assert shuffled.p_value == pytest.approx(found.p_value)
+    assert shuffled.p_value == pytest.approx(comparison.p_value)
     copies = compare_metric(Y, MODELS | {"e": MODELS["b"] * 3, "f": MODELS["a"] + 1})
     assert copies.rank == 3
-    assert copies.p_value == pytest.approx(found.p_value)
+    assert copies.p_value == pytest.approx(comparison.p_value)
     alike = compare_metric(
         Y, {name: MODELS["a"] * k for k, name in enumerate("abc", 1)}
     )
@@ -108,8 +108,8 @@ def test_the_simultaneous_quantile_is_that_of_independent_contrasts():
     # of k independent contrasts the largest is below q with probability Phi^k
     for k in (2, 5):
         share = (1 + 0.95 ** (1 / k)) / 2
-        found = simultaneous_quantile(np.diag(np.arange(1.0, k + 1)), np.inf, 0.95)
-        assert found == pytest.approx(stats.norm.ppf(share), abs=0.02)
+        quantile = simultaneous_quantile(np.diag(np.arange(1.0, k + 1)), np.inf, 0.95)
+        assert quantile == pytest.approx(stats.norm.ppf(share), abs=0.02)
     equal = np.full((3, 3), 2.0)
     assert simultaneous_quantile(equal, 9.0, 0.95) == pytest.approx(
         stats.t(9).ppf(0.975), abs=0.03
@@ -128,14 +128,14 @@ def test_p_values_are_adjusted_by_holms_method():
 
 
 def test_a_reference_is_subtracted_from_all_others():
-    found = compare_metric(Y, MODELS, reference="b")
-    assert [one.names for one in found.differences] == [
+    comparison = compare_metric(Y, MODELS, reference="b")
+    assert [one.names for one in comparison.differences] == [
         ("a", "b"),
         ("c", "b"),
         ("d", "b"),
     ]
-    assert found.p_value == pytest.approx(compare_metric(Y, MODELS).p_value)
-    widths = [one.high - one.low for one in found.differences]
+    assert comparison.p_value == pytest.approx(compare_metric(Y, MODELS).p_value)
+    widths = [one.high - one.low for one in comparison.differences]
     pairs = {one.names: one for one in compare_metric(Y, MODELS).differences}
     assert widths[0] < pairs["a", "b"].high - pairs["a", "b"].low
 
@@ -162,9 +162,9 @@ def test_null_and_margin_shift_the_difference():
 def test_samples_of_different_rows_add_their_variances():
     y, scores = [Y, ~Y[:100]], [MODELS["a"], MODELS["b"][:100]]
     one, other = (auc_interval(*sample) for sample in zip(y, scores, strict=True))
-    found = compare_auc(y, *scores)
-    assert found.difference == pytest.approx(one.value - other.value)
-    assert found.standard_error == pytest.approx(
+    result = compare_auc(y, *scores)
+    assert result.difference == pytest.approx(one.value - other.value)
+    assert result.standard_error == pytest.approx(
         np.hypot(one.standard_error, other.standard_error)
     )
     several = compare_metric(
@@ -172,7 +172,7 @@ def test_samples_of_different_rows_add_their_variances():
         {"x": scores[0], "y": scores[1], "z": MODELS["c"]},
     )
     assert np.count_nonzero(several.covariance) == 3
-    assert several.differences[0].unadjusted_p_value == pytest.approx(found.p_value)
+    assert several.differences[0].unadjusted_p_value == pytest.approx(result.p_value)
     with pytest.raises(ValueError, match="needs y_true as a list of 3 arrays"):
         compare_metric(y, {"x": scores[0], "y": scores[1], "z": MODELS["c"]})
 
@@ -182,18 +182,18 @@ def test_a_standardised_partial_area_has_the_same_test(box):
     a, b = MODELS["a"], MODELS["c"]
     plain = compare_auc(Y, a, b, **box)
     for standardize in ("area", "mcclish"):
-        found = compare_auc(Y, a, b, **box, standardize=standardize)
-        for scores, value in ((a, found.value_1), (b, found.value_2)):
+        result = compare_auc(Y, a, b, **box, standardize=standardize)
+        for scores, value in ((a, result.value_1), (b, result.value_2)):
             expected = partial_auc_score(Y, scores, **box, standardize=standardize)
             interval = auc_interval(Y, scores, **box, standardize=standardize)
             assert value == pytest.approx(expected) == interval.value
             assert interval.low < expected < interval.high
-        assert found.difference == pytest.approx(found.value_1 - found.value_2)
-        assert found.z == pytest.approx(plain.z)
-        assert found.p_value == pytest.approx(plain.p_value)
-        ratio = found.difference / plain.difference
-        assert found.low == pytest.approx(ratio * plain.low)
-        null = compare_auc(Y, a, b, **box, standardize=standardize, null=found.low)
+        assert result.difference == pytest.approx(result.value_1 - result.value_2)
+        assert result.z == pytest.approx(plain.z)
+        assert result.p_value == pytest.approx(plain.p_value)
+        ratio = result.difference / plain.difference
+        assert result.low == pytest.approx(ratio * plain.low)
+        null = compare_auc(Y, a, b, **box, standardize=standardize, null=result.low)
         assert null.p_value == pytest.approx(0.05)
 
 
@@ -205,16 +205,16 @@ def test_effects_on_the_ordinal_area_are_derivatives(sample):
     levels = np.unique(levels, return_inverse=True)[1]
     for weight in (None, weights):
         rows = np.arange(levels.size)
-        found, grouped = (
+        result, grouped = (
             ordinal_influence(scores + 0.0, levels, weight, groups)
             for groups in (None, rows)
         )
-        assert found.value == pytest.approx(
+        assert result.value == pytest.approx(
             ordinal_auc_score(levels, scores, sample_weight=weight), abs=1e-12
         )
         expected = reference.ordinal_effects(levels, scores, weight)
-        assert found.effects == pytest.approx(expected, abs=1e-6)
-        assert grouped.effects == pytest.approx(found.effects)
+        assert result.effects == pytest.approx(expected, abs=1e-6)
+        assert grouped.effects == pytest.approx(result.effects)
 
 
 @pytest.mark.parametrize("metric", ["auc", "ordinal_auc", "ndcg", "map"])
@@ -226,12 +226,12 @@ def test_means_over_queries_are_compared_by_students_paired_test(metric):
         np.array([score(Y[qid == q], MODELS[name][qid == q]) for q in range(20)])
         for name in "ab"
     ]
-    found = difference(Y, MODELS["a"], MODELS["b"], metric=metric, qid=qid)
+    contrast = difference(Y, MODELS["a"], MODELS["b"], metric=metric, qid=qid)
     expected = stats.ttest_rel(*values)
-    assert found.difference == pytest.approx((values[0] - values[1]).mean())
-    assert found.p_value == pytest.approx(expected.pvalue)
+    assert contrast.difference == pytest.approx((values[0] - values[1]).mean())
+    assert contrast.p_value == pytest.approx(expected.pvalue)
     ends = expected.confidence_interval()
-    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+    assert (contrast.low, contrast.high) == pytest.approx((ends.low, ends.high))
 
 
 def test_results_convert_to_frames():
@@ -281,23 +281,23 @@ def test_bad_input_is_named(scores, options, message):
 
 
 def test_perfect_models_are_equal():
-    found = compare_metric(Y, {"a": Y * 1.0, "b": Y * 2.0, "c": Y * 3.0})
-    assert found.values == (1.0, 1.0, 1.0)
-    assert found.p_value == 1.0
-    assert {one.p_value for one in found.differences} == {1.0}
+    comparison = compare_metric(Y, {"a": Y * 1.0, "b": Y * 2.0, "c": Y * 3.0})
+    assert comparison.values == (1.0, 1.0, 1.0)
+    assert comparison.p_value == 1.0
+    assert {one.p_value for one in comparison.differences} == {1.0}
 
 
 def test_samples_of_different_rows_are_matched_by_name():
     rows = {"x": (Y, MODELS["a"]), "z": (~Y, MODELS["c"])}
     y = {name: rows[name][0] for name in ("x", "z")}
     scores = {name: rows[name][1] for name in ("z", "x")}
-    found = compare_metric(
+    comparison = compare_metric(
         y,
         scores,
     )
-    assert found.names == ("z", "x")
-    expected = [roc_auc_score(*rows[name]) for name in found.names]
-    assert found.values == pytest.approx(expected)
+    assert comparison.names == ("z", "x")
+    expected = [roc_auc_score(*rows[name]) for name in comparison.names]
+    assert comparison.values == pytest.approx(expected)
     with pytest.raises(ValueError, match="must have the models as its keys"):
         compare_metric(
             {"x": Y, "w": Y},

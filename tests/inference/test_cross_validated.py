@@ -24,29 +24,31 @@ def scores_of_folds(n_folds, seed=0):
 def by_fold(labels, a, b, folds):
     """Intervals and tests of each fold, and its share of the pairs."""
     rows = [folds == fold for fold in np.unique(folds)]
-    areas = [auc_interval(labels[own], a[own]) for own in rows]
-    tests = [compare_auc(labels[own], a[own], b[own]) for own in rows]
-    pairs = np.array([labels[own].sum() * (~labels[own]).sum() for own in rows])
+    areas = [auc_interval(labels[members], a[members]) for members in rows]
+    tests = [compare_auc(labels[members], a[members], b[members]) for members in rows]
+    pairs = np.array(
+        [labels[members].sum() * (~labels[members]).sum() for members in rows]
+    )
     return areas, tests, pairs / pairs.sum()
 
 
 def test_one_fold_has_delongs_interval_and_test():
     labels, a, b, folds = scores_of_folds(1)
     for estimand in ("models", "procedure"):
-        found = auc_interval(labels, a, folds=folds, estimand=estimand)
+        interval = auc_interval(labels, a, folds=folds, estimand=estimand)
         plain = auc_interval(labels, a)
-        assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+        assert (interval.low, interval.high) == pytest.approx((plain.low, plain.high))
         test = difference(labels, a, b, folds=folds, estimand=estimand)
-        known = compare_auc(labels, a, b)
+        result = compare_auc(labels, a, b)
         for name in ("difference", "low", "high", "z", "p_value"):
-            assert getattr(test, name) == pytest.approx(getattr(known, name))
+            assert getattr(test, name) == pytest.approx(getattr(result, name))
 
 
 def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
     rows = scores_of_folds(5)
     labels, a, b, folds = rows
     areas, tests, shares = by_fold(*rows)
-    for found, parts in (
+    for result, parts in (
         (
             [
                 auc_interval(labels, a, folds=folds, estimand=t)
@@ -63,10 +65,10 @@ def test_folds_are_pooled_by_their_pairs_and_widened_for_the_procedure():
         ),
     ):
         variance = sum((shares * [one.standard_error for one in parts]) ** 2)
-        assert found[0].standard_error == pytest.approx(variance**0.5)
+        assert result[0].standard_error == pytest.approx(variance**0.5)
         # five folds with the correlation 1/5 of Nadeau and Bengio
-        assert found[1].standard_error == pytest.approx((1.8 * variance) ** 0.5)
-        assert found[1].low < found[0].low < found[0].high < found[1].high
+        assert result[1].standard_error == pytest.approx((1.8 * variance) ** 0.5)
+        assert result[1].low < result[0].low < result[0].high < result[1].high
     moved = auc_interval(labels, a + 9.0 * folds, folds=folds)
     assert moved.low == pytest.approx(auc_interval(labels, a, folds=folds).low)
 
@@ -92,10 +94,10 @@ def test_repetitions_share_their_rows():
 
 def test_several_models_are_compared_within_folds():
     labels, a, b, folds = scores_of_folds(3)
-    found = compare_metric(labels, {"a": a, "b": b, "c": a * 2}, folds=folds)
-    assert found.rank == 1
-    assert found.differences[1].p_value == 1.0
-    assert found.p_value == pytest.approx(
+    comparison = compare_metric(labels, {"a": a, "b": b, "c": a * 2}, folds=folds)
+    assert comparison.rank == 1
+    assert comparison.differences[1].p_value == 1.0
+    assert comparison.p_value == pytest.approx(
         difference(labels, a, b, folds=folds).p_value, rel=0.1
     )
     equal = difference(labels, a, a, folds=folds, estimand="procedure")
@@ -109,8 +111,8 @@ def test_intervals_cover_and_tests_are_rarely_fooled():
     covered = rejected = 0
     for _ in range(200):
         a, b = rng.normal(size=(2, 180))
-        found = auc_interval(labels, a, folds=folds)
-        covered += found.low <= 0.5 <= found.high
+        interval = auc_interval(labels, a, folds=folds)
+        covered += interval.low <= 0.5 <= interval.high
         rejected += difference(labels, a, b, folds=folds).p_value < 0.05
     assert 0.91 <= covered / 200 <= 0.99
     assert rejected / 200 <= 0.09
@@ -119,10 +121,10 @@ def test_intervals_cover_and_tests_are_rarely_fooled():
 def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
     labels, a, _, folds = scores_of_folds(3)
     more = np.append(folds, [7, 7, 7])
-    found = auc_interval(
+    interval = auc_interval(
         np.append(labels, [True] * 3), np.append(a, [1, 2, 3]), folds=more
     )
-    assert found.value == pytest.approx(auc_interval(labels, a, folds=folds).value)
+    assert interval.value == pytest.approx(auc_interval(labels, a, folds=folds).value)
     with pytest.raises(ValueError, match="folds must have one row per label, 120"):
         auc_interval(labels, a, folds=folds[1:])
     with pytest.raises(ValueError, match=r"folds is nan in row 0 \(1 such rows\)"):
@@ -144,9 +146,9 @@ def test_groups_within_folds_are_the_units():
     labels = rng.random(40)[group] < 0.4
     scores = labels + rng.normal(size=40)[group] + 0.3 * rng.normal(size=320)
     alone = auc_interval(labels, scores, folds=folds)
-    found = auc_interval(labels, scores, folds=folds, groups=group)
-    assert found.value == pytest.approx(alone.value)
-    assert found.standard_error > 1.5 * alone.standard_error
+    interval = auc_interval(labels, scores, folds=folds, groups=group)
+    assert interval.value == pytest.approx(alone.value)
+    assert interval.standard_error > 1.5 * alone.standard_error
     # rows of their own are groups of one row
     plain = rng.normal(size=320) + labels
     singles = auc_interval(labels, plain, folds=folds, groups=np.arange(320))
@@ -163,8 +165,8 @@ def test_groups_within_folds_are_the_units():
     assert twice.standard_error == pytest.approx(once.standard_error)
     other = scores + rng.normal(size=40)[group]
     fixed, clustered = (
-        difference(labels, scores, other, folds=folds, **known)
-        for known in ({}, {"groups": group})
+        difference(labels, scores, other, folds=folds, **result)
+        for result in ({}, {"groups": group})
     )
     assert fixed.difference == pytest.approx(clustered.difference)
     assert clustered.standard_error > 1.5 * fixed.standard_error
@@ -177,8 +179,8 @@ def test_a_fold_with_one_group_of_a_class_has_a_variance():
         group = np.repeat(np.arange(30), 6)
         labels = group < 5  # one group of positives in each fold
         scores = rng.normal(size=30)[group] + 0.2 * rng.normal(size=180)
-        found = auc_interval(labels, scores, folds=group % 5, groups=group)
-        covered += found.low <= 0.5 <= found.high
+        interval = auc_interval(labels, scores, folds=group % 5, groups=group)
+        covered += interval.low <= 0.5 <= interval.high
     assert 0.92 <= covered / 200 <= 1.0
 
 
@@ -199,14 +201,14 @@ def test_metrics_that_are_not_means_are_measured_over_all_folds(metric):
     # ranks within folds decide, so each fold may have a scale of its own
     moved = np.exp(scores * (1.0 + folds)) + 9.0 * folds
     options = {"folds": folds, "n_resamples": 50}
-    found = metric_interval(labels, moved, metric, **options)
-    assert found == metric_interval(labels, scores, metric, **options)
+    interval = metric_interval(labels, moved, metric, **options)
+    assert interval == metric_interval(labels, scores, metric, **options)
     places = np.empty(300)
     for fold in range(5):
-        own = folds == fold
-        places[own] = (scores[own, None] > scores[own]).mean(axis=1)
+        members = folds == fold
+        places[members] = (scores[members, None] > scores[members]).mean(axis=1)
     plain = metric_interval(labels, places, metric, n_resamples=50)
-    assert (found.value, found.low, found.high) == pytest.approx(
+    assert (interval.value, interval.low, interval.high) == pytest.approx(
         (plain.value, plain.low, plain.high)
     )
     wider = metric_interval(labels, scores, metric, estimand="procedure", **options)
@@ -214,5 +216,5 @@ def test_metrics_that_are_not_means_are_measured_over_all_folds(metric):
         min(1.8**0.5 * (plain.value - plain.low), plain.value)
     )
     test = difference(labels, scores, -scores, metric=metric, folds=folds)
-    assert test.value_1 == pytest.approx(found.value)
+    assert test.value_1 == pytest.approx(interval.value)
     assert test.p_value < 0.001

@@ -39,11 +39,11 @@ def test_influences_are_derivatives_by_the_weight_of_a_row(box, seed, is_weighte
     if is_weighted:
         weights = generator.uniform(0.5, 2.0, labels.size)
     task = check_task(labels, scores, weights if is_weighted else None)
-    found = np.empty(labels.size)
-    found[labels], found[~labels] = influences(task, box)
+    result = np.empty(labels.size)
+    result[labels], result[~labels] = influences(task, box)
     for members in (labels, ~labels):
         share = weights[members] / weights[members].sum()
-        centred = found[members] - share @ found[members]
+        centred = result[members] - share @ result[members]
         for row, expected in zip(np.flatnonzero(members), centred, strict=True):
             step = 1e-6 * np.eye(labels.size)[row]
             rise = score(labels, scores, weights + step, box) - score(
@@ -63,5 +63,5 @@ def test_many_rows_have_the_same_shares(sample):
             patch.setattr(influence, "_MANY", 2**14)
             expected = influences(task)
             patch.setattr(influence, "_MANY", 1)
-            for found, values in zip(influences(task), expected, strict=True):
-                np.testing.assert_allclose(found, values, atol=1e-12)
+            for result, values in zip(influences(task), expected, strict=True):
+                np.testing.assert_allclose(result, values, atol=1e-12)

@@ -91,17 +91,17 @@ def test_correlations_of_shares_are_those_of_drawn_scores(box):
     scores = _Binormal(box)
     areas, of_scores = (0.8, 0.65), (0.8, 0.3)
     y = np.repeat([True, False], 40_000)
-    first, own = rng.normal(size=(2, y.size))
+    first, members = rng.normal(size=(2, y.size))
     r = np.where(y, *of_scores)
-    second = r * first + np.sqrt(1 - r * r) * own
+    second = r * first + np.sqrt(1 - r * r) * members
     drawn = [
         z + y * scores.shift(a) for z, a in zip((first, second), areas, strict=True)
     ]
-    found = compare_auc(y, *drawn, fpr_range=box[:2])
+    difference = compare_auc(y, *drawn, fpr_range=box[:2])
     one, two = (scores.variances(area) for area in areas)
     r = scores.correlations(areas, of_scores)
     expected = float((one + two - 2 * r * np.sqrt(one * two)).sum() / 40_000)
-    assert found.standard_error == pytest.approx(sqrt(expected), rel=0.03)
+    assert difference.standard_error == pytest.approx(sqrt(expected), rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
     plan = plan_auc(**cell, power=0.8)
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [plan.n_positive, plan.n_negative])
-    found = []
+    values = []
     for _ in range(300):
         one, two = rng.normal(size=(2, y.size))
         one = one + y * sqrt(2) * ndtri(cell["auc"])
@@ -125,10 +125,10 @@ def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
             r = cell["correlation"]
             two = r * (one - y * sqrt(2) * ndtri(cell["auc"])) + sqrt(1 - r * r) * two
             two = two + y * sqrt(2) * ndtri(cell["auc_2"])
-            found.append(compare_auc(y, one, two).p_value < 0.05)
+            values.append(compare_auc(y, one, two).p_value < 0.05)
         else:
-            found.append(auc_interval(y, one).low > cell["null"])
-    assert np.mean(found) == pytest.approx(plan.power, abs=0.07)  # three errors
+            values.append(auc_interval(y, one).low > cell["null"])
+    assert np.mean(values) == pytest.approx(plan.power, abs=0.07)  # three errors
 
 
 def test_each_quantity_is_solved_from_the_others():

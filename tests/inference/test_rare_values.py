@@ -24,20 +24,20 @@ FLAG = np.isin(np.arange(550), np.arange(100, 110))  # of no positive, ten negat
 def rates(draw, seed=0):
     """Return how often intervals cover, and how often tests accept, a true value."""
     rng = np.random.default_rng(seed)
-    found = [draw(rng) for _ in range(N_DRAWS)]
-    covers = [one.low <= truth <= one.high for one, truth in found]
-    return np.mean(covers), np.mean([one.p_value >= 0.05 for one, _ in found])
+    values = [draw(rng) for _ in range(N_DRAWS)]
+    covers = [one.low <= truth <= one.high for one, truth in values]
+    return np.mean(covers), np.mean([one.p_value >= 0.05 for one, _ in values])
 
 
 def test_a_flag_that_no_positive_has_is_not_evidence():
-    found = auc_interval(Y, FLAG, null=0.5)
+    interval = auc_interval(Y, FLAG, null=0.5)
     table = [[0, 50], [10, 490]]
     assert stats.fisher_exact(table).pvalue > 0.6
-    assert found.p_value > 0.3
-    assert found.low < 0.47 < 0.51 < found.high
+    assert interval.p_value > 0.3
+    assert interval.low < 0.47 < 0.51 < interval.high
     textbook = auc_interval(Y, FLAG, null=0.5, method="logit")
     assert textbook.high < 0.497
-    assert found.standard_error == textbook.standard_error
+    assert interval.standard_error == textbook.standard_error
 
 
 def test_the_variance_is_that_of_two_pseudo_rows_per_class():
@@ -49,8 +49,8 @@ def test_the_variance_is_that_of_two_pseudo_rows_per_class():
     variance += 2 * distance / (50 * 54)
     variance += max(1 - moved / 10, 0) * 2 * distance / (500 * 504)
     margin = stats.t(49).ppf(0.975) * np.sqrt(variance) / (0.49 * 0.51)
-    found = auc_interval(Y, FLAG)
-    assert logit([found.low, found.high]) == pytest.approx(
+    interval = auc_interval(Y, FLAG)
+    assert logit([interval.low, interval.high]) == pytest.approx(
         [logit(0.49) - margin, logit(0.49) + margin]
     )
 
@@ -122,7 +122,7 @@ def test_a_marker_in_few_rows_is_covered_by_the_concordance():
         while True:
             rows = censored(rng, 150, 0.03)
             if rows[0].sum() > 2:
-                found = concordance_interval(*rows)
-                return replace(found, p_value=1.0), truth
+                interval = concordance_interval(*rows)
+                return replace(interval, p_value=1.0), truth
 
     assert rates(draw)[0] > LEAST

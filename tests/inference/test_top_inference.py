@@ -48,8 +48,8 @@ def test_the_standard_error_is_that_of_brute_force_effects(is_weighted, is_tied)
     scores = np.round(scores) if is_tied else scores
     weights = np.linspace(0.5, 2.0, y.size) if is_weighted else None
     effects = [precision_effects(y, one, weights) for one in (scores, other)]
-    found = inference.metric_interval(y, scores, sample_weight=weights)
-    assert found.standard_error == pytest.approx(
+    interval = inference.metric_interval(y, scores, sample_weight=weights)
+    assert interval.standard_error == pytest.approx(
         np.sqrt(effects[0] @ effects[0]), rel=1e-5
     )
     test = difference(
@@ -58,7 +58,7 @@ def test_the_standard_error_is_that_of_brute_force_effects(is_weighted, is_tied)
     gap = effects[0] - effects[1]
     assert test.standard_error == pytest.approx(np.sqrt(gap @ gap), rel=1e-5)
     value = metrics.average_precision_score(y, scores, sample_weight=weights)
-    assert found.value == test.value_1 == pytest.approx(value)
+    assert interval.value == test.value_1 == pytest.approx(value)
 
 
 def test_groups_of_one_row_change_nothing_and_copies_count_once():
@@ -81,10 +81,10 @@ def test_groups_of_one_row_change_nothing_and_copies_count_once():
 def test_models_that_rank_alike_do_not_differ():
     y, scores, other = made()
     for metric in ("average_precision", "recall@fpr=0.1"):
-        found = difference(y, scores, np.exp(scores), metric=metric, **(
+        contrast = difference(y, scores, np.exp(scores), metric=metric, **(
             {} if metric == "average_precision" else FEW
         ))  # fmt: skip
-        assert (found.difference, found.p_value) == (0.0, 1.0)
+        assert (contrast.difference, contrast.p_value) == (0.0, 1.0)
     several = inference.compare_metric(
         y, {"a": scores, "b": 2 * scores, "c": other}, metric="average_precision"
     )
@@ -99,20 +99,20 @@ def test_models_that_rank_alike_do_not_differ():
 def test_each_name_has_an_interval_and_a_paired_test(metric):
     y, scores, other = made(gain=2.0)
     drawn = FEW if metric in RATES else {}
-    found = inference.metric_interval(y, scores, metric, **FEW)
+    interval = inference.metric_interval(y, scores, metric, **FEW)
     named = metrics.metric_names.parse_metric(metric)
-    assert found.value == pytest.approx(named.function(y, scores))
-    assert found.low < found.value < found.high
-    assert found.metric == metric
+    assert interval.value == pytest.approx(named.function(y, scores))
+    assert interval.low < interval.value < interval.high
+    assert interval.metric == metric
     test = difference(y, scores, other, metric=metric, **drawn)
-    assert (test.value_1, test.metric) == (pytest.approx(found.value), metric)
+    assert (test.value_1, test.metric) == (pytest.approx(interval.value), metric)
     assert test.low < test.difference < test.high
     assert 0.0 < test.p_value < 0.5
     again = inference.metric_interval(y, np.exp(scores), metric, **FEW)
-    assert (again.low, again.high) == pytest.approx((found.low, found.high))
+    assert (again.low, again.high) == pytest.approx((interval.low, interval.high))
     names = np.where(y, "yes", "no")
     same = inference.metric_interval(names, scores, metric, pos_label="yes", **FEW)
-    assert same.high == found.high
+    assert same.high == interval.high
 
 
 @pytest.mark.parametrize("metric", ["average_precision", "recall@fpr=0.1", "lift@3"])
@@ -122,10 +122,10 @@ def test_queries_are_the_units_if_given(metric):
     named = metrics.metric_names.parse_metric(metric)
     values = named.function(y, scores, qid=qid, average=None)
     values = values[~np.isnan(values)]
-    found = inference.metric_interval(y, scores, metric, qid=qid)
-    assert found.value == pytest.approx(values.mean())
+    interval = inference.metric_interval(y, scores, metric, qid=qid)
+    assert interval.value == pytest.approx(values.mean())
     error = values.std(ddof=1) / np.sqrt(values.size)
-    assert found.standard_error == pytest.approx(error)
+    assert interval.standard_error == pytest.approx(error)
     others = named.function(y, other, qid=qid, average=None)
     gap = values - others[~np.isnan(others)]
     test = difference(y, scores, other, metric=metric, qid=qid)
@@ -138,15 +138,15 @@ def test_queries_are_the_units_if_given(metric):
 
 def test_a_rate_has_the_interval_of_both_of_its_errors():
     y, scores, _ = made(2000)
-    found = inference.metric_interval(y, scores, "recall@fpr=0.1")
+    interval = inference.metric_interval(y, scores, "recall@fpr=0.1")
     band = inference.bootstrap_interval(
         metrics.recall_at_fpr, y, scores, fpr=0.1, n_resamples=400, random_state=0
     )
-    assert found.standard_error == pytest.approx(band.standard_error, rel=0.15)
+    assert interval.standard_error == pytest.approx(band.standard_error, rel=0.15)
     heavier = inference.metric_interval(
         y, scores, "recall@fpr=0.1", sample_weight=np.full(2000, 3.0)
     )
-    assert (heavier.low, heavier.high) == pytest.approx((found.low, found.high))
+    assert (heavier.low, heavier.high) == pytest.approx((interval.low, interval.high))
 
 
 @pytest.mark.parametrize("metric", [*RATES, "average_precision"])
@@ -156,9 +156,9 @@ def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
     assert perfect.low < perfect.high
     assert perfect.low <= perfect.value <= perfect.high
     for scores in (np.zeros(60), np.arange(60.0)):  # constant, and the wrong order
-        found = inference.metric_interval(y, scores, metric, **FEW)
-        assert 0.0 <= found.low <= found.value <= found.high
-        assert found.low < found.high
+        interval = inference.metric_interval(y, scores, metric, **FEW)
+        assert 0.0 <= interval.low <= interval.value <= interval.high
+        assert interval.low < interval.high
         test = difference(y, scores, -np.arange(60.0), metric=metric, **(
             FEW if metric in RATES else {}
         ))  # fmt: skip

@@ -39,7 +39,7 @@ def test_the_interval_is_found_by_bisection_of_the_definition(sample):
 def test_comparison_is_students_with_delongs_variance(sample, other):
     y, scores, _, _ = sample
     others = np.resize(other[1], y.size)
-    found = compare_auc(y, scores, others)
+    result = compare_auc(y, scores, others)
     variance = (
         reference.delong_covariance(y, scores, scores)
         + reference.delong_covariance(y, others, others)
@@ -53,14 +53,14 @@ def test_comparison_is_students_with_delongs_variance(sample, other):
     areas = roc_auc_score(y, scores), roc_auc_score(y, others)
     if few * min(min(area, 1 - area) for area in areas) < 5 - 1e-9:
         error = np.hypot(error, 0.6 / few)
-    assert found.difference == pytest.approx(difference, abs=1e-12)
-    assert found.standard_error == pytest.approx(np.sqrt(variance))
-    assert found.z == pytest.approx(difference / error, abs=1e-6)
-    assert found.p_value == pytest.approx(2 * student.sf(abs(found.z)), abs=1e-6)
+    assert result.difference == pytest.approx(difference, abs=1e-12)
+    assert result.standard_error == pytest.approx(np.sqrt(variance))
+    assert result.z == pytest.approx(difference / error, abs=1e-6)
+    assert result.p_value == pytest.approx(2 * student.sf(abs(result.z)), abs=1e-6)
     margin = student.ppf(0.975) * error
-    assert found.low == pytest.approx(max(difference - margin, -1), abs=1e-9)
-    assert found.high == pytest.approx(min(difference + margin, 1), abs=1e-9)
-    assert (found.p_value < 0.05) == (not found.low <= 0 <= found.high)
+    assert result.low == pytest.approx(max(difference - margin, -1), abs=1e-9)
+    assert result.high == pytest.approx(min(difference + margin, 1), abs=1e-9)
+    assert (result.p_value < 0.05) == (not result.low <= 0 <= result.high)
 
 
 @pytest.mark.kernel
@@ -81,11 +81,11 @@ def test_equal_weights_change_nothing_and_zero_weights_drop_rows(sample):
 def test_scores_that_rank_alike_have_p_value_one_and_an_interval_around_zero(sample):
     y, scores, _, _ = sample
     ranks = np.unique(scores, return_inverse=True)[1]
-    found = compare_auc(y, scores, ranks)
-    assert (found.difference, found.z, found.p_value) == (0, 0, 1)
+    result = compare_auc(y, scores, ranks)
+    assert (result.difference, result.z, result.p_value) == (0, 0, 1)
     few = min(np.bincount(y))
     margin = min(0.6 / few * stats.t(few - 1).ppf(0.975), 1)
-    assert found.high == -found.low == pytest.approx(margin)
+    assert result.high == -result.low == pytest.approx(margin)
 
 
 @pytest.mark.parametrize("weights", [None, np.full(10, 7.0)])
@@ -103,10 +103,10 @@ def test_a_perfect_ranking_keeps_an_honest_interval(weights):
 
 def test_a_zero_variance_on_few_rows_is_not_taken_for_certainty():
     y = np.array([0, 0, 0, 1, 1, 1])
-    found = compare_auc(y, np.arange(6), np.zeros(6))
-    assert found.difference == 0.5
-    assert found.p_value > 0.05
-    assert found.low < 0 < found.high
+    result = compare_auc(y, np.arange(6), np.zeros(6))
+    assert result.difference == 0.5
+    assert result.p_value > 0.05
+    assert result.low < 0 < result.high
     # two models without an error on the same rows may differ on others
     both = compare_auc(y, np.arange(6), y)
     assert both.difference == 0
@@ -127,8 +127,8 @@ def test_few_rows_and_areas_near_one_are_covered(n_positive, n_negative, auc):
     shift = np.sqrt(2) * norm.ppf(auc)
     covered = 0
     for _ in range(300):
-        found = auc_interval(y, rng.normal(size=y.size) + shift * y)
-        covered += found.low <= auc <= found.high
+        result = auc_interval(y, rng.normal(size=y.size) + shift * y)
+        covered += result.low <= auc <= result.high
     assert covered / 300 >= 0.93
 
 
@@ -142,10 +142,10 @@ def test_differences_of_few_rows_are_covered():
             shift * y + 0.9**0.5 * shared + 0.1**0.5 * rng.normal(size=210)
             for shift in np.sqrt(2) * norm.ppf([0.99, 0.94])
         )
-        found = compare_auc(y, a, b)
-        covered += found.low <= 0.05 <= found.high
-        margin = norm.ppf(0.975) * found.standard_error
-        by_delong += abs(found.difference - 0.05) <= margin
+        result = compare_auc(y, a, b)
+        covered += result.low <= 0.05 <= result.high
+        margin = norm.ppf(0.975) * result.standard_error
+        by_delong += abs(result.difference - 0.05) <= margin
     assert covered / 300 >= 0.93
     assert by_delong / 300 < 0.9
 
@@ -154,12 +154,12 @@ def test_the_weighted_standard_error_is_that_of_the_draws():
     rng = np.random.default_rng(1)
     y = np.arange(200) < 80
     weights = rng.choice([1.0, 4.0], 200)
-    found = [
+    values = [
         auc_interval(y, rng.normal(size=200) + y, sample_weight=weights)
         for _ in range(300)
     ]
-    mean_error = np.mean([interval.standard_error for interval in found])
-    assert mean_error == pytest.approx(np.std([i.value for i in found]), rel=0.15)
+    mean_error = np.mean([interval.standard_error for interval in values])
+    assert mean_error == pytest.approx(np.std([i.value for i in values]), rel=0.15)
 
 
 @pytest.mark.parametrize("confidence_level", [0, 1, 95, np.nan])

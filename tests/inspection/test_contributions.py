@@ -1,4 +1,4 @@
-"""What each column adds to the score of single rows."""
+"""Contributions of the columns to the scores of single rows."""
 
 from itertools import permutations
 
@@ -48,10 +48,10 @@ def test_sampling_estimates_shapley_values():
                 cells[place] = row[place]
                 truth[place] += model.decision_function(cells[None])[0] - before
     truth /= len(orders) * len(background)
-    found = contributions(model, row[None], background, n_orders=4000)
-    np.testing.assert_allclose(found.values[0], truth, atol=0.1)
-    assert found.method == "sampled"
-    assert found.values[0, 3] == 0.0
+    parts = contributions(model, row[None], background, n_orders=4000)
+    np.testing.assert_allclose(parts.values[0], truth, atol=0.1)
+    assert parts.method == "sampled"
+    assert parts.values[0, 3] == 0.0
 
 
 def sums_to_the_scores(found, scores):
@@ -64,19 +64,19 @@ def sums_to_the_scores(found, scores):
 @pytest.mark.parametrize("background", [None, TABLE])
 def test_linear_terms_are_added_up_by_column_of_the_table(background):
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(TABLE, Y)
-    found = contributions(model, TABLE[:20], background)
-    assert found.method == "linear"
-    assert found.column == TABLE.columns
-    sums_to_the_scores(found, model.decision_function(TABLE[:20]))
+    parts = contributions(model, TABLE[:20], background)
+    assert parts.method == "linear"
+    assert parts.column == TABLE.columns
+    sums_to_the_scores(parts, model.decision_function(TABLE[:20]))
     names = model[0].get_feature_names_out()
     matrix = model[0].transform(TABLE[:20])
-    of_kind = [k for k, name in enumerate(names) if name.startswith("kind=")]
-    terms = matrix[:, of_kind] @ model[1].coef_[0, of_kind]
+    by_kind = [k for k, name in enumerate(names) if name.startswith("kind=")]
+    terms = matrix[:, by_kind] @ model[1].coef_[0, by_kind]
     if background is None:
-        np.testing.assert_allclose(found.values[:, 1], terms)
+        np.testing.assert_allclose(parts.values[:, 1], terms)
     else:
         mean = model.decision_function(TABLE).mean()
-        assert found.expected == pytest.approx(mean)
+        assert parts.expected == pytest.approx(mean)
 
 
 @pytest.mark.parametrize(
@@ -89,21 +89,21 @@ def test_linear_terms_are_added_up_by_column_of_the_table(background):
 )
 def test_trees_have_their_own(estimator):
     model = make_pipeline(TableEncoder(view="trees"), estimator).fit(TABLE, Y)
-    found = contributions(model, TABLE[:20])
-    assert found.method == "trees"
-    assert found.column == TABLE.columns
-    sums_to_the_scores(found, model.decision_function(TABLE[:20]))
+    parts = contributions(model, TABLE[:20])
+    assert parts.method == "trees"
+    assert parts.column == TABLE.columns
+    sums_to_the_scores(parts, model.decision_function(TABLE[:20]))
 
 
 def test_combinations_are_sampled():
     model = aucmax.AutoRanker(models=["logistic", "kernel"], cv=2).fit(TABLE, Y)
-    found = contributions(model, TABLE[:2], TABLE, n_orders=10)
-    assert found.method == "sampled"
-    (best, value), *_ = found.top(0)
-    assert abs(value) == np.abs(found.values[0]).max()
+    parts = contributions(model, TABLE[:2], TABLE, n_orders=10)
+    assert parts.method == "sampled"
+    (best, value), *_ = parts.top(0)
+    assert abs(value) == np.abs(parts.values[0]).max()
     assert best in TABLE.columns
-    assert found.to_frame().columns == [*TABLE.columns, "expected", "score"]
-    sums_to_the_scores(found, model.decision_function(TABLE[:2]))
+    assert parts.to_frame().columns == [*TABLE.columns, "expected", "score"]
+    sums_to_the_scores(parts, model.decision_function(TABLE[:2]))
 
 
 def as_pandas(rows):
@@ -115,9 +115,9 @@ def test_every_kind_of_rows_can_be_mixed(kind):
     model = aucmax.RankBoost(n_estimators=20).fit(X, Y)
     expected = contributions(model, X[:3], X, n_orders=6)
     model = aucmax.RankBoost(n_estimators=20).fit(kind(X), Y)
-    found = contributions(model, kind(X[:3]), kind(X), n_orders=6)
-    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
-    sums_to_the_scores(found, model.decision_function(kind(X[:3])))
+    parts = contributions(model, kind(X[:3]), kind(X), n_orders=6)
+    np.testing.assert_allclose(parts.values, expected.values, atol=1e-12)
+    sums_to_the_scores(parts, model.decision_function(kind(X[:3])))
 
 
 def test_bad_input_is_said():

@@ -36,36 +36,38 @@ LINEAR = LogisticRegression().fit(X, Y)
 
 
 def test_the_drop_is_the_mean_over_shuffles():
-    found = permutation_importance(LINEAR, X, Y, n_repeats=3, random_state=5)
+    importances = permutation_importance(LINEAR, X, Y, n_repeats=3, random_state=5)
     rng = np.random.default_rng(5)
     orders = [rng.permutation(600) for _ in range(3)]
     start = roc_auc_score(Y, LINEAR.decision_function(X))
-    for name, drop in zip(found.column, found.drop, strict=True):
+    for name, drop in zip(importances.column, importances.drop, strict=True):
         place, areas = int(name[1:]), []
         for order in orders:
             shuffled = X.copy()
             shuffled[:, place] = X[order, place]
             areas.append(roc_auc_score(Y, LINEAR.decision_function(shuffled)))
         assert drop == pytest.approx(start - np.mean(areas), abs=1e-12)
-    assert found.column[:2] == ["x2", "x0"]
-    assert found.value == pytest.approx(start)
-    assert (np.diff(found.drop) <= 0).all()
+    assert importances.column[:2] == ["x2", "x0"]
+    assert importances.value == pytest.approx(start)
+    assert (np.diff(importances.drop) <= 0).all()
 
 
 def test_with_one_shuffle_the_interval_is_delongs():
-    found = permutation_importance(LINEAR, X, Y, n_repeats=1, columns=["x2"])
+    importances = permutation_importance(LINEAR, X, Y, n_repeats=1, columns=["x2"])
     order = np.random.default_rng(0).permutation(600)
     shuffled = X.copy()
     shuffled[:, 2] = X[order, 2]
     truth = compare_auc(
         Y, LINEAR.decision_function(X), LINEAR.decision_function(shuffled)
     )
-    assert found.drop[0] == pytest.approx(truth.difference)
-    assert (found.low[0], found.high[0]) == pytest.approx((truth.low, truth.high))
+    assert importances.drop[0] == pytest.approx(truth.difference)
+    assert (importances.low[0], importances.high[0]) == pytest.approx(
+        (truth.low, truth.high)
+    )
 
 
 def test_a_part_of_the_curve_may_count():
-    found = permutation_importance(
+    importances = permutation_importance(
         LINEAR, X, Y, fpr_range=(0, 0.2), n_repeats=1, columns=["x0"]
     )
     order = np.random.default_rng(0).permutation(600)
@@ -75,8 +77,8 @@ def test_a_part_of_the_curve_may_count():
         partial_auc_score(Y, LINEAR.decision_function(rows), fpr_range=(0, 0.2))
         for rows in (X, shuffled)
     )
-    assert found.metric == "partial_auc"
-    assert found.drop[0] == pytest.approx(before - after)
+    assert importances.metric == "partial_auc"
+    assert importances.drop[0] == pytest.approx(before - after)
 
 
 @pytest.mark.slow
@@ -89,10 +91,12 @@ def test_intervals_hold_the_drop_on_many_other_rows():
     held = []
     for start in range(0, 60_000, 300):
         rows = slice(start, start + 300)
-        found = permutation_importance(
+        importances = permutation_importance(
             LINEAR, big[rows], labels[rows], n_repeats=5, columns=["x2", "x0"]
         )
-        for name, low, high in zip(found.column, found.low, found.high, strict=True):
+        for name, low, high in zip(
+            importances.column, importances.low, importances.high, strict=True
+        ):
             held.append(low <= truth[name] <= high)
     assert 0.9 <= np.mean(held) <= 0.985
 
@@ -123,9 +127,9 @@ def test_every_kind_of_table_gives_the_same(rows):
         )
     else:
         expected = permutation_importance(model, X, Y, n_repeats=2)
-    found = permutation_importance(model, table, Y, n_repeats=2)
-    assert found.column == expected.column
-    np.testing.assert_allclose(found.drop, expected.drop, atol=1e-12)
+    importances = permutation_importance(model, table, Y, n_repeats=2)
+    assert importances.column == expected.column
+    np.testing.assert_allclose(importances.drop, expected.drop, atol=1e-12)
 
 
 MODELS = {
@@ -140,13 +144,15 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_tables_are_explained_by_raw_columns(name):
     model = MODELS[name].fit(TABLE, np.where(Y, "yes", "no"))
-    found = permutation_importance(model, TABLE, np.where(Y, "yes", "no"), n_repeats=2)
+    importances = permutation_importance(
+        model, TABLE, np.where(Y, "yes", "no"), n_repeats=2
+    )
     # the constant column is not in use
-    assert sorted(found.column) == ["amount", "kind", "noise"]
-    assert found.column[0] == "amount"
-    assert found.low[0] > 0.05
-    assert found.to_frame().columns == ["column", "drop", "low", "high"]
-    json.dumps(found.to_dict())
+    assert sorted(importances.column) == ["amount", "kind", "noise"]
+    assert importances.column[0] == "amount"
+    assert importances.low[0] > 0.05
+    assert importances.to_frame().columns == ["column", "drop", "low", "high"]
+    json.dumps(importances.to_dict())
 
 
 def test_the_positive_class_is_that_of_the_model():
@@ -159,18 +165,18 @@ def test_the_positive_class_is_that_of_the_model():
 def test_pipelines_and_weights_are_taken():
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
     weight = RNG.random(600)
-    found = permutation_importance(model, X, Y, sample_weight=weight, n_repeats=1)
+    importances = permutation_importance(model, X, Y, sample_weight=weight, n_repeats=1)
     start = roc_auc_score(Y, model.decision_function(X), sample_weight=weight)
-    assert found.value == pytest.approx(start)
+    assert importances.value == pytest.approx(start)
 
 
 def test_queries_are_averaged():
     qid = np.repeat(np.arange(30), 20)
-    found = permutation_importance(LINEAR, X, Y, qid=qid, n_repeats=2)
+    importances = permutation_importance(LINEAR, X, Y, qid=qid, n_repeats=2)
     start = roc_auc_score(Y, LINEAR.decision_function(X), qid=qid)
-    assert found.value == pytest.approx(start)
-    assert found.low[0] < found.drop[0] < found.high[0]
-    assert found.column[0] == "x2"
+    assert importances.value == pytest.approx(start)
+    assert importances.low[0] < importances.drop[0] < importances.high[0]
+    assert importances.column[0] == "x2"
 
 
 def test_cells_that_are_not_numbers_are_reported_once_with_their_own_row():
@@ -180,12 +186,12 @@ def test_cells_that_are_not_numbers_are_reported_once_with_their_own_row():
         model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, Y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = permutation_importance(model, table, Y, n_repeats=3)
+        importances = permutation_importance(model, table, Y, n_repeats=3)
         explained = rank_dependence(model, table, "amount", n_values=5)
     text = "column 'amount' holds numbers: 1 of its 600 filled cells treated as missing"
     assert [str(one.message).startswith(text) for one in caught] == [True] * 2
     assert all("row 1 has" in str(one.message) for one in caught)
-    assert found.column[0] == "amount"
+    assert importances.column[0] == "amount"
     # numbers written as text are numbers, and cells of other text are missing
     assert explained.is_ordered
     assert explained.values[-1] is None
@@ -211,9 +217,11 @@ def test_a_useless_column_has_a_narrower_interval_than_a_useful_one():
     y = X[:, 0] + 0.4 * rng.normal(size=200) > 1.7  # few positives, few errors
     model = LogisticRegression().fit(X, y)
     model.coef_[0, 1:] = 0.02, 0.0
-    found = permutation_importance(model, X, y)
-    width = dict(zip(found.column, found.high - found.low, strict=True))
-    assert found.column[0] == "x0"
-    assert found.low[0] > 0.0
+    importances = permutation_importance(model, X, y)
+    width = dict(
+        zip(importances.column, importances.high - importances.low, strict=True)
+    )
+    assert importances.column[0] == "x0"
+    assert importances.low[0] > 0.0
     assert width["x1"] < 0.2 * width["x0"]
     assert width["x2"] == 0.0  # not used, so shuffling changes nothing

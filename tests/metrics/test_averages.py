@@ -58,23 +58,23 @@ def test_averages_follow_from_the_values_of_queries(name, sample):
     measure = partial(metric, y, scores, sample_weight=weights, qid=qid)
     expected, parts, rows = [], [], []
     for query in np.unique(qid):
-        own = qid == query
-        labels, w = y[own], weights[own]
+        members = qid == query
+        labels, w = y[members], weights[members]
         counted = labels > 0 if name in ("auc", "partial") else labels
         parts.append(part(counted, w))
         rows.append(w.sum())
         is_known = parts[-1] > 0 and (name != "mauc" or pairs(labels, w) > 0)
-        value = metric(labels, scores[own], sample_weight=w) if is_known else np.nan
+        value = metric(labels, scores[members], sample_weight=w) if is_known else np.nan
         expected.append(value)
-    known = ~np.isnan(expected)
-    if not known.any() or not 0 < (y > 0).sum() < y.size:
+    options = ~np.isnan(expected)
+    if not options.any() or not 0 < (y > 0).sum() < y.size:
         return
     values = measure(average=None)
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    kept = np.array(expected)[known]
+    kept = np.array(expected)[options]
     assert measure() == pytest.approx(kept.mean(), abs=1e-12)
     for average, by in {"micro": parts, "impressions": rows}.items():
-        mean = np.average(kept, weights=np.array(by)[known])
+        mean = np.average(kept, weights=np.array(by)[options])
         assert measure(average=average) == pytest.approx(mean, abs=1e-9)
 
 

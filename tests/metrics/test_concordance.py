@@ -36,8 +36,8 @@ def test_value_and_effects_are_the_definition(seed, method, power):
         return concordance(event, time, scores, weight, strata, **settings)
 
     rows = SurvivalRows(event, time, weight, strata)
-    found = concordance_shares(rows, scores, method, horizon)
-    assert found.value == pytest.approx(literal(weight), rel=1e-12)
+    result = concordance_shares(rows, scores, method, horizon)
+    assert result.value == pytest.approx(literal(weight), rel=1e-12)
     value = concordance_index(
         event,
         time,
@@ -47,12 +47,12 @@ def test_value_and_effects_are_the_definition(seed, method, power):
         sample_weight=weight,
         qid=strata,
     )
-    assert value == pytest.approx(found.value, rel=1e-12)
+    assert value == pytest.approx(result.value, rel=1e-12)
     # the effect of a row is the derivative by its weight, that of censoring included
     for row in range(0, time.size, 4):
         step = 1e-6 * np.eye(time.size)[row]
         slope = (literal(weight + step) - literal(weight - step)) / 2e-6
-        assert found.effects[row] == pytest.approx(slope, abs=1e-7)
+        assert result.effects[row] == pytest.approx(slope, abs=1e-7)
 
 
 def test_two_times_are_the_auc():
@@ -74,9 +74,9 @@ def test_rules_for_ties():
 def test_censoring_of_other_rows():
     event, time = np.array([1, 0, 1, 1, 0]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     scores = np.array([5.0, 1.0, 2.0, 3.0, 4.0])
-    own = concordance_index(event, time, scores, method="uno")
+    value = concordance_index(event, time, scores, method="uno")
     same = concordance_index(event, time, scores, method="uno", censoring=(event, time))
-    assert own == same
+    assert value == same
     with pytest.raises(ValueError, match=r"2 events are after .* Set horizon"):
         concordance_index(
             event, time, scores, method="uno", censoring=([0, 0], [1.0, 2.0])

@@ -25,15 +25,15 @@ FIRST_LEVEL = {"positive": 1, "all": 0}
 def test_multiclass_auc_is_the_weighted_mean_over_levels(classes, sample):
     y, scores, weights, _ = sample
     expected = reference.multiclass_auc(y, scores, FIRST_LEVEL[classes], weights)
-    found = multiclass_auc_score(y, scores, classes=classes, sample_weight=weights)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = multiclass_auc_score(y, scores, classes=classes, sample_weight=weights)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @given(samples(levels=5, weights=True))
 def test_ordinal_auc_is_the_share_of_ordered_pairs(sample):
     y, scores, weights, _ = sample
-    found = ordinal_auc_score(y, scores, sample_weight=weights)
-    assert found == pytest.approx(reference.ordinal_auc(y, scores, weights), abs=1e-12)
+    value = ordinal_auc_score(y, scores, sample_weight=weights)
+    assert value == pytest.approx(reference.ordinal_auc(y, scores, weights), abs=1e-12)
 
 
 @given(samples(levels=3, weights=True, queries=3))
@@ -123,8 +123,8 @@ def test_the_auc_of_each_level_and_its_weight_give_the_mean(classes, sample):
         assert row["auc"] == pytest.approx(by_pairs(is_level, scores, weights))
         one = roc_auc_score(y, scores, pos_label=row["class"], sample_weight=weights)
         assert row["auc"] == pytest.approx(one)
-    known = table[table["weight"] > 0.0]
-    mean = np.average(known["auc"], weights=known["weight"])
+    result = table[table["weight"] > 0.0]
+    mean = np.average(result["auc"], weights=result["weight"])
     assert multiclass_auc_score(y, scores, **options) == pytest.approx(mean)
 
 
@@ -168,17 +168,17 @@ def test_precision_over_levels_has_the_form_of_equations_2_and_4(seed):
             micro += (y[top] == c).sum() / (3 * k) / n_queries
             macro += (y[top] == c).sum() / k / 3
     options = {"k": k, "qid": qid}
-    found = multiclass_precision_at_k(y, scores, **options)
-    assert found == pytest.approx(micro)
-    assert found == pytest.approx(precision_at_k(y, scores, **options) / 3)
-    found = multiclass_precision_at_k(y, scores, average="macro", **options)
-    assert found == pytest.approx(macro)
-    assert found == pytest.approx(n_queries * micro)
+    result = multiclass_precision_at_k(y, scores, **options)
+    assert result == pytest.approx(micro)
+    assert result == pytest.approx(precision_at_k(y, scores, **options) / 3)
+    result = multiclass_precision_at_k(y, scores, average="macro", **options)
+    assert result == pytest.approx(macro)
+    assert result == pytest.approx(n_queries * micro)
 
 
 def test_a_query_of_fewer_than_k_rows_is_divided_by_k():
     y, scores, qid = [1, 2, 0, 1], [4, 3, 2, 1], [0, 0, 1, 1]
-    found = multiclass_precision_at_k(y, scores, k=4, qid=qid)
-    assert found == pytest.approx((2 / 4 + 1 / 4) / 2 / 2)
+    result = multiclass_precision_at_k(y, scores, k=4, qid=qid)
+    assert result == pytest.approx((2 / 4 + 1 / 4) / 2 / 2)
     with pytest.raises(ValueError, match="average must be"):
         multiclass_precision_at_k(y, scores, k=1, average=None)

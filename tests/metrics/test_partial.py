@@ -32,7 +32,7 @@ ranges = (
 def test_area_is_that_of_the_box_under_the_curve(sample, fpr_range, tpr_range):
     y, scores, weights, _ = sample
     expected = reference.partial_auc(y, scores, fpr_range, tpr_range, weights)
-    found = partial_auc_score(
+    value = partial_auc_score(
         y,
         scores,
         fpr_range=fpr_range,
@@ -40,7 +40,7 @@ def test_area_is_that_of_the_box_under_the_curve(sample, fpr_range, tpr_range):
         sample_weight=weights,
         standardize="area",
     )
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @given(ranges, st.integers(1, 6), st.integers(1, 7), st.integers(0, 2**32 - 1))
@@ -62,14 +62,14 @@ def test_mcclish_is_equal_to_scikit_learn(max_fpr, weighted, decimals):
     scores = np.round(rng.normal(size=y.size) + y, decimals)
     weights = rng.random(y.size) if weighted else None
     expected = sklearn_roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=weights)
-    found = partial_auc_score(
+    value = partial_auc_score(
         y,
         scores,
         fpr_range=(0, max_fpr),
         sample_weight=weights,
         standardize="mcclish",
     )
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @fewer_examples
@@ -78,10 +78,10 @@ def test_the_whole_square_is_the_auc(sample):
     y, scores, weights, _ = sample
     auc = roc_auc_score(y, scores, sample_weight=weights)
     for standardize in ("mean", "area", "mcclish"):
-        found = partial_auc_score(
+        value = partial_auc_score(
             y, scores, sample_weight=weights, standardize=standardize
         )
-        assert found == pytest.approx(auc, abs=1e-14)
+        assert value == pytest.approx(auc, abs=1e-14)
 
 
 @fewer_examples
@@ -101,17 +101,17 @@ def test_areas_of_adjacent_boxes_add_up(sample, fpr, tpr):
 @fewer_examples
 @given(samples(elements=tied), ranges, ranges)
 def test_swapping_classes_and_signs_swaps_the_axes(sample, fpr_range, tpr_range):
-    # the curve mirrored at the other diagonal: fpr becomes 1 - tpr, and back
+    # the curve mirrored at the other diagonal: fpr becomes 1 - tpr, and swapped
     y, scores, _, _ = sample
 
     def mirrored(ends):
         return (1 - ends[1], 1 - ends[0])
 
-    there = partial_auc_score(y, scores, fpr_range=fpr_range, tpr_range=tpr_range)
-    back = partial_auc_score(
+    plain = partial_auc_score(y, scores, fpr_range=fpr_range, tpr_range=tpr_range)
+    swapped = partial_auc_score(
         1 - y, -scores, fpr_range=mirrored(tpr_range), tpr_range=mirrored(fpr_range)
     )
-    assert back == pytest.approx(there, abs=1e-9)
+    assert swapped == pytest.approx(plain, abs=1e-9)
 
 
 @fewer_examples
@@ -130,10 +130,10 @@ def test_queries_are_averaged():
         partial_auc_score(y[part], scores[part], fpr_range=(0, 0.4))
         for part in (slice(0, 3), slice(3, 6))
     ]
-    found = partial_auc_score(
+    value = partial_auc_score(
         y, scores, fpr_range=(0, 0.4), qid=["a", "a", "a", "b", "b", "b"]
     )
-    assert found == pytest.approx(np.mean(whole), abs=1e-15)
+    assert value == pytest.approx(np.mean(whole), abs=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ METRICS = {
 @pytest.mark.parametrize("name", METRICS)
 def test_either_label_may_be_the_positive_class(name):
     metric = METRICS[name]
-    there, back = metric(Y), metric(~Y)
-    assert there != back
+    plain, swapped = metric(Y), metric(~Y)
+    assert plain != swapped
     for labels, first, second in (
         (Y, False, True),
         (Y.astype(int), 0, 1),
@@ -62,9 +62,9 @@ def test_either_label_may_be_the_positive_class(name):
         (NAMES.astype(object), "no", "yes"),
         (np.where(Y, "1", "0"), "0", "1"),
     ):
-        assert metric(labels) == there
-        assert metric(labels, pos_label=second) == there
-        assert metric(labels, pos_label=first) == back
+        assert metric(labels) == plain
+        assert metric(labels, pos_label=second) == plain
+        assert metric(labels, pos_label=first) == swapped
 
 
 @pytest.mark.parametrize("name", sorted(METRICS.keys() - OF_RELEVANT_ROWS))
@@ -77,8 +77,8 @@ def test_an_unknown_positive_class_is_rejected(name):
 
 def test_labels_need_no_order_if_the_positive_class_is_named():
     labels = ["yes" if is_positive else 0 for is_positive in Y]
-    found = metrics.roc_auc_score(labels, SCORES, pos_label="yes")
-    assert found == metrics.roc_auc_score(Y, SCORES)
+    value = metrics.roc_auc_score(labels, SCORES, pos_label="yes")
+    assert value == metrics.roc_auc_score(Y, SCORES)
     with pytest.raises(TypeError, match="Use labels of one type"):
         metrics.roc_auc_score(labels, SCORES)
 

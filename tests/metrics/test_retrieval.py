@@ -27,8 +27,8 @@ def test_precision_is_its_mean_over_all_tie_orders(sample, k):
     y, scores, _, _ = sample
     expected = reference.precision_at_k(y > 0, scores, k)
     for average in ("macro", "micro"):
-        found = precision_at_k(y, scores, k=k, average=average)
-        assert found == pytest.approx(expected, abs=1e-12)
+        value = precision_at_k(y, scores, k=k, average=average)
+        assert value == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=40)
@@ -45,23 +45,23 @@ def test_ndcg_is_its_mean_over_all_tie_orders(sample, k, gains):
     y, scores, _, _ = sample
     gain = 2.0**y - 1 if gains == "exponential" else y
     expected = reference.ndcg(gain, scores, k)
-    found = ndcg_score(y, scores, k=k, gains=gains)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = ndcg_score(y, scores, k=k, gains=gains)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=40)
 @given(samples(max_rows=6, levels=3, elements=few, weights=True), depths)
 def test_weighted_measures_are_the_definition(sample, k):
     y, scores, weights, _ = sample
-    found = precision_at_k(y, scores, k=k, sample_weight=weights)
+    value = precision_at_k(y, scores, k=k, sample_weight=weights)
     expected = reference.weighted_precision_at_k(y > 0, scores, k, weights)
-    assert found == pytest.approx(expected, abs=1e-12)
-    found = mean_average_precision(y, scores, sample_weight=weights)
+    assert value == pytest.approx(expected, abs=1e-12)
+    value = mean_average_precision(y, scores, sample_weight=weights)
     expected = reference.weighted_average_precision(y > 0, scores, weights)
-    assert found == pytest.approx(expected, abs=1e-12)
-    found = ndcg_score(y, scores, k=k, sample_weight=weights)
+    assert value == pytest.approx(expected, abs=1e-12)
+    value = ndcg_score(y, scores, k=k, sample_weight=weights)
     expected = reference.ndcg(weights * (2.0**y - 1), scores, k)
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_weighted_average_precision_without_ties_is_equal_to_scikit_learn():
@@ -70,8 +70,8 @@ def test_weighted_average_precision_without_ties_is_equal_to_scikit_learn():
     scores = rng.normal(size=500) + y
     weights = rng.choice([0.0, 1e-6, 1.0, 1e6], 500)
     expected = average_precision_score(y, scores, sample_weight=weights)
-    found = mean_average_precision(y, scores, sample_weight=weights)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = mean_average_precision(y, scores, sample_weight=weights)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 WITHIN_QUERIES = [
@@ -110,8 +110,8 @@ def test_linear_ndcg_is_equal_to_scikit_learn(k):
     y = rng.integers(0, 5, 300)
     scores = np.round(rng.normal(size=300) + y / 3, 1)
     expected = sklearn_ndcg_score([y], [scores], k=k)
-    found = ndcg_score(y, scores, k=k, gains="linear")
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = ndcg_score(y, scores, k=k, gains="linear")
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_average_precision_without_ties_is_equal_to_scikit_learn():
@@ -144,8 +144,8 @@ def test_queries_are_averaged_in_any_row_order(metric):
         ]
     )
     order = rng.permutation(200)
-    found = metric(y[order], scores[order], qid=qid[order])
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = metric(y[order], scores[order], qid=qid[order])
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_macro_counts_queries_and_micro_counts_rows():

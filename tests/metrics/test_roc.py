@@ -58,8 +58,8 @@ def test_auc_with_queries_is_the_mean_over_queries_with_both_classes(sample):
             roc_auc_score(y, scores, sample_weight=weights, qid=qid)
     else:
         expected = reference.mean_over_queries(auc, qid, y, scores, weights)
-        found = roc_auc_score(y, scores, sample_weight=weights, qid=qid)
-        assert found == pytest.approx(expected, abs=1e-12)
+        value = roc_auc_score(y, scores, sample_weight=weights, qid=qid)
+        assert value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -82,8 +82,8 @@ def test_auc_is_equal_to_scikit_learn(draw, rate, weighted):
     scores = draw(rng, y.size) * np.where(y, 1.0, 0.9)
     weights = rng.random(y.size) if weighted else None
     expected = sklearn_roc_auc_score(y, scores, sample_weight=weights)
-    found = roc_auc_score(y, scores, sample_weight=weights)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = roc_auc_score(y, scores, sample_weight=weights)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @fewer_examples

@@ -98,7 +98,7 @@ def test_scorers_with_and_without_queries_work_side_by_side():
         "ndcg": metric_scorer("ndcg@5"),
         "precision": metric_scorer("precision@3", per_query=True, average="micro"),
     }
-    found = cross_validate(
+    scores_by_metric = cross_validate(
         LogisticRegression(),
         X,
         Y,
@@ -107,8 +107,8 @@ def test_scorers_with_and_without_queries_work_side_by_side():
         params={"qid": QID, "groups": QID},
     )
     for name in scorers:
-        assert np.isfinite(found[f"test_{name}"]).all()
-        assert (found[f"test_{name}"] > 0.3).all()
+        assert np.isfinite(scores_by_metric[f"test_{name}"]).all()
+        assert (scores_by_metric[f"test_{name}"] > 0.3).all()
 
 
 def test_missing_queries_stop_a_search(routing):
@@ -139,8 +139,8 @@ def test_weights_are_routed_only_on_request():
     model = LogisticRegression().fit(X, Y)
     scores = model.decision_function(X)
     scorer.set_score_request(qid=True, sample_weight=True)
-    found = scorer(model, X, Y, qid=QID, sample_weight=weights)
-    assert found == roc_auc_score(Y, scores, qid=QID, sample_weight=weights)
+    result = scorer(model, X, Y, qid=QID, sample_weight=weights)
+    assert result == roc_auc_score(Y, scores, qid=QID, sample_weight=weights)
     undecided = metric_scorer("auc")
     with pytest.raises(ValueError, match=r"sample_weight'?\] are passed .*are not"):
         cross_validate(
@@ -160,14 +160,16 @@ NAMES += ["recall@precision=0.7", "precision@recall=0.5", "ks", "gini", "auc"]
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_is_a_scorer(routing, name):
     scorer, model = metric_scorer(name), LogisticRegression()
-    found = cross_val_score(model, X, Y, scoring=scorer, cv=KFold(4), params=NO_PARAMS)
+    fold_values = cross_val_score(
+        model, X, Y, scoring=scorer, cv=KFold(4), params=NO_PARAMS
+    )
     options = {} if name in ("auc", "average_precision", "gini") else {"n_resamples": 2}
 
     def measure(y, scores, _):
         return metric_interval(y, scores, name, **options).value
 
     expected = list(fold_scores(measure, LogisticRegression()))
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(fold_values, expected)
     words = np.where(Y == 1, "good", "bad")  # "good" comes last
     for label in ("good", "bad"):
         scorer = metric_scorer(name, pos_label=label)
@@ -189,23 +191,25 @@ def test_scorers_by_name_take_weights_and_queries():
         "ndcg": metric_scorer("ndcg@5").set_score_request(**both),
     }
     model = LogisticRegression().set_fit_request(sample_weight=False)
-    known = {"qid": QID, "sample_weight": weights}
-    found = cross_validate(model, X, Y, scoring=scorers, params=known, cv=KFold(4))
+    result = {"qid": QID, "sample_weight": weights}
+    scores_by_metric = cross_validate(
+        model, X, Y, scoring=scorers, params=result, cv=KFold(4)
+    )
     expected = list(
         fold_scores(
             lambda y, s, t: ndcg_score(y, s, k=5, qid=QID[t], sample_weight=weights[t]),
             LogisticRegression(),
         )
     )
-    np.testing.assert_allclose(found["test_ndcg"], expected)
+    np.testing.assert_allclose(scores_by_metric["test_ndcg"], expected)
     expected = list(
         fold_scores(
             lambda y, s, t: metric_interval(y, s, sample_weight=weights[t]).value,
             LogisticRegression(),
         )
     )
-    np.testing.assert_allclose(found["test_plain"], expected)
-    assert np.isfinite(found["test_queries"]).all()
+    np.testing.assert_allclose(scores_by_metric["test_plain"], expected)
+    assert np.isfinite(scores_by_metric["test_queries"]).all()
 
 
 def test_concordance_is_a_scorer_by_name():

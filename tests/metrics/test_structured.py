@@ -103,8 +103,8 @@ def test_binned_auc_is_its_mean_over_all_tie_orders(sample, bins, within):
             for order in reference.tie_orders(scores)
         ]
     )
-    found = binned_auc_score(y, scores, bins=bins, within=within)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = binned_auc_score(y, scores, bins=bins, within=within)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=40)
@@ -124,8 +124,8 @@ def test_auc_at_k_is_its_mean_over_all_tie_orders(sample, k):
 def test_binned_auc_is_its_mean_over_pairs(sample, bins, within):
     y, scores, _, _ = sample
     expected = binned_auc_of_pairs(y, scores, bins, within)
-    found = binned_auc_score(y, scores, bins=bins, within=within)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = binned_auc_score(y, scores, bins=bins, within=within)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @given(samples(), depths)
@@ -139,16 +139,16 @@ def test_auc_at_k_is_its_sum_over_sets(sample, k):
 def test_queries_of_both_classes_are_averaged(sample, bins, within, k):
     y, scores, _, qid = sample
     assume(any(len(set(y[qid == query])) == 2 for query in qid))
-    found = binned_auc_score(y, scores, bins=bins, within=within, qid=qid)
+    value = binned_auc_score(y, scores, bins=bins, within=within, qid=qid)
     expected = reference.mean_over_queries(
         lambda y, s: binned_auc_of_pairs(y, s, bins, within), qid, y, scores
     )
-    assert found == pytest.approx(expected, abs=1e-12)
-    found = auc_at_k_score(y, scores, k=k, qid=qid)
+    assert value == pytest.approx(expected, abs=1e-12)
+    value = auc_at_k_score(y, scores, k=k, qid=qid)
     expected = reference.mean_over_queries(
         lambda y, s: auc_at_k_of_sets(y, s, k), qid, y, scores
     )
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 @fewer_examples
@@ -174,9 +174,9 @@ def test_labels_may_be_strings_and_rows_come_in_any_order(sample, k, bins, withi
         (auc_at_k_score, {"k": k}),
         (binned_auc_score, {"bins": bins, "within": within}),
     ):
-        found = metric(named, scores[::-1], qid=query, **options)
+        value = metric(named, scores[::-1], qid=query, **options)
         expected = metric(y, scores, qid=qid, **options)
-        assert found == pytest.approx(expected, abs=1e-14)
+        assert value == pytest.approx(expected, abs=1e-14)
 
 
 def test_what_follows_the_first_k_rows_does_not_matter():
@@ -235,8 +235,8 @@ def test_unnested_auc_is_its_sum_over_sets(sample, seed, relaxed):
     members = np.array([rng.permutation(m) <= place for place in range(m)], float)
     if relaxed:  # between these sets and the mean of all
         members = (members + np.arange(1, m + 1)[:, None] / m) / 2
-    found = sum(members[place][i] for place in range(m) for i in range(m) if y[i])
-    expected = (found - p * (p + 1) / 2) / (p * (m - p))
+    result = sum(members[place][i] for place in range(m) for i in range(m) if y[i])
+    expected = (result - p * (p + 1) / 2) / (p * (m - p))
     assert unnested_auc_score(y, members) == pytest.approx(expected, abs=1e-12)
     assert unnested_auc_score(y, sparse.coo_array(members)) == pytest.approx(
         expected, abs=1e-12

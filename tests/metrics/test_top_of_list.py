@@ -28,13 +28,13 @@ def literal(name, y, scores, weight, **number):
         return (
             hits / positive if name == "recall_at_k" else hits / size * total / positive
         )
-    found, best, last = 0.0, 0.0, 0.0
+    result, best, last = 0.0, 0.0, 0.0
     for cut in sorted(set(scores), reverse=True):
         above = scores >= cut
         recall = weight[above & y].sum() / positive
         fpr = weight[above & ~y].sum() / (total - positive)
         precision = weight[above & y].sum() / weight[above].sum()
-        found += (recall - last) * precision
+        result += (recall - last) * precision
         last = recall
         value, is_allowed = {
             "ks_statistic": (recall - fpr, True),
@@ -49,7 +49,7 @@ def literal(name, y, scores, weight, **number):
             ),
         }.get(name, (0.0, True))
         best = max(best, value) if is_allowed else best
-    return found if name == "average_precision_score" else best
+    return result if name == "average_precision_score" else best
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "gini"])
@@ -61,8 +61,8 @@ def test_values_are_the_definition(name, seed):
     scores = rng.integers(0, 12, 30).astype(float) + 3.0 * y
     weight = np.ones(30) if seed % 2 else rng.choice([0.5, 1.0, 3.0], 30)
     number = WITH_NUMBER.get(name, {})
-    found = getattr(top_of_list, name)(y, scores, sample_weight=weight, **number)
-    assert found == pytest.approx(literal(name, y, scores, weight, **number))
+    result = getattr(top_of_list, name)(y, scores, sample_weight=weight, **number)
+    assert result == pytest.approx(literal(name, y, scores, weight, **number))
 
 
 def test_average_precision_is_that_of_scikit_learn():
@@ -71,8 +71,8 @@ def test_average_precision_is_that_of_scikit_learn():
     weight = rng.random(2000)
     for given in (None, weight):
         expected = theirs.average_precision_score(y, scores, sample_weight=given)
-        found = metrics.average_precision_score(y, scores, sample_weight=given)
-        assert found == pytest.approx(expected, rel=1e-12)
+        result = metrics.average_precision_score(y, scores, sample_weight=given)
+        assert result == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -83,13 +83,13 @@ def test_queries_are_measured_one_by_one(name):
     number = WITH_NUMBER.get(name, {})
     metric = getattr(top_of_list, name)
     each = [metric(y[qid == q], scores[qid == q], **number) for q in (1, 2, 3)]
-    found = metric(y, scores, qid=qid, average=None, **number)
-    np.testing.assert_allclose(found, each)
+    result = metric(y, scores, qid=qid, average=None, **number)
+    np.testing.assert_allclose(result, each)
     assert metric(y, scores, qid=qid, **number) == pytest.approx(np.mean(each))
     # a query without positives has no value, and the mean leaves it out
     y[qid == 2] = False
-    found = metric(y, scores, qid=qid, average=None, **number)
-    assert np.isnan(found).tolist() == [False, True, False]
+    result = metric(y, scores, qid=qid, average=None, **number)
+    assert np.isnan(result).tolist() == [False, True, False]
     expected = pytest.approx(np.mean([each[0], each[2]]))
     assert metric(y, scores, qid=qid, **number) == expected
 
@@ -132,5 +132,5 @@ def test_rows_of_weight_zero_do_not_count_not_even_at_the_top(name):
     weight[np.argsort(scores)[-2:]] = 0.0
     metric, number = getattr(top_of_list, name), WITH_NUMBER.get(name, {})
     expected = metric(y[weight > 0], scores[weight > 0], **number)
-    found = metric(y, scores, sample_weight=weight, **number)
-    assert found == pytest.approx(expected)
+    result = metric(y, scores, sample_weight=weight, **number)
+    assert result == pytest.approx(expected)

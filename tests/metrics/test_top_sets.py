@@ -49,8 +49,8 @@ def test_counts_are_the_sums_of_memberships(sets, data):
         )
         for s, b in zip(starts, sizes, strict=True)
     ]
-    found = membership_counts(sets, starts, sizes)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * sets.n**2)
+    result = membership_counts(sets, starts, sizes)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12 * sets.n**2)
 
 
 @given(any_sets(), st.data())
@@ -98,10 +98,10 @@ def test_weights_of_boundaries_are_means_of_the_bins_on_both_sides(n, bins):
 
 @given(st.integers(1, 60), st.integers(2, 80))
 def test_a_number_of_bins_makes_them_as_equal_as_can_be(n, bins):
-    found = TopSets.binned(n, bins).sizes.tolist()
+    result = TopSets.binned(n, bins).sizes.tolist()
     rounded = {round(n * b / bins) for b in range(1, bins)}
-    assert found == sorted(rounded - {0, n})
-    sizes = np.diff([0, *found, n])
+    assert result == sorted(rounded - {0, n})
+    sizes = np.diff([0, *result, n])
     assert len(sizes) == min(n, bins)
     assert sizes.max() - sizes.min() <= 1
 

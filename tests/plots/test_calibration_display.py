@@ -38,9 +38,9 @@ def test_an_estimator_is_asked_for_probabilities_of_the_positive_class(sample, a
             model, good[:, None], labels, pos_label=pos_label, ax=ax
         )
         chances = model.predict_proba(good[:, None])[:, column]
-        found = display.reliabilities[0][1]
-        assert found.mean_probability == pytest.approx(chances.mean())
-        assert found.base_rate == pytest.approx((labels == pos_label).mean())
+        result = display.reliabilities[0][1]
+        assert result.mean_probability == pytest.approx(chances.mean())
+        assert result.base_rate == pytest.approx((labels == pos_label).mean())
 
 
 def test_scores_that_are_no_probabilities_are_refused(sample, scorer, ax):

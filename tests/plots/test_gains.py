@@ -19,11 +19,11 @@ def test_found_is_the_mean_over_all_orders_of_ties(sample, place, ax):
 def test_the_line_is_what_is_found_and_ends_with_all(sample, ax):
     labels, good, _ = sample
     (line,) = GainsDisplay.from_predictions(labels, good, ax=ax).line_
-    opened, found = line.get_data()
+    opened, result = line.get_data()
     order = np.argsort(-good)
     exact = np.concatenate([[0], np.cumsum(labels[order])])
-    assert_allclose(found, np.interp(opened, np.arange(401), exact))
-    assert (opened[-1], found[-1]) == (400, labels.sum())
+    assert_allclose(result, np.interp(opened, np.arange(401), exact))
+    assert (opened[-1], result[-1]) == (400, labels.sum())
 
 
 def test_the_opened_cases_are_marked_and_labelled(sample, ax):

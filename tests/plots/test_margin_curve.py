@@ -29,26 +29,26 @@ def test_the_line_joins_the_solved_points(ax):
 
 
 def test_the_lowest_point_is_marked_and_named(ax):
-    known = curve()
-    display = MarginCurveDisplay(known).plot(ax)
-    assert list(display.best_.get_xdata()) == [known.nu_pos[known.best]]
-    assert list(display.best_.get_ydata()) == [known.gamma_hat.min()]
+    options = curve()
+    display = MarginCurveDisplay(options).plot(ax)
+    assert list(display.best_.get_xdata()) == [options.nu_pos[options.best]]
+    assert list(display.best_.get_ydata()) == [options.gamma_hat.min()]
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert f"{known.gamma_hat.min():.4g}" in labels[1]
+    assert f"{options.gamma_hat.min():.4g}" in labels[1]
     assert display.best_.get_color() != display.line_.get_color()
 
 
 def test_the_region_below_the_bound_is_shaded(ax):
-    known = curve()
-    display = MarginCurveDisplay(known).plot(ax)
+    options = curve()
+    display = MarginCurveDisplay(options).plot(ax)
     (path,) = display.envelope_.get_paths()
     corners = path.vertices
-    for x, y in zip(known.lower_nu_pos, known.lower_bound, strict=True):
+    for x, y in zip(options.lower_nu_pos, options.lower_bound, strict=True):
         assert np.isclose(corners, [x, y]).all(axis=1).any()
     bottom, top = ax.get_ylim()
     assert corners[:, 1].min() == pytest.approx(bottom)
-    assert bottom < known.lower_bound.min()
-    assert top > known.gamma_hat.max()
+    assert bottom < options.lower_bound.min()
+    assert top > options.gamma_hat.max()
 
 
 @pytest.mark.parametrize(("high", "scale"), [(500.0, "log"), (40.0, "linear")])

@@ -40,9 +40,9 @@ def test_a_mapping_gives_one_named_curve_each_in_its_order(ax):
     )
     assert [curve.name for curve in display.curves] == ["poor", "good"]
     assert len(display.line_) == len(display.band_) == 2
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert [text.splitlines()[0] for text in texts] == ["poor", "good"]
-    assert f"AUC {metrics.roc_auc_score(LABELS, POOR):.3f} [" in texts[0]
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.splitlines()[0] for text in entries] == ["poor", "good"]
+    assert f"AUC {metrics.roc_auc_score(LABELS, POOR):.3f} [" in entries[0]
 
 
 def test_curves_have_different_colours_also_on_shared_axes(ax):

@@ -15,8 +15,8 @@ def test_both_densities_have_area_one_and_tell_their_counts(sample, ax):
     labels, good, _ = sample
     display = ScoreDensityDisplay.from_predictions(labels, good, name="good", ax=ax)
     assert [area(patch) for patch in display.areas_] == pytest.approx([1.0, 1.0])
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == [f"{(~labels).sum()} negatives", f"{labels.sum()} positives"]
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert entries == [f"{(~labels).sum()} negatives", f"{labels.sum()} positives"]
     assert ax.get_title() == "Scores of good by class"
 
 

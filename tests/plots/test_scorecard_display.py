@@ -26,7 +26,7 @@ def tick_labels(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def texts(ax):
+def written(ax):
     return [text.get_text() for text in ax.texts]
 
 
@@ -36,7 +36,7 @@ def test_bars_are_as_long_as_points_with_the_most_on_top(ax):
     assert tick_labels(ax) == ["sugar > 4", "pressure <= 2.5", "age > 1.5", "age > 3"]
     bottom, top = ax.get_ylim()
     assert bottom > top
-    assert texts(ax) == ["50", "30", "12", "8"]
+    assert written(ax) == ["50", "30", "12", "8"]
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
 
