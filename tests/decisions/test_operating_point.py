@@ -213,3 +213,19 @@ def test_groups_widen_the_intervals_of_a_threshold():
         assert alone.intervals[name] == pytest.approx(ends, abs=0.02 * max(ends[1], 1))
     with pytest.raises(ValueError, match="one group only"):
         operating_point(y, scores, threshold=0.5, groups=np.zeros(240))
+
+
+def test_clinicians_may_ask_for_sensitivity_and_specificity():
+    scores = np.arange(12.0)
+    for clinical, rule in (
+        ({"specificity": 0.9}, {"fpr": 1.0 - 0.9}),
+        ({"sensitivity": 0.7}, {"recall": 0.7}),
+    ):
+        point = operating_point(LABELS, scores, **clinical)
+        assert point == operating_point(LABELS, scores, **rule)
+    with pytest.raises(ValueError, match="specificity must"):
+        operating_point(LABELS, scores, specificity=95)
+    with pytest.raises(ValueError, match="got recall and specificity"):
+        operating_point(LABELS, scores, recall=0.7, specificity=0.9)
+    with pytest.raises(TypeError, match="no rule 'sensitivty'; use recall"):
+        operating_point(LABELS, scores, sensitivty=0.7)

@@ -39,7 +39,15 @@ ODD = {
 ROWS = {"X", "y", "y_true", "y_score", "y_score_1", "y_score_2", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
 ROWS |= {"censoring"}
-ROWS |= {"estimator", "y_prob", "metric_options", "options", "card", "curve"}
+ROWS |= {
+    "estimator",
+    "y_prob",
+    "clinical_rule",
+    "metric_options",
+    "options",
+    "card",
+    "curve",
+}
 ROWS |= {
     "ax",
     "curve_kwargs",

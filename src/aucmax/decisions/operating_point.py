@@ -1,5 +1,6 @@
 """Thresholds of a ranking: true positives, misses and false alarms there."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
@@ -109,6 +110,7 @@ def operating_point(
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
+    **clinical_rule: float,
 ) -> OperatingPoint:
     r"""Choose a threshold by one rule, and count its outcome.
 
@@ -165,6 +167,8 @@ def operating_point(
         The positive class; by default, the second label in sorted order.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
+    **clinical_rule : float
+        ``sensitivity``, another word for `recall`, or ``specificity``, one minus `fpr`.
 
     Returns
     -------
@@ -193,6 +197,11 @@ def operating_point(
     5.5
     """  # noqa: E501
     check_confidence(confidence_level)
+    if unknown := clinical_rule.keys() - {"sensitivity", "specificity"}:
+        raise TypeError(
+            f"there is no rule {min(unknown)!r}; use recall, fpr, sensitivity, "
+            "specificity, precision, alerts, alert_rate, costs or threshold."
+        )
     costs = cost_missed, cost_alarm
     name, value = _one_rule(
         recall=recall,
@@ -202,6 +211,7 @@ def operating_point(
         alert_rate=alert_rate,
         threshold=threshold,
         costs=None if costs == (None, None) else costs,
+        **clinical_rule,
     )
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
@@ -231,6 +241,10 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     if not chosen:
         return "balanced", None
     ((name, value),) = chosen.items()
+    if name in _CLINICAL:
+        check_interval(name, value, 1.0, zero=True)
+        name, to_value = _CLINICAL[name]
+        value = to_value(value)
     if name in ("recall", "fpr", "precision", "alert_rate"):
         check_interval(name, value, 1.0, zero=name != "alert_rate")
     elif name == "costs":
@@ -240,6 +254,13 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     elif name == "threshold" and not _is_number(value):
         raise ValueError(f"threshold must be a finite number, got {value!r}.")
     return name, value
+
+
+# the rules that clinicians call by other names, and the value of each
+_CLINICAL: dict[str, tuple[str, Callable[[float], float]]] = {
+    "sensitivity": ("recall", float),
+    "specificity": ("fpr", lambda share: 1.0 - share),
+}
 
 
 def _check_costs(missed: Any, alarm: Any) -> None:
