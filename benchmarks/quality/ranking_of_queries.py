@@ -5,7 +5,7 @@ The protocol, written before the run, is on that page.
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import lightgbm
@@ -29,29 +29,34 @@ CHOICES = {
     "l2": (0.0, 3.0, 10.0),
     "columns": (0.5, 0.8, 1.0),
 }
+#: how each library calls the parameters of CHOICES
+NAMES = {
+    "lightgbm": "learning_rate num_leaves min_data_in_leaf lambda_l2 feature_fraction",
+    "xgboost": "eta max_leaves min_child_weight lambda colsample_bytree",
+    "lambdamart": "learning_rate num_leaves min_child_samples reg_lambda "
+    "colsample_bytree",
+}
 
 
-def settings_at_random() -> Iterator[dict[str, Any]]:
+def settings_at_random(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the defaults, then random settings."""
     generator = np.random.default_rng(0)
     yield {}
     while True:
-        yield {name: generator.choice(values) for name, values in CHOICES.items()}
+        values = [generator.choice(values) for values in CHOICES.values()]
+        yield dict(zip(names, values, strict=True))
 
 
 def grow_lightgbm(
     rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
     """Train lambdarank; return its scores and its number of rounds."""
-    names = {
-        "learning_rate": "learning_rate",
-        "leaves": "num_leaves",
-        "rows_per_leaf": "min_data_in_leaf",
-        "l2": "lambda_l2",
-        "columns": "feature_fraction",
+    parameters = {
+        **setting,
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": [10],
     }
-    parameters = {names[key]: value for key, value in setting.items()}
-    parameters |= {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]}
     parameters |= {"num_threads": 1, "verbose": -1, "seed": 0}
     train = lightgbm.Dataset(rows.X, rows.y, group=rows.query_sizes())
     options: dict[str, Any] = {}
@@ -67,14 +72,7 @@ def grow_xgboost(
     rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
     """Train rank:ndcg; return its scores and its number of rounds."""
-    names = {
-        "learning_rate": "eta",
-        "leaves": "max_leaves",
-        "rows_per_leaf": "min_child_weight",
-        "l2": "lambda",
-        "columns": "colsample_bytree",
-    }
-    parameters = {names[key]: value for key, value in setting.items()}
+    parameters = dict(setting)
     if "min_child_weight" in parameters:  # in units of hessians
         parameters["min_child_weight"] = parameters["min_child_weight"] / 20.0
     if setting:
@@ -102,15 +100,8 @@ def grow_lambdamart(
     rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
     """Train LambdaMART for the NDCG; return its scores and its number of rounds."""
-    names = {
-        "learning_rate": "learning_rate",
-        "leaves": "num_leaves",
-        "rows_per_leaf": "min_child_samples",
-        "l2": "reg_lambda",
-        "columns": "colsample_bytree",
-    }
     parameters: dict[str, Any] = {
-        names[key]: np.asarray(value).item() for key, value in setting.items()
+        key: np.asarray(value).item() for key, value in setting.items()
     }
     model = LambdaMART("ndcg", n_estimators=n_rounds, n_jobs=1, **parameters)
     options: dict[str, Any] = {}
@@ -121,11 +112,11 @@ def grow_lambdamart(
     return model.decision_function, getattr(model, "best_iteration_", model.n_iter_)
 
 
-def tuned(grow: Callable[..., Any], fold: Fold) -> np.ndarray:
+def tuned(library: str, grow: Callable[..., Any], fold: Fold) -> np.ndarray:
     """Draw settings until half of the seconds are over; refit the best to all rows."""
     start = time.process_time()
     tried = []
-    for setting in settings_at_random():
+    for setting in settings_at_random(NAMES[library].split()):
         score, n_rounds = grow(fold.train, fold.valid, setting, MAX_ROUNDS)
         valid = fold.valid
         value = ndcg_score(valid.y, score(valid.X), k=10, qid=valid.qid)
@@ -147,9 +138,9 @@ def automatic(fold: Fold) -> np.ndarray:
 
 METHODS: dict[str, Callable[[Fold], np.ndarray]] = {
     "AutoRanker": automatic,
-    "LightGBM lambdarank": lambda fold: tuned(grow_lightgbm, fold),
-    "XGBoost rank:ndcg": lambda fold: tuned(grow_xgboost, fold),
-    "LambdaMART ndcg": lambda fold: tuned(grow_lambdamart, fold),
+    "LightGBM lambdarank": lambda fold: tuned("lightgbm", grow_lightgbm, fold),
+    "XGBoost rank:ndcg": lambda fold: tuned("xgboost", grow_xgboost, fold),
+    "LambdaMART ndcg": lambda fold: tuned("lambdamart", grow_lambdamart, fold),
 }
 
 

@@ -1,16 +1,7 @@
-"""Rows on two worker processes against one process; trees against xgboost.dask.
+"""Rows on two worker processes against one process; trees against xgboost.dask."""
 
-``python -m benchmarks.speed.on_dask [ROWS ...]`` prints seconds and processor seconds
-of both for some numbers of rows, as in docs/user_guide/large_data.md.
-"""
-
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -84,65 +75,3 @@ def trees() -> float:
 
         ours = LambdaMART(n_estimators=50, num_leaves=31)
         return ratio(lambda: ours.fit(data, labels), fit_theirs, repeats=1)
-
-
-def costs(
-    local: Callable[[], object], on_workers: Callable[[], object], client: Any
-) -> str:
-    """Call both twice, in turn; return the fewest seconds, and processor seconds."""
-    used = np.empty((2, 2, 3))
-    for repeat in range(2):
-        for place, call in enumerate((local, on_workers)):
-            before = np.array(clocks(client))
-            call()
-            used[repeat, place] = np.array(clocks(client)) - before
-    (here, here_cpu, _), (there, client_cpu, workers_cpu) = used.min(axis=0)
-    return (
-        f"{here:7.2f} s, on Dask {there:7.2f} s | processor {here_cpu:7.2f} s, on Dask "
-        f"{client_cpu:.2f} + {workers_cpu:.2f} s (client + workers), "
-        f"{(client_cpu + workers_cpu) / here_cpu:.2f} x"
-    )
-
-
-def clocks(client: Any) -> tuple[float, float, float]:
-    """Return the time, and processor seconds of this process and of the workers."""
-    workers = client.run(time.process_time).values()
-    return time.perf_counter(), time.process_time(), sum(workers)
-
-
-def fit_files(read: Callable[..., Any], folder: str) -> None:
-    """Read all rows of a folder, and fit a model to them."""
-    frame = read(folder)
-    AUCSVC().fit(frame.drop(columns="y"), frame["y"])
-
-
-CALLS: dict[str, Callable[[Any, Any], object]] = {
-    "AUCSVC": lambda X, y: AUCSVC().fit(X, y),
-    "LambdaMART": lambda X, y: LambdaMART(n_estimators=20).fit(X, y),
-}
-
-
-def compare(n_rows: int) -> Iterator[tuple[str, str]]:
-    """Yield what one process and two workers take for rows in memory, and in files."""
-    import dask.dataframe as dd
-    import pandas as pd
-
-    X, y = rows(n_rows, 20)
-    with two_workers() as client, TemporaryDirectory() as folder:
-        for k, part in enumerate(np.array_split(np.arange(n_rows), 8)):
-            frame = pd.DataFrame(X[part]).add_prefix("x").assign(y=y[part])
-            frame.to_parquet(Path(folder, f"part-{k}.parquet"))
-        data, labels = in_parts(client, X, y)
-        for name, call in CALLS.items():
-            call(X[:1000], y[:1000])  # compiles
-            local, on_dask = partial(call, X, y), partial(call, data, labels)
-            yield name, costs(local, on_dask, client)
-        on_dask = partial(fit_files, dd.read_parquet, folder)
-        local = partial(fit_files, pd.read_parquet, folder)
-        yield "AUCSVC from files", costs(local, on_dask, client)
-
-
-if __name__ == "__main__":
-    for size in sys.argv[1:] or ["16e3", "1e5", "1e6", "3e6", "1e7"]:
-        for name, found in compare(int(float(size))):
-            print(f"{size:>5} rows, {name:<18} {found}", flush=True)
