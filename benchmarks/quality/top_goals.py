@@ -10,24 +10,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from aucmax import AutoRanker, LambdaMART, LinearRankerCV
-from aucmax.datasets import load_svmlight, load_table
+from aucmax.datasets import load_table
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.tables import TableEncoder
-from benchmarks.papers.data import FOLDER
+from benchmarks.papers.data import SPARSE, path_of, read_sparse
 from benchmarks.report import Report, stored
 
 TITLE = "Models trained and chosen for the top of the list, against the AUC"
 GOALS = ("average_precision", "recall@fpr=0.01", "precision@recall=0.8")
 POSITIVE = {"satimage": 4, "segment": 4, "vehicle": "opel"}
-SPARSE_FILES = {
-    "thrombin": "thrombin.svm.xz",
-    "a9a": "a9a_train.svm.gz",
-    "bace": "bace_morgan2048.svm.gz",
-}
 TABLES = (
     *("mammography", "hypothyroid", "sick", "sick-euthyroid"),
     *(*POSITIVE, "thrombin", "a9a"),
@@ -40,10 +35,9 @@ ROUNDS = {"n_estimators": 400, "n_iter_no_change": 40, "validation_fraction": 0.
 
 def load(name: str) -> tuple[Any, np.ndarray]:
     """Return raw rows, and which are positive."""
-    if name in SPARSE_FILES:
-        read = load_svmlight(FOLDER / name / SPARSE_FILES[name])
-        return sparse.csr_array(read.X), np.asarray(read.y) > 0
-    table = load_table(FOLDER / name / f"{name}.csv.gz")
+    if name in SPARSE:
+        return read_sparse(name)
+    table = load_table(path_of(name))
     y = table["target"].to_numpy() == POSITIVE.get(name, 1)
     return table.drop("target"), y
 

@@ -1,14 +1,13 @@
 """Imbalanced images and fingerprints of molecules, in three parts."""
 
-import lzma
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from sklearn.datasets import load_digits, load_svmlight_file
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from benchmarks.papers.data import FOLDER
+from benchmarks.papers.data import path_of, read_sparse
 
 #: of the rows; the rest is to judge by
 TRAINING, VALIDATION = 0.5, 0.2
@@ -16,11 +15,7 @@ DIGIT = 8
 #: of the positives among the rows to learn from, so that they are rare
 KEPT_DIGITS = 4
 MAX_COLUMNS = 4096
-FILES = {
-    "digits": (),
-    "bace": (FOLDER / "bace" / "bace_morgan2048.svm.gz",),
-    "thrombin": (FOLDER / "thrombin" / "thrombin.svm.xz",),
-}
+FILES = {"digits": (), "bace": (path_of("bace"),), "thrombin": (path_of("thrombin"),)}
 
 
 @dataclass(frozen=True)
@@ -42,12 +37,7 @@ def _rows(name: str):
     if name == "digits":
         X, digit = load_digits(return_X_y=True)
         return X.reshape(-1, 1, 8, 8) / 16.0, digit == DIGIT
-    if name == "bace":
-        X, y = load_svmlight_file(str(FILES[name][0]), n_features=2048)
-    else:
-        with lzma.open(FILES[name][0], "rb") as stream:
-            X, y = load_svmlight_file(stream)
-    return X, y == y.max()
+    return read_sparse(name)
 
 
 def split(name: str, seed: int) -> Parts:

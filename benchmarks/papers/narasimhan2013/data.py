@@ -11,22 +11,18 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from sklearn.preprocessing import normalize
 
-from aucmax.datasets import load_svmlight, load_table
+from aucmax.datasets import load_table
 from aucmax.tables import TableEncoder
-from benchmarks.papers.data import FOLDER, NEWS, news_articles, news_texts
+from benchmarks.papers import data
+from benchmarks.papers.data import NEWS, SPARSE, news_articles, news_texts, read_sparse
 
-SPARSE_FILES = {
-    "thrombin": "thrombin/thrombin.svm.xz",
-    "bace": "bace/bace_morgan2048.svm.gz",
-    "a9a": "a9a/a9a_train.svm.gz",
-}
 TABLES = (
     *("leukemia", "ionosphere", "spambase", "kr-vs-kp"),
     *("hypothyroid", "sick", "sick-euthyroid", "mammography"),
 )
 MANY_CLASSES = ("satimage", "segment", "vehicle")  # the rarest against the rest
 TOPICS = ("earn", "acq", "money-fx", "crude", "trade")
-ALL_DATA = (*SPARSE_FILES, *TABLES, *MANY_CLASSES, *TOPICS)
+ALL_DATA = (*SPARSE, *TABLES, *MANY_CLASSES, *TOPICS)
 MAX_ROWS = {"a9a": 9000}  # a stratified sample of them
 TEST_SHARE = 1 / 3
 PIXELS = 9  # of satimage, each with four bands
@@ -91,9 +87,8 @@ def load(name: str) -> Problem:
     if name in TOPICS:
         y = np.array([name in article["topics"] for article in news_articles()])
         return Problem(name, _words(), y)
-    if name in SPARSE_FILES:
-        read = load_svmlight(FOLDER / SPARSE_FILES[name])
-        rows, y = sparse.csr_array(read.X), np.asarray(read.y) > 0
+    if name in SPARSE:
+        rows, y = read_sparse(name)
         if name != "a9a":  # bits that are set differ much in number
             rows = normalize(rows)
         return _sample(Problem(name, rows, y))
@@ -132,6 +127,4 @@ def splits(name: str, n_splits: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def path_of(name: str) -> Path:
     """Return the file of these data."""
-    if name in TOPICS:
-        return NEWS
-    return FOLDER / SPARSE_FILES.get(name, f"{name}/{name}.csv.gz")
+    return NEWS if name in TOPICS else data.path_of(name)

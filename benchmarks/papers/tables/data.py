@@ -1,7 +1,5 @@
 """The binary tables, one split each into rows to learn from and rows to judge by."""
 
-import gzip
-import lzma
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,21 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import train_test_split
 
-from benchmarks.papers.data import FOLDER
+from benchmarks.papers import data
 
 MAX_TRAINING_ROWS = 2500
 MAX_TEST_ROWS = 20_000
 TRAINING_SHARE = 0.7
 
-#: columns of the sparse matrices
-_SPARSE = {
-    "bace": ("bace/bace_morgan2048.svm.gz", 2048),
-    "a9a": ("a9a/a9a_train.svm.gz", 123),
-    "thrombin": ("thrombin/thrombin.svm.xz", 88_119),
-}
 #: the tables; of several classes the one with this number, in sorted order, is positive
 TABLES = {
     "ionosphere": None,
@@ -61,10 +52,7 @@ class Split:
 
 def path_of(table: str) -> Path:
     """Return the file of a table."""
-    name, _ = TABLES[table] or (table, None)
-    if name in _SPARSE:
-        return FOLDER / _SPARSE[name][0]
-    return FOLDER / name / f"{name}.csv.gz"
+    return data.path_of((TABLES[table] or (table, None))[0])
 
 
 def split(table: str, seed: int) -> Split:
@@ -83,16 +71,13 @@ def split(table: str, seed: int) -> Split:
 
 
 def _read(table: str) -> tuple[Any, np.ndarray]:
-    path = path_of(table)
     name, positive = TABLES[table] or (table, None)
-    if name in _SPARSE:
-        open_file = lzma.open if path.suffix == ".xz" else gzip.open
-        with open_file(path, "rb") as stream:
-            X, y = load_svmlight_file(stream, n_features=_SPARSE[name][1])
+    if name in data.SPARSE:
+        X, y = data.read_sparse(name)
         X = sparse.csr_matrix(X)
         X.indices, X.indptr = X.indices.astype("int32"), X.indptr.astype("int32")
-        return X, (y > 0).astype(int)
-    frame = pd.read_csv(path)
+        return X, y.astype(int)
+    frame = pd.read_csv(path_of(table))
     target = frame.pop("target")
     # some libraries reject some names
     frame.columns = [f"x{k}" for k in range(frame.shape[1])]
