@@ -24,7 +24,7 @@ from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.choice import SOLVERS
-from aucmax.solvers.column_newton import ColumnNewtonSolver
+from aucmax.solvers.proximal_newton import ProximalNewtonSolver
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import StoppingRule
 from aucmax.solvers.wide import WideSolver
@@ -33,7 +33,7 @@ from builders import censored_rows, linear_rows
 CERTIFYING = {
     **SOLVERS,
     "plain bundle": BundleSolver,
-    "columns": ColumnNewtonSolver,
+    "columns": ProximalNewtonSolver,
     "wide": WideSolver,
 }
 #: a regularizer that a solver supports
@@ -95,8 +95,8 @@ def test_sets_need_no_lower_bound():
         (BundleSolver(rule), Simplex()),
         (BundleSolver(rule), L1Ball()),
         (BundleSolver(rule), L2Ball(1.0)),
-        (ColumnNewtonSolver(rule), L1Ball()),
-        (ColumnNewtonSolver(rule), Simplex()),
+        (ProximalNewtonSolver(rule), L1Ball()),
+        (ProximalNewtonSolver(rule), Simplex()),
         (SOLVERS["auto"](rule), L2()),
     ):
         assert solver.minimize(objective, regularizer).converged

@@ -13,13 +13,13 @@ from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers.bundle import BundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver
+from aucmax.solvers.proximal_newton import ProximalNewtonSolver
 from aucmax.solvers.risk_objective import LinearObjective
-from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Start, StoppingRule
 from aucmax.solvers.subgradient import SubgradientSolver
 
 GROUPS = [0, 0, 1, 1]
+Newton = ProximalNewtonSolver
 
 
 def charged(regularizer, w):
@@ -96,14 +96,14 @@ PROXIMAL = {
 CASES = [
     pytest.param(Case(BundleSolver, L2(), 1e-7), id="bundle"),
     pytest.param(Case(smooth_bundle, L2(), 1e-7), id="smooth bundle"),
-    pytest.param(Case(SmoothedNewtonSolver, L2(), 1e-4), id="newton"),
+    pytest.param(Case(Newton, L2(), 1e-4), id="newton"),
     pytest.param(Case(SubgradientSolver, L2(), 1e-3), id="subgradient"),
     pytest.param(Case(BundleSolver, Simplex(), 1e-6, 0.2), id="bundle margin, simplex"),
     pytest.param(Case(BundleSolver, L1Ball(), 1e-6, 0.2), id="bundle margin, L1 ball"),
-    pytest.param(Case(ColumnNewtonSolver, L1(), 1e-4), id="columns, L1"),
-    pytest.param(Case(ColumnNewtonSolver, ElasticNet(0.7), 1e-4), id="columns, net"),
-    pytest.param(Case(ColumnNewtonSolver, L1Ball(), 1e-3, 0.6), id="columns, L1 ball"),
-    pytest.param(Case(ColumnNewtonSolver, Simplex(), 1e-3, 0.2), id="columns, simplex"),
+    pytest.param(Case(Newton, L1(), 1e-4), id="columns, L1"),
+    pytest.param(Case(Newton, ElasticNet(0.7), 1e-4), id="columns, net"),
+    pytest.param(Case(Newton, L1Ball(), 1e-3, 0.6), id="columns, L1 ball"),
+    pytest.param(Case(Newton, Simplex(), 1e-3, 0.2), id="columns, simplex"),
     *(
         pytest.param(Case(solver, regularizer, tight), id=f"{kind}, {name}")
         for kind, solver, tight in (

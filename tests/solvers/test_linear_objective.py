@@ -4,8 +4,8 @@ import pytest
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
+from aucmax.solvers.proximal_newton import ProximalNewtonSolver
 from aucmax.solvers.risk_objective import LinearObjective
-from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import StoppingRule
 
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -34,7 +34,7 @@ def test_the_support_is_smoothed_if_the_risk_can_be(risk, queries, expected):
         assert objective.support(point, width=0.5).value >= objective.risk_value(point)
     else:
         with pytest.raises(IncompatibleError, match="can be smoothed"):
-            SmoothedNewtonSolver(StoppingRule()).minimize(objective, L2())
+            ProximalNewtonSolver(StoppingRule()).minimize(objective, L2())
 
 
 def test_another_risk_goes_on_counting_passes():

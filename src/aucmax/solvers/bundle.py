@@ -11,14 +11,13 @@ from aucmax.regularizers.regularizer import (
 )
 from aucmax.risks.contract import Support
 from aucmax.solvers.bundle_models import bundle_model
-from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.risk_objective import (
     RiskObjective,
     begin,
     first_width,
     lost_by_smoothing,
-    narrowed,
-    slope_along,
+    narrowing,
+    search_line,
     value_at,
 )
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
@@ -99,13 +98,9 @@ class BundleSolver:
                 width = _narrowed(width, support, touched, predicted / C)
             goal = objective.at(proposal.parameters)
             direction = center.towards(goal)
-            search = LineSearch(longest=1.0, accuracy=0.2, max_evaluations=10)
-            while search.is_open:
-                point = center.moved(direction, search.length)
-                support = objective.support(point, width)
-                search.report(
-                    slope_along(direction, point, support, objective, regularizer)
-                )
+            point, support, _ = search_line(
+                center, direction, objective, regularizer, width, 1.0
+            )
             found = regularizer.value(point.parameters) + C * support.value
             stalled = rise <= _MIN_RISE * (value - bound)
             if found < value:
@@ -131,6 +126,6 @@ class BundleSolver:
 def _narrowed(width: float, support: Support, point: Point, predicted: float) -> float:
     """Shrink the width until smoothing costs little of the decrease predicted."""
     lost = lost_by_smoothing(support, point)
-    width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * predicted)
+    width *= narrowing(lost, _MAX_SMOOTHING_LOSS * predicted)
     # where no pair is near its kink there is no loss, but no slope either
     return min(width, predicted / _MIN_LOSS_PER_WIDTH)

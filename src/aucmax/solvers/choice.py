@@ -12,10 +12,9 @@ from aucmax.regularizers.regularizer import (
     SparseRegularizer,
 )
 from aucmax.solvers.bundle import BundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.descent import DescentSolver
+from aucmax.solvers.proximal_newton import ProximalNewtonSolver, suits_column_steps
 from aucmax.solvers.risk_objective import MIN_TOL_OF_SMOOTHING
-from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
 from aucmax.solvers.subgradient import SubgradientSolver
 from aucmax.solvers.wide import WideSolver, suits_row_space
@@ -146,7 +145,7 @@ RULES = (
         "columns, and `tol` of at least 1e-6",
         _suits_newton,
         "Newton steps; cutting planes after 100 iterations",
-        (Stage(SmoothedNewtonSolver, 100), Stage(_cutting_planes)),
+        (Stage(ProximalNewtonSolver, 100), Stage(_cutting_planes)),
     ),
     # rounding in the span may spoil a certificate, hence the last cutting planes
     Rule(
@@ -163,7 +162,7 @@ RULES = (
         _suits_columns,
         "Newton steps over the columns in use; cutting planes after 300 iterations",
         (
-            Stage(ColumnNewtonSolver, 300),
+            Stage(ProximalNewtonSolver, 300),
             Stage(_cutting_planes),
         ),
     ),
@@ -173,7 +172,7 @@ RULES = (
 #: from the name of a solver to what makes it, given a stopping rule
 SOLVERS: dict[str, SolverType] = {
     "auto": partial(ChosenSolver, rules=RULES),
-    "newton": SmoothedNewtonSolver,
+    "newton": ProximalNewtonSolver,
     "bundle": _cutting_planes,
     "subgradient": SubgradientSolver,
     "descent": DescentSolver,

@@ -19,8 +19,8 @@ class LineSearch:
         slope: float | None = None,
         *,
         longest: float = inf,
-        accuracy: float = 0.5,
-        max_evaluations: int = 12,
+        accuracy: float = 0.2,
+        max_evaluations: int = 10,
     ) -> None:
         self.length = _BESIDE_THE_KINK if slope is None else min(1.0, longest)
         self.is_open = True

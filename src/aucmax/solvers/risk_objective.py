@@ -17,12 +17,13 @@ from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
 
 MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 MIN_TOL_OF_SMOOTHING = 1e-6  # a smoothed risk is not precise enough for less
-_WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
-_MIN_NARROWING = 0.1  # factor of the width per iteration
+WIDTH_AT_A_START = 0.1  # factor of the first width; a wider one leaves a good start
+MIN_NARROWING = 0.2  # factor of the width per iteration
 _MIN_CUTS = 50  # to keep, where each holds a number for every row
 _MAX_BYTES_OF_SOURCES = 2**28  # for all of them, unless they are the fewest
 _ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised it
@@ -177,7 +178,7 @@ def first_width(objective: RiskObjective, start: Start | None) -> float:
     """Return the width to begin with; 0 if the risk cannot be smoothed."""
     if not objective.risk.can_be_smoothed:
         return 0.0
-    return MAX_WIDTH if start is None else _WIDTH_AT_A_START
+    return MAX_WIDTH if start is None else WIDTH_AT_A_START * MAX_WIDTH
 
 
 def height(support: Support, point: Point) -> float:
@@ -190,12 +191,29 @@ def lost_by_smoothing(support: Support, point: Point) -> float:
     return support.value - height(support, point)
 
 
-def narrowed(width: float, lost: float, allowed: float) -> float:
-    """Shrink a width until it loses no more than is allowed, or to a tenth at most."""
+def narrowing(lost: float, allowed: float) -> float:
+    """Return the factor of a width after which it loses no more than is allowed."""
     if lost <= allowed:
-        return width
+        return 1.0
     # what smoothing loses falls with the square of the width
-    return width * max(sqrt(allowed / lost), _MIN_NARROWING)
+    return max(sqrt(allowed / lost), MIN_NARROWING)
+
+
+def search_line(
+    origin: Point,
+    direction: Point,
+    objective: RiskObjective,
+    regularizer: Regularizer,
+    width: float,
+    longest: float,
+) -> tuple[Point, Support, float]:
+    """Return where the objective has nearly stopped falling, and its plane: no pass."""
+    search = LineSearch(longest=longest)
+    while search.is_open:
+        point = origin.moved(direction, search.length)
+        plane = objective.support(point, width)
+        search.report(slope_along(direction, point, plane, objective, regularizer))
+    return point, plane, search.length
 
 
 class LinearObjective(RiskObjective):

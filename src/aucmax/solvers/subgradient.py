@@ -15,7 +15,7 @@ from aucmax.solvers.risk_objective import (
     first_width,
     height,
     lost_by_smoothing,
-    narrowed,
+    narrowing,
     value_at,
 )
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
@@ -191,7 +191,7 @@ class _Walk:
     def narrow(self, gap: float) -> None:
         """Shrink the width until smoothing costs a small part of the gap."""
         lost = self._objective.C * lost_by_smoothing(self._reached, self._point)
-        self._width = narrowed(self._width, lost, _MAX_SMOOTHING_LOSS * gap)
+        self._width *= narrowing(lost, _MAX_SMOOTHING_LOSS * gap)
 
     def gain_momentum(self) -> None:
         """Move the point ahead, beyond the last two points."""

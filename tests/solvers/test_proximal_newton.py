@@ -9,13 +9,17 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses.scaled_columns import ScaledColumns
 from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.group_lasso import GroupLasso
 from aucmax.regularizers.l1 import L1, L1Ball, Simplex
-from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers.bundle import BundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
+from aucmax.solvers.proximal_newton import (
+    ProximalNewtonSolver,
+    WorkingSet,
+    suits_column_steps,
+)
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Start, StoppingRule
 from reference_penalised import minimum, pair_risk
@@ -48,11 +52,10 @@ def test_the_gap_holds_the_optimum_of_the_l1_penalty(data, C):
     w = cp.Variable(X.shape[1])
     optimum = minimum("l1", w, C * pair_risk(X, labels, w))
     objective = LinearObjective(rows, PairHinge().bind(labels), C)
-    solution = ColumnNewtonSolver(StoppingRule(tol=1e-4)).minimize(objective, L1())
+    solution = ProximalNewtonSolver(StoppingRule(tol=1e-4)).minimize(objective, L1())
     assert solution.converged
     assert solution.value - solution.gap <= optimum * (1.0 + 1e-6)
     assert solution.value >= optimum * (1.0 - 1e-6)
-    assert objective.n_passes < 60
 
 
 @pytest.mark.parametrize("hull", [L1Ball(), Simplex()])
@@ -67,7 +70,7 @@ def test_margins_agree_with_the_bundle(kind, data, hull):
         MarginObjective(ScaledColumns.fit(X), risk.bind(labels)), hull
     )
     objective = MarginObjective(ScaledColumns.fit(rows), risk.bind(labels))
-    solution = ColumnNewtonSolver(rule).minimize(objective, hull)
+    solution = ProximalNewtonSolver(rule).minimize(objective, hull)
     assert solution.converged
     assert solution.value - solution.gap <= exact.value + 1e-9
     assert exact.value - exact.gap <= solution.value + 1e-9
@@ -82,7 +85,7 @@ def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     objective = LinearObjective(X, PartialHinge((0, 0.3)).bind(labels, weight), 20.0)
     rule = StoppingRule(tol=1e-3)
     exact = BundleSolver(rule, smoothing=True).minimize(objective, regularizer)
-    found = ColumnNewtonSolver(rule).minimize(objective, regularizer)
+    found = ProximalNewtonSolver(rule).minimize(objective, regularizer)
     assert found.converged
     assert found.value == pytest.approx(exact.value, rel=2e-3)
 
@@ -94,7 +97,7 @@ def test_the_line_that_certifies_keeps_its_row_weights():
     )
     objective.keeps_row_weights = True
     rule = StoppingRule(floor=1e-3)
-    found = ColumnNewtonSolver(rule).minimize(objective, L1Ball())
+    found = ProximalNewtonSolver(rule).minimize(objective, L1Ball())
     row_weights = found.cuts.mixed_source()
     edges = objective.hypotheses.edges(row_weights)
     assert row_weights[labels].sum() == pytest.approx(-0.5)
@@ -105,15 +108,16 @@ def test_no_signal_leaves_no_weights():
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(150, 250)), np.arange(150) < 50
     objective = LinearObjective(X, PairHinge().bind(labels), 0.5)
-    found = ColumnNewtonSolver(StoppingRule()).minimize(objective, L1())
+    found = ProximalNewtonSolver(StoppingRule()).minimize(objective, L1())
     assert found.converged
     assert not found.point.parameters.any()
 
 
-def test_too_many_columns_in_use_end_it():
+def test_too_many_columns_in_use_end_it(monkeypatch):
+    monkeypatch.setattr(WorkingSet, "max_columns", 3)
     X, labels = bits()
     objective = LinearObjective(X, PairHinge().bind(labels), 1000.0)
-    solver = ColumnNewtonSolver(StoppingRule(tol=1e-6), max_columns=3)
+    solver = ProximalNewtonSolver(StoppingRule(tol=1e-6))
     found = solver.minimize(objective, L1())
     assert not found.converged
     assert found.gap >= 0.0
@@ -123,8 +127,8 @@ def test_a_start_is_not_left_behind():
     X, labels = bits()
     objective = LinearObjective(X, PairHinge().bind(labels), 30.0)
     rule = StoppingRule(tol=1e-3)
-    first = ColumnNewtonSolver(rule).minimize(objective, L1())
-    closer = ColumnNewtonSolver(StoppingRule(tol=1e-5)).minimize(
+    first = ProximalNewtonSolver(rule).minimize(objective, L1())
+    closer = ProximalNewtonSolver(StoppingRule(tol=1e-5)).minimize(
         objective, L1(), Start(first.point, first.cuts, first.history)
     )
     assert closer.value <= first.value
@@ -133,10 +137,10 @@ def test_a_start_is_not_left_behind():
 
 def test_mismatches_are_rejected():
     X, labels = bits()
-    solver = ColumnNewtonSolver(StoppingRule())
+    solver = ProximalNewtonSolver(StoppingRule())
     hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
-    with pytest.raises(IncompatibleError, match="L2 has no weight_penalty"):
-        solver.minimize(hinge, L2())
+    with pytest.raises(IncompatibleError, match="GroupLasso has no weight_penalty"):
+        solver.minimize(hinge, GroupLasso(np.zeros(250, dtype=int)))
     with pytest.raises(IncompatibleError, match="with margin risks only"):
         solver.minimize(hinge, L1Ball())
     loose = LinearObjective(X, PartialHinge((0, 0.3), bound="loose").bind(labels), 1.0)
