@@ -34,12 +34,12 @@ from aucmax.linear.loss_search import (
     WHOLE,
     Candidate,
     Candidates,
-    choose,
+    finalists,
     fit_candidates,
     is_positive,
+    sample_rows,
     score_candidates,
     search_results,
-    survivors,
 )
 from aucmax.linear.risk_choice import check_whole_range
 from aucmax.metrics.metric_names import NamedMetric, parse_metric
@@ -50,11 +50,11 @@ _WIDTHS = (0.1, 0.3)  # of smooth ranks: the better one differs from table to ta
 # End of a wider range of false positive rates, in ends of the range: its rows change
 # less from fold to fold, and the folds of most public tables prefer it.
 _WIDER = 3.0
-# test rows of the rarer class after which half of the candidates are left out
-_MIN_TESTED = 100
+# test rows of the rarer class after which two candidates are left
+_MIN_TESTED = 50
 # Rows in all folds until which folds are drawn again, at most so often: with fewer rows
 # the standard error of a difference over four folds is about the difference.
-_MIN_ROWS, _MAX_REPEATS = 2500, 5
+_MIN_ROWS, _MAX_REPEATS = 2000, 5
 
 
 class SearchProgress(NamedTuple):
@@ -93,15 +93,14 @@ class LinearRankerCV(SurvivalRanker):
     range of the ROC curve that you choose, on a wider one and on the whole curve,
     each with several weights C. The metric itself decides: the area under the curve,
     the part of it within `fpr_range` and `tpr_range`, or any other one that `metric`
-    names, such as the average precision; per query with `qid`. Logistic
-    regression is the simpler model: another loss must be better than the best logistic
-    regression by half a standard error of the paired difference over the folds,
-    corrected for rows that folds share [1]_. The best of all is then fitted to all
-    rows. With few rows, whose folds are noisy, the folds are drawn up to five times.
+    names, such as the average precision; per query with `qid`.
 
-    A fold compares candidates on 4,000 of its training rows, or on more if a class has
-    fewer than 1,000 among them. After 100 test rows of the rarer class the better half
-    of each loss stays; for the whole curve, losses behind logistic regression do not.
+    The first fold compares all candidates on 4,000 of its training rows, or on more if
+    a class has fewer than 1,000 among them; with fewer than 50 test rows of a class, so
+    do further folds. The best logistic regression and the best other candidate remain.
+    The other folds fit these two to all of their training rows, and the better one in
+    the mean is fitted to all rows. With few rows, whose folds are noisy, the folds are
+    drawn up to five times.
 
     The second of the two labels in sorted order is the positive class. Fitted to
     censored times (a `y` with the fields ``event`` and ``time``, see
@@ -126,8 +125,9 @@ class LinearRankerCV(SurvivalRanker):
         :class:`aucmax.risks.SmoothAveragePrecision`). By default logistic regression,
         the sigmoid and, for metrics of the top of the list, smooth average precision.
     C_values : sequence of float, default=(0.1, 1.0, 10.0)
-        Weights of the loss per row; logistic regression also tries a tenth and a
-        hundredth of the smallest and ten times the largest.
+        Weights of the loss per row. Logistic regression also tries a tenth and a
+        hundredth of the smallest and ten times the largest; the sigmoid tries a tenth
+        of each instead.
     cv : int, splitter or iterable, default=4
         Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
         number, rows of one group or of one query are in one fold.
@@ -153,16 +153,17 @@ class LinearRankerCV(SurvivalRanker):
         and the "width" of a smooth average precision, for logistic scores of standard
         deviation 1.
     best_score_ : float
-        Its mean over the folds, which is too high as an estimate for new rows: the
-        model was chosen by it.
+        Its mean over the folds that decided, which is too high as an estimate for new
+        rows: the model was chosen by it.
     best_index_ : int
         Its index in `cv_results_`.
     cv_results_ : dict of lists and ndarrays
         As scikit-learn has it: "params", "mean_test_score", "std_test_score",
         "rank_test_score", "split0_test_score", ..., "mean_fit_time", "mean_n_passes".
-        Candidates that were left out have a mean of NaN.
+        Means are over the folds that decided; candidates that were left out before
+        have a mean of NaN.
     n_splits_ : int
-        Number of folds that decided.
+        Number of folds, those that only compared all candidates included.
     n_passes_ : float
         Passes over the data of the final fit.
     coef_ : ndarray of shape (1, n_features)
@@ -179,11 +180,6 @@ class LinearRankerCV(SurvivalRanker):
     See Also
     --------
     AUCSVC : One loss, one range, one C, and other penalties.
-
-    References
-    ----------
-    .. [1] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine
-       Learning 52 (2003).
 
     Examples
     --------
@@ -267,20 +263,24 @@ class LinearRankerCV(SurvivalRanker):
             if classes is None:
                 metric = parse_metric("concordance")
             folds = self._folds(rows, groups)
-            n_first = _n_first_folds(folds, is_positive(rows.labels))
+            n_pruning = _n_pruning_folds(folds, is_positive(rows.labels))
             # Dask has workers of its own
             n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
             kept, measured = list(range(len(candidates))), list[FloatArray]()
             with one_blas_thread():
                 for number, (_, test) in enumerate(folds):
-                    if number in (0, n_first):
-                        if number:
-                            kept = survivors(np.array(measured)[:, 0], candidates)
+                    if number in (0, n_pruning):
+                        trains = [train for train, _ in folds[number:]]
+                        if number < n_pruning:
+                            trains = [
+                                sample_rows(train, rows) for train in trains[:n_pruning]
+                            ]
+                        elif number:
+                            kept = finalists(np.array(measured)[:, 0], candidates)
                         some = [candidates[k] for k in kept]
-                        stage = folds[number:] if number else folds[:n_first]
                         fits = Parallel(n_jobs, return_as="generator")(
                             delayed(fit_candidates)(rows, some, train)
-                            for train, _ in stage
+                            for train in trains
                         )
                     weights, *costs = next(fits)
                     scores = score_candidates(rows, weights, metric, test)
@@ -290,8 +290,8 @@ class LinearRankerCV(SurvivalRanker):
                     progress = _progress(measured, candidates, len(folds), seconds)
                     if self._should_stop(progress, report):
                         break
-                results = search_results(np.array(measured), candidates)
-                best = choose(np.array(measured)[:, 0], candidates, folds)
+                results = search_results(np.array(measured), candidates, n_pruning)
+                best = int(results["rank_test_score"].argmin())
                 fitted = fit_candidates(rows, [candidates[best]])
             weights, _, n_passes = (values[0] for values in fitted)
             coef, threshold = weights / scale, 0.0
@@ -432,6 +432,8 @@ class LinearRankerCV(SurvivalRanker):
                 least, most = min(C_values), max(C_values)
                 C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
                 loss = "cox" if has_times else loss
+            if loss == "sigmoid":
+                C_values = [C / 10.0 for C in C_values]
             # the hinge of a narrow range is often smallest where all scores tie
             trained = ranges if loss == "sigmoid" else ranges[:1]
             widths = _WIDTHS if loss == SMOOTH_RANKS else (None,)
@@ -505,11 +507,12 @@ class LinearRankerCV(SurvivalRanker):
         return folds
 
 
-def _n_first_folds(folds: Folds, labels: NDArray[np.bool_]) -> int:
-    """Return the number of folds that measure all candidates, the others a half."""
+def _n_pruning_folds(folds: Folds, labels: NDArray[np.bool_]) -> int:
+    """Return the number of folds that compare all candidates; the others decide."""
     counts = [np.bincount(labels[test], minlength=2) for _, test in folds]
     n_tested = np.cumsum(counts, axis=0).min(axis=1)
-    return int(np.searchsorted(n_tested, _MIN_TESTED)) + 1
+    n_pruning = int(np.searchsorted(n_tested, _MIN_TESTED)) + 1
+    return n_pruning if n_pruning + 2 <= len(folds) else 0
 
 
 def _progress(
