@@ -185,22 +185,18 @@ def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message
         AUCSVC(**parameters).fit(None, None)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"penalty": "l1"},
-            "L1 has no curvature, .* AUCSVC that is penalty='l2' without",
-        ),
-        (
-            {"radius": 2.0},
-            "L2Ball has no curvature.*; solver='auto', 'bundle' and 'subgra",
-        ),
-    ],
-)
-def test_newton_refuses_what_has_no_constant_curvature(data, parameters, message):
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+def test_newton_steps_serve_sparse_penalties(data, penalty):
+    steps = AUCSVC(30.0, penalty=penalty, solver="newton").fit(*data)
+    planes = AUCSVC(30.0, penalty=penalty, solver="bundle").fit(*data)
+    assert steps.dual_gap_ <= 1e-3 * steps.objective_
+    assert steps.objective_ == pytest.approx(planes.objective_, rel=2e-3)
+
+
+def test_newton_steps_reject_a_ball():
+    message = "L2Ball has no weight_penalty.*; solver='auto', 'bundle' and 'subgra"
     with pytest.raises(IncompatibleError, match=message):
-        AUCSVC(solver="newton", **parameters).fit(*data)
+        AUCSVC(radius=2.0, solver="newton").fit(np.eye(4), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

@@ -129,13 +129,13 @@ class AUCSVC(SurvivalRanker):
         Stop after this many seconds, with the best solution so far.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
         "auto" chooses by penalty, risk, shape and `tol`; the user guide has its table.
-        "newton" needs few passes at any C but keeps an n_features x n_features matrix,
-        and supports ``penalty="l2"`` without a radius, ``bound="tight"``, an
-        `fpr_range` from 0, a `tpr_range` to 1 and no queries. "bundle" (cutting planes)
-        and "subgradient" (proximal steps with momentum) support every penalty and
-        convex loss. "descent" (L-BFGS) supports ``penalty="l2"`` with "logistic" and
-        "cox". For censored times, "newton" is not available. All
-        certify the same gap. ``loss="sigmoid"`` needs "auto".
+        "newton" needs few passes at any C but keeps an n_features x n_features matrix
+        (of the columns in use, for "l1" and "elasticnet"), and supports these and "l2"
+        without a radius, ``bound="tight"``, an `fpr_range` from 0 and a `tpr_range` to
+        1, not for censored times. "bundle" (cutting planes) and "subgradient" (proximal
+        steps with momentum) support every penalty and convex loss. "descent" (L-BFGS)
+        supports ``penalty="l2"`` with "logistic" and "cox". All certify the same gap.
+        ``loss="sigmoid"`` needs "auto".
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None

@@ -42,7 +42,6 @@ _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in me
 # In units of a bound, by which it may be too high: of a narrow window the ends are
 # rounded, and so are the shares of the pairs inside.
 _ROUNDING = 1e-9
-_SMOOTHING_LOSS = 0.01  # share of the gap, after the width is narrowed
 _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 
 # Of a sampled Hessian. Measured on 20,000 x 30 rows at C from 1 to 10^4 and on ranges:
@@ -126,7 +125,7 @@ class ProximalNewtonSolver:
                 latest_gap = max(value - latest, self.stopping.tol * scale)
                 factor = 1.0
                 if lost > model.max_smoothing_loss * latest_gap:
-                    factor = narrowing(lost, _SMOOTHING_LOSS * latest_gap)
+                    factor = narrowing(lost, model.smoothing_loss * latest_gap)
                 elif n_steps >= _MAX_STEPS_PER_WIDTH:
                     factor = MIN_NARROWING
                 direction = model.step(point, C * gradient, width, factor, gap)
@@ -153,8 +152,8 @@ def _check_abilities(objective: RiskObjective, regularizer: object) -> None:
         require(
             regularizer,
             "weight_penalty",
-            "Newton steps",
-            f"They take L2, L1, ElasticNet, L1Ball and Simplex; {others}",
+            "Newton's method",
+            "In AUCSVC it takes L2, L1 and elastic net, without a radius; " + others,
         )
     radius = getattr(regularizer, "radius", None)
     objective.require_certifiable("Newton steps", bounded=radius is None)
@@ -222,7 +221,8 @@ class SampledHessian:
     # O(n_parameters^2) per step
     max_columns = inf
     max_cuts = 20  # measured: 2 take a seventh more passes
-    max_smoothing_loss = _SMOOTHING_LOSS  # measured: .1 takes 1.4x the passes
+    # shares of the gap at which the width is narrowed, and then; .1 takes 1.4x passes
+    max_smoothing_loss = smoothing_loss = 0.01
     longest = inf
     radius: float | None = None
 
@@ -298,7 +298,7 @@ class WorkingSet:
 
     max_columns = 3000  # with weight; the solver gives up if there are more
     max_cuts = 2  # the one of the best bound, and the latest
-    max_smoothing_loss = 0.2
+    max_smoothing_loss, smoothing_loss = 0.3, 0.05  # .2, .01: subproblems take 2x
     longest = 1.0
 
     def __init__(
