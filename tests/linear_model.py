@@ -62,7 +62,7 @@ class LinearModel:
         is_equation = row_low == row_high
         above = np.flatnonzero(~is_equation & np.isfinite(row_high))
         below = np.flatnonzero(~is_equation & np.isfinite(row_low))
-        found = linprog(
+        solution = linprog(
             cost,
             A_ub=sparse.vstack([matrix[above], -matrix[below]]),
             b_ub=np.append(row_high[above], -row_low[below]),
@@ -71,11 +71,11 @@ class LinearModel:
             bounds=np.column_stack([low, high]),
             method=METHODS[method],
         )
-        assert found.status == 0, found.message
+        assert solution.status == 0, solution.message
         multipliers = np.zeros(self._n_rows)
-        multipliers[is_equation] = found.eqlin.marginals
-        multipliers[above] += found.ineqlin.marginals[: above.size]
-        multipliers[below] -= found.ineqlin.marginals[above.size :]
+        multipliers[is_equation] = solution.eqlin.marginals
+        multipliers[above] += solution.ineqlin.marginals[: above.size]
+        multipliers[below] -= solution.ineqlin.marginals[above.size :]
         # weak duality: a multiplier that leans on a missing side proves nothing
         y = np.clip(
             multipliers,
@@ -84,8 +84,8 @@ class LinearModel:
         )
         low, high = np.maximum(low, -reach), np.minimum(high, reach)
         proven = _least(y, row_low, row_high) + _least(cost - matrix.T @ y, low, high)
-        value = float(cost @ found.x)
-        return LinearSolution(found.x, multipliers, value, value - proven)
+        value = float(cost @ solution.x)
+        return LinearSolution(solution.x, multipliers, value, value - proven)
 
 
 def _least(slopes, low, high):

@@ -23,7 +23,7 @@ Newton = ProximalNewtonSolver
 
 
 def charged(regularizer, w):
-    """Return the price of a penalty, which a ball limits."""
+    """Return the penalty_value of a penalty, which a ball limits."""
     if isinstance(regularizer, L2):
         return 0.5 * cp.sum_squares(w)
     if isinstance(regularizer, L2Ball):
@@ -166,8 +166,8 @@ def test_reported_value_is_the_objective_at_the_reported_point(case):
     w = solution.point.parameters
     np.testing.assert_allclose(solution.point.scores, X @ w, atol=1e-10)
     risk, _ = case.risk(labels).bind(labels).value_and_gradient(X @ w)
-    price = case.regularizer.value(w)
-    assert solution.value == pytest.approx(price + 5.0 * risk, rel=1e-10)
+    penalty_value = case.regularizer.value(w)
+    assert solution.value == pytest.approx(penalty_value + 5.0 * risk, rel=1e-10)
 
 
 @pytest.mark.parametrize("case", CASES)

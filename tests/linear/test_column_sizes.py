@@ -49,5 +49,5 @@ def test_columns_of_different_scales_are_standardized():
     X, y = rows()
     expected = LinearRankerCV(cv=2).fit(X, y)
     units = 10.0 ** np.array([90, -90, 0, 8, 0, 0])
-    found = LinearRankerCV(cv=2).fit(X * units, y)
-    np.testing.assert_allclose(found.coef_ * units, expected.coef_, rtol=1e-6)
+    solution = LinearRankerCV(cv=2).fit(X * units, y)
+    np.testing.assert_allclose(solution.coef_ * units, expected.coef_, rtol=1e-6)

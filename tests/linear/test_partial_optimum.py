@@ -181,7 +181,7 @@ def test_optimum_for_any_range_of_negatives(penalty, form, a, b, bound):
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_range_of_positives_is_the_mirror_image_of_one_of_negatives(penalty):
     X, y = make_data(15, 11)
-    here = fitted(X, y, penalty, C=5.0, tpr_range=(0.3, 0.8))
+    current = fitted(X, y, penalty, C=5.0, tpr_range=(0.3, 0.8))
     mirror = fitted(-X, ~y, penalty, C=5.0, fpr_range=(0.2, 0.7))
-    assert here.objective_ == pytest.approx(mirror.objective_, rel=2.0 * TOL)
-    np.testing.assert_allclose(here.coef_, mirror.coef_, atol=5e-3)
+    assert current.objective_ == pytest.approx(mirror.objective_, rel=2.0 * TOL)
+    np.testing.assert_allclose(current.coef_, mirror.coef_, atol=5e-3)

@@ -52,8 +52,8 @@ def test_objective_is_the_price_plus_the_risk(data, penalty):
     X, y = data
     model = machine(penalty, 3.0).fit(X, y)
     w = model.coef_[0]
-    price = w @ w / 2.0 if penalty == "l2" else size(w, penalty)
-    assert model.objective_ == pytest.approx(price + 3.0 * mean_hinge(X, y, w))
+    penalty_value = w @ w / 2.0 if penalty == "l2" else size(w, penalty)
+    assert model.objective_ == pytest.approx(penalty_value + 3.0 * mean_hinge(X, y, w))
     assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
 
 
@@ -85,10 +85,10 @@ def test_the_ball_of_a_penalised_solution_has_the_same_solution(data, penalty):
 
 
 @pytest.mark.parametrize("penalty", SPARSE)
-@pytest.mark.parametrize("limit", ["price", "ball"])
+@pytest.mark.parametrize("limit", ["penalty_value", "ball"])
 def test_weights_that_are_not_used_are_exactly_zero(data, penalty, limit):
     X, y = data
-    limits = {"C": 2.0} if limit == "price" else {"radius": 1.0}
+    limits = {"C": 2.0} if limit == "penalty_value" else {"radius": 1.0}
     model = machine(penalty, **limits, tol=1e-5, max_iter=5000).fit(X, y)
     used = model.coef_[0] != 0.0
     assert used[:3].any()

@@ -64,8 +64,8 @@ def test_frames_other_names_and_weights_of_any_scale_make_no_difference(name):
     frame = pl.DataFrame({"time": Y["time"], "event": Y["event"].astype(int)})
     for target in (renamed, frame, frame.to_pandas()):
         assert is_survival_target(target)
-        found = clone(MODELS[name]).fit(X, target).decision_function(X)
-        np.testing.assert_allclose(found, fitted, rtol=1e-9, atol=1e-12)
+        solution = clone(MODELS[name]).fit(X, target).decision_function(X)
+        np.testing.assert_allclose(solution, fitted, rtol=1e-9, atol=1e-12)
     weighted = clone(MODELS[name]).fit(X, Y, np.full(Y.size, 0.25))
     scale = np.abs(fitted).max()
     np.testing.assert_allclose(
@@ -97,12 +97,12 @@ def test_the_gap_bounds_the_distance_to_an_independent_optimum(loss, penalty):
         mass = weight[pairs].prod(axis=1)
         each = cp.pos(1 - gaps) if loss == "hinge" else cp.logistic(-gaps)
         risk = mass @ each / mass.sum()
-    prices = {
+    penalties = {
         "l2": 0.5 * cp.sum_squares(w),
         "l1": cp.norm1(w),
         "elasticnet": 0.5 * cp.norm1(w) + 0.25 * cp.sum_squares(w),
     }
-    best = cp.Problem(cp.Minimize(prices[penalty] + 5.0 * risk)).solve()
+    best = cp.Problem(cp.Minimize(penalties[penalty] + 5.0 * risk)).solve()
     slack = 1e-6 * abs(best)
     assert model.objective_ >= best - slack
     assert model.objective_ - model.dual_gap_ <= best + slack
@@ -154,11 +154,11 @@ def test_trees_stop_early_by_concordance(objective):
 
 
 def test_the_search_reports_cox_and_stratifies_by_event():
-    found = LinearRankerCV(C_values=(0.1, 1.0), cv=3).fit(X, Y)
-    losses = {params["loss"] for params in found.cv_results_["params"]}
+    solution = LinearRankerCV(C_values=(0.1, 1.0), cv=3).fit(X, Y)
+    losses = {params["loss"] for params in solution.cv_results_["params"]}
     assert losses == {"cox", "sigmoid"}
-    assert found.best_params_["loss"] in losses
-    assert found.best_score_ > 0.6
+    assert solution.best_params_["loss"] in losses
+    assert solution.best_score_ > 0.6
     with pytest.raises(IncompatibleError, match="part of the ROC curve"):
         LinearRankerCV(fpr_range=(0, 0.1)).fit(X, Y)
 

@@ -200,11 +200,11 @@ def test_support_is_reached_inside_and_bounded_by_the_dual(radius, l1_ratio):
     # any multiplier mu of the radius gives a bound from above
     direction = drawn(40, 9)
     ball = ElasticNetBall(radius, l1_ratio)
-    found = ball.support(direction)
+    solution = ball.support(direction)
     if l1_ratio < 0.99:  # else too many digits of a far point's projection are lost
         far = ball.prox(1e12 * direction, 1.0)
-        assert found == pytest.approx(direction @ far, rel=1e-6)
-    for mu in found / radius * np.array([0.5, 0.9, 1.0, 1.1, 2.0]):
+        assert solution == pytest.approx(direction @ far, rel=1e-6)
+    for mu in solution / radius * np.array([0.5, 0.9, 1.0, 1.1, 2.0]):
         excess = np.maximum(np.abs(direction) - mu * l1_ratio, 0.0)
         square = np.square(excess).sum()
         curvature = 1.0 - l1_ratio
@@ -212,7 +212,7 @@ def test_support_is_reached_inside_and_bounded_by_the_dual(radius, l1_ratio):
             dual = mu * radius + square / (2.0 * curvature * mu)
         else:
             dual = mu * radius if square == 0.0 else np.inf
-        assert found <= dual * (1.0 + 1e-12)
+        assert solution <= dual * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 7.0])

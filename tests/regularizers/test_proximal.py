@@ -113,9 +113,9 @@ def test_gradient_at_the_origin_is_zero(name):
 @pytest.mark.parametrize("seed", range(2))
 def test_prox_is_that_of_an_independent_solver(name, step, seed):
     point = 2.0 * np.random.default_rng(seed).normal(size=N)
-    found = ALL[name].prox(point, step)
+    solution = ALL[name].prox(point, step)
     _, expected = minimum(name, lambda w: cp.sum_squares(w - point) / (2.0 * step))
-    np.testing.assert_allclose(found, expected, atol=3e-4)
+    np.testing.assert_allclose(solution, expected, atol=3e-4)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -87,8 +87,8 @@ def test_dense_sparse_single_precision_and_mapped_data_agree(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, X)
     for data in (sparse.csr_array(X), np.load(path, "r")):
-        found = AUCSVC(30.0, loss="sigmoid").fit(data, y).coef_
-        np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-3)
+        solution = AUCSVC(30.0, loss="sigmoid").fit(data, y).coef_
+        np.testing.assert_allclose(solution, expected, rtol=1e-2, atol=1e-3)
     single = AUCSVC(30.0, loss="sigmoid").fit(X.astype(np.float32), y).coef_
     np.testing.assert_allclose(single, expected, rtol=5e-2, atol=5e-3)
 

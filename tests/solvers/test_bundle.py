@@ -49,7 +49,7 @@ def test_cuts_of_smoothed_slopes_stay_below_the_risk(name, smoothing):
     solution = solved(objective, name, smoothing)
     generator = np.random.default_rng(1)
     for w in [*generator.normal(size=(20, 6)), solution.point.parameters]:
-        heights = solution.cuts.heights(w)
+        heights = solution.cuts.values_at(w)
         assert heights.max() <= objective.risk_value(objective.at(w)) + 1e-12
 
 

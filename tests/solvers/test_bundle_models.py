@@ -35,7 +35,7 @@ def random_cuts(seed, kind="random"):
 
 
 def model_value(regularizer, cuts, w):
-    return regularizer.value(w) + C * cuts.heights(w).max()
+    return regularizer.value(w) + C * cuts.values_at(w).max()
 
 
 @pytest.mark.parametrize("name", REGULARIZERS)
@@ -48,14 +48,14 @@ def test_proposals_bound_the_model_and_end_at_its_minimum(name, kind):
     model, center, bounds = bundle_model(OBJECTIVE, regularizer, cuts), np.zeros(6), []
     for _ in range(60):
         value = model_value(regularizer, cuts, center)
-        proposal = model.propose(center, value)
-        assert proposal.lower_bound <= truth + 1e-7
-        reached = model_value(regularizer, cuts, proposal.parameters)
-        assert proposal.predicted >= reached - 1e-7 * abs(truth)
-        bounds.append(proposal.lower_bound)
+        candidate = model.minimize(center, value)
+        assert candidate.lower_bound <= truth + 1e-7
+        reached = model_value(regularizer, cuts, candidate.parameters)
+        assert candidate.predicted >= reached - 1e-7 * abs(truth)
+        bounds.append(candidate.lower_bound)
         if reached < value:
-            center = proposal.parameters
-        if value - proposal.lower_bound <= 1e-6 * value:
+            center = candidate.parameters
+        if value - candidate.lower_bound <= 1e-6 * value:
             break
     assert (np.diff(bounds) >= 0.0).all()
     assert bounds[-1] == pytest.approx(truth, rel=1e-5)
@@ -64,10 +64,10 @@ def test_proposals_bound_the_model_and_end_at_its_minimum(name, kind):
 
 def test_l2_needs_no_center():
     cuts = random_cuts(0)
-    proposal = bundle_model(OBJECTIVE, L2(), cuts).propose(np.zeros(6), 1.0)
-    assert proposal.predicted == proposal.lower_bound
-    value = model_value(L2(), cuts, proposal.parameters)
-    assert value == pytest.approx(proposal.predicted)
+    candidate = bundle_model(OBJECTIVE, L2(), cuts).minimize(np.zeros(6), 1.0)
+    assert candidate.predicted == candidate.lower_bound
+    value = model_value(L2(), cuts, candidate.parameters)
+    assert value == pytest.approx(candidate.predicted)
 
 
 def test_a_regularizer_without_a_proximal_operator_is_rejected():

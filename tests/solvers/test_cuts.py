@@ -128,7 +128,7 @@ def test_heights_are_those_of_the_lines_for_sparse_and_dense_points(n_used):
         offset + gradient @ w
         for offset, gradient in zip(cuts.offsets, cuts.gradients, strict=True)
     ]
-    np.testing.assert_allclose(cuts.heights(w), expected, atol=1e-13)
+    np.testing.assert_allclose(cuts.values_at(w), expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("n_used", [1, 2, 3, 4, 12])
@@ -170,7 +170,7 @@ def test_a_cut_leaves_with_all_that_belongs_to_it(index, n_known):
 
 def test_cuts_that_get_a_share_count_as_used():
     cuts, _ = lines(n_cuts=3)
-    cuts.share_out(np.array([0.0, 1.0, 0.0]))
+    cuts.set_multipliers(np.array([0.0, 1.0, 0.0]))
     kept = cuts.gradients[1].copy()
     cuts.resize(2)  # the first one has not served for longest
     cuts.resize(1)

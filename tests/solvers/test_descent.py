@@ -80,9 +80,9 @@ def test_the_value_never_rises_and_is_that_of_the_point(regularizer, risk):
         values.append(descent.value)
     assert values == sorted(values, reverse=True)
     assert values[-1] < values[0]
-    here = objective.at(descent.point.parameters)
-    value = regularizer.value(here.parameters)
-    value += objective.C * objective.risk_value(here)
+    current = objective.at(descent.point.parameters)
+    value = regularizer.value(current.parameters)
+    value += objective.C * objective.risk_value(current)
     assert descent.value == pytest.approx(value, rel=1e-9)
     if isinstance(regularizer, L1Ball):
         assert np.abs(descent.point.parameters).sum() <= 3.0 + 1e-9

@@ -85,9 +85,9 @@ def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     objective = LinearObjective(X, PartialHinge((0, 0.3)).bind(labels, weight), 20.0)
     rule = StoppingRule(tol=1e-3)
     exact = BundleSolver(rule, smoothing=True).minimize(objective, regularizer)
-    found = ProximalNewtonSolver(rule).minimize(objective, regularizer)
-    assert found.converged
-    assert found.value == pytest.approx(exact.value, rel=2e-3)
+    solution = ProximalNewtonSolver(rule).minimize(objective, regularizer)
+    assert solution.converged
+    assert solution.value == pytest.approx(exact.value, rel=2e-3)
 
 
 def test_the_line_that_certifies_keeps_its_row_weights():
@@ -97,20 +97,20 @@ def test_the_line_that_certifies_keeps_its_row_weights():
     )
     objective.keeps_row_weights = True
     rule = StoppingRule(floor=1e-3)
-    found = ProximalNewtonSolver(rule).minimize(objective, L1Ball())
-    row_weights = found.cuts.mixed_source()
+    solution = ProximalNewtonSolver(rule).minimize(objective, L1Ball())
+    row_weights = solution.cuts.mixed_source()
     edges = objective.hypotheses.edges(row_weights)
     assert row_weights[labels].sum() == pytest.approx(-0.5)
-    assert -np.abs(edges).max() >= found.value - found.gap - 1e-12
+    assert -np.abs(edges).max() >= solution.value - solution.gap - 1e-12
 
 
 def test_no_signal_leaves_no_weights():
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(150, 250)), np.arange(150) < 50
     objective = LinearObjective(X, PairHinge().bind(labels), 0.5)
-    found = ProximalNewtonSolver(StoppingRule()).minimize(objective, L1())
-    assert found.converged
-    assert not found.point.parameters.any()
+    solution = ProximalNewtonSolver(StoppingRule()).minimize(objective, L1())
+    assert solution.converged
+    assert not solution.point.parameters.any()
 
 
 def test_too_many_columns_in_use_end_it(monkeypatch):
@@ -118,9 +118,9 @@ def test_too_many_columns_in_use_end_it(monkeypatch):
     X, labels = bits()
     objective = LinearObjective(X, PairHinge().bind(labels), 1000.0)
     solver = ProximalNewtonSolver(StoppingRule(tol=1e-6))
-    found = solver.minimize(objective, L1())
-    assert not found.converged
-    assert found.gap >= 0.0
+    solution = solver.minimize(objective, L1())
+    assert not solution.converged
+    assert solution.gap >= 0.0
 
 
 def test_a_start_is_not_left_behind():

@@ -32,8 +32,8 @@ def problem():
 
 
 def value_at(objective, regularizer, point):
-    price = regularizer.value(point.parameters)
-    return price + objective.C * objective.risk_value(point)
+    penalty_value = regularizer.value(point.parameters)
+    return penalty_value + objective.C * objective.risk_value(point)
 
 
 def dusty(name, dust):

@@ -187,7 +187,7 @@ class BlockFrankWolfeSolver:
         self, objective: BlockObjective, regularizer: TangentL2, start: Start
     ) -> Solution:
         """See :meth:`Solver.minimize`; the value is never negative."""
-        C, watch = objective.C, self.stopping.watch(start.history)
+        C, monitor = objective.C, self.stopping.monitor(start.history)
         planes: Any = start.cuts
         if planes is None:
             planes = BlockPlanes(objective.n_blocks, objective.n_parameters)
@@ -207,8 +207,8 @@ class BlockFrankWolfeSolver:
             goal = regularizer.minimizer(C * gradient)
             dual = regularizer.value(goal) + C * (offset + gradient @ goal)
             bound = max(bound, float(dual))
-            if watch.should_stop(objective.n_passes, value, bound):
+            if monitor.should_stop(objective.n_passes, value, bound):
                 gap = max(value - bound, 0.0)
-                return watch.solution(best, value, gap, planes)
+                return monitor.solution(best, value, gap, planes)
             step = _STEP_TO_OPTIMUM * (goal - best.parameters)
             point = objective.at(best.parameters + step)

@@ -47,7 +47,7 @@ class BoundedLossSolver:
         start: Start | None = None,
     ) -> Solution:
         """Return the best point, with a gap of NaN; a start replaces convex ones."""
-        watch = self.stopping.watch()
+        monitor = self.stopping.monitor()
         if start is None or not start.point.parameters.any():
             points = self._convex_solutions(objective, regularizer)
         else:
@@ -72,7 +72,7 @@ class BoundedLossSolver:
         going, n_idle = descents, dict.fromkeys(descents, 0)
         while going:
             best = min(descent.value for descent in descents)
-            if watch.should_stop(objective.n_passes, best, -np.inf):
+            if monitor.should_stop(objective.n_passes, best, -np.inf):
                 break
             descend(objective, going)
             for descent in going:
@@ -83,13 +83,13 @@ class BoundedLossSolver:
                 least = _MIN_GAIN * self.stopping.tol * abs(descent.value)
                 n_idle[descent] = n_idle[descent] + 1 if descent.gain <= least else 0
             going = [one for one in going if n_idle[one] < _MAX_IDLE_STREAK]
-        watch.converged = not going
+        monitor.converged = not going
         for start_record, descent in zip(self.starts, descents, strict=True):
             start_record["objective"] = descent.value
             start_record["metric"] = self.measure(descent.point.scores)
         self.gradient_norm = float(np.linalg.norm(gradient))
         no_cuts = Cuts(objective.n_parameters)
-        return watch.solution(point, value, np.nan, no_cuts)
+        return monitor.solution(point, value, np.nan, no_cuts)
 
     def _convex_solutions(
         self, objective: LinearObjective, regularizer: ProximalRegularizer
@@ -101,16 +101,16 @@ class BoundedLossSolver:
             max_iter=min(self.stopping.max_iter, _MAX_ITERATIONS_OF_A_START),
             callback=None,
         )
-        found = {}
+        solutions = {}
         for name, risk in self.convex_risks.items():
             convex = objective.with_risk(risk)
             point = SOLVERS["auto"](rule).minimize(convex, regularizer).point
             objective.n_passes = convex.n_passes
             if point.parameters.any():
-                found[name] = point
-        if not found:
+                solutions[name] = point
+        if not solutions:
             zero = objective.at(np.zeros(objective.n_parameters))
             downhill = -objective.pull_back(objective.support(zero))
             allowed = regularizer.prox(downhill, 0.0)
-            found["class means"] = objective.at(allowed)
-        return found
+            solutions["class means"] = objective.at(allowed)
+        return solutions

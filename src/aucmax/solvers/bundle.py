@@ -70,7 +70,7 @@ class BundleSolver:
             if self.smoothing and np.isfinite(least)
             else 0.0
         )
-        first, watch, cuts = begin(
+        first, monitor, cuts = begin(
             self.stopping, objective, regularizer, start, self.max_cuts
         )
         model = bundle_model(objective, regularizer, cuts)
@@ -86,27 +86,27 @@ class BundleSolver:
         value = regularizer.value(best.parameters) + C * support.value
         while True:
             cuts.add(objective.pull_back(support), support)
-            proposal = model.propose(center.parameters, value)
-            rise = proposal.lower_bound - bound
-            bound = max(bound, proposal.lower_bound)
-            if watch.should_stop(objective.n_passes, value, max(bound, known)):
+            candidate = model.minimize(center.parameters, value)
+            rise = candidate.lower_bound - bound
+            bound = max(bound, candidate.lower_bound)
+            if monitor.should_stop(objective.n_passes, value, max(bound, known)):
                 break
             if width > 0.0:
                 predicted = max(
-                    value - proposal.predicted, self.stopping.tol * value / 10
+                    value - candidate.predicted, self.stopping.tol * value / 10
                 )
                 width = _narrowed(width, support, touched, predicted / C)
-            goal = objective.at(proposal.parameters)
+            goal = objective.at(candidate.parameters)
             direction = center.towards(goal)
             point, support, _ = search_line(
                 center, direction, objective, regularizer, width, 1.0
             )
-            found = regularizer.value(point.parameters) + C * support.value
+            reached = regularizer.value(point.parameters) + C * support.value
             stalled = rise <= _MIN_RISE * (value - bound)
-            if found < value:
-                best, value, stalled = point, found, False
+            if reached < value:
+                best, value, stalled = point, reached, False
             # the smoothed objective may fall where the objective does not fall yet
-            follows = width > 0.0 and found < _HIGHEST_CENTER * value
+            follows = width > 0.0 and reached < _HIGHEST_CENTER * value
             center = point if follows else best
             # a cut at the goal surely raises the bound, but is low near the best point
             reach = 1.0 if stalled else _REACH_BEYOND_CENTER
@@ -119,7 +119,7 @@ class BundleSolver:
         # while smoothed, a bound on the risk was enough
         value = value_at(best, objective, regularizer)
         gap = max(value - max(bound, known), 0.0)
-        solution = watch.solution(best, value, gap, cuts)
+        solution = monitor.solution(best, value, gap, cuts)
         return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 

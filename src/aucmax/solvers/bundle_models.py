@@ -28,7 +28,7 @@ from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import require
 
-_MAX_STEPS = 40  # Newton steps per proposal
+_MAX_STEPS = 40  # Newton steps per candidate
 _DUAL_ACCURACY = 0.1  # share of the predicted decrease; less does not matter
 _MIN_ACCURACY = 1e-12  # share of the value; less is rounding
 _MIN_DECREASE, _MAX_DECREASE = 0.5, 0.75  # shares of the gap to predict, by tau
@@ -41,7 +41,7 @@ _MAX_TRIES = 8  # steps tried per Newton step
 _MAX_FINAL_SLOPE = 0.3  # share of the slope at the start of a Newton step
 
 
-class Proposal(NamedTuple):
+class Candidate(NamedTuple):
     """Where a model of the objective is low."""
 
     parameters: FloatArray
@@ -57,10 +57,12 @@ class ExactModel:
     ) -> None:
         self._objective, self._regularizer, self._cuts = objective, regularizer, cuts
 
-    def propose(self, center: FloatArray, value: float) -> Proposal:
+    def minimize(self, center: FloatArray, value: float) -> Candidate:
         """Minimise the model."""
         solution = self._cuts.minimize(self._regularizer, self._objective.C)
-        return Proposal(solution.parameters, solution.lower_bound, solution.lower_bound)
+        return Candidate(
+            solution.parameters, solution.lower_bound, solution.lower_bound
+        )
 
 
 class _Mixture(NamedTuple):
@@ -87,7 +89,7 @@ class ProximalModel:
         self._center: FloatArray
         self._measured: tuple[FloatArray, FloatArray] | None = None
 
-    def propose(self, center: FloatArray, value: float) -> Proposal:
+    def minimize(self, center: FloatArray, value: float) -> Candidate:
         """Minimise the model near the best point, whose value is given."""
         self._center, self._measured = center, None
         if self._tau == 0.0:
@@ -95,9 +97,9 @@ class ProximalModel:
             far = _FIRST_TAU_PER_WEIGHT * float(np.abs(center).max())
             self._tau = max(self._first_tau(value), far)
         mixture = self._mixture(self._cuts.multipliers)
-        known = self._lower_bound(mixture)
+        last_bound = self._lower_bound(mixture)
         at_center = self._regularizer.value(center)
-        at_center += self._C * float(self._cuts.heights(center).max())
+        at_center += self._C * float(self._cuts.values_at(center).max())
         for _ in range(_MAX_STEPS):
             accuracy = _DUAL_ACCURACY * (at_center - mixture.highest)
             accuracy = max(accuracy, _MIN_ACCURACY * abs(at_center))
@@ -108,14 +110,14 @@ class ProximalModel:
                 break
             mixture = higher
         bound = self._lower_bound(mixture)
-        if bound >= known:  # the multipliers that are kept certify the best bound
-            self._cuts.share_out(mixture.multipliers)
-        self._bound = max(self._bound, known, bound)
+        if bound >= last_bound:  # the multipliers that are kept certify the best bound
+            self._cuts.set_multipliers(mixture.multipliers)
+        self._bound = max(self._bound, last_bound, bound)
         self._steer(value, mixture, bound)
-        return Proposal(mixture.parameters, self._bound, mixture.highest)
+        return Candidate(mixture.parameters, self._bound, mixture.highest)
 
     def _steer(self, value: float, mixture: _Mixture, bound: float) -> None:
-        """Let tau follow the share of the gap that a proposal predicts to close."""
+        """Let tau follow the share of the gap that a candidate predicts to close."""
         gap, decrease = value - self._bound, value - mixture.highest
         if decrease <= 0.0:  # the dual variables are far from their optimum
             self._tau /= _LARGE_TAU_FACTOR
@@ -146,7 +148,7 @@ class ProximalModel:
             moved = parameters - self._center
             penalty = self._regularizer.value(parameters)
             penalty += float(moved @ moved) / (2.0 * self._tau)
-            heights = self._C * self._cuts.heights(parameters)
+            heights = self._C * self._cuts.values_at(parameters)
             value = penalty + float(multipliers @ heights)
             highest = penalty + float(heights.max())
         return _Mixture(multipliers, gradient, parameters, heights, value, highest)
@@ -173,7 +175,7 @@ class ProximalModel:
         longest = float((start[falling] / -direction[falling]).min())
         turn = self._C * self._cuts.mixed(direction)
 
-        def moved(length: float) -> _Mixture:
+        def mixture_at(length: float) -> _Mixture:
             multipliers = np.maximum(start + length * direction, 0.0)
             total = multipliers.sum()
             gradient = (mixture.gradient + length * turn) / total
@@ -187,7 +189,7 @@ class ProximalModel:
             max_evaluations=_MAX_TRIES,
         )
         while search.is_open:
-            trial = moved(search.length)
+            trial = mixture_at(search.length)
             best = trial if trial.value > best.value else best
             search.report(-float(trial.heights @ direction))
         if best is mixture:

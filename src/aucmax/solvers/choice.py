@@ -193,9 +193,9 @@ def retry_if_all_zero(
     start = Start(solution.point, solution.cuts, solution.history)
     closer = replace(rule, tol=_CLOSER_TOL * rule.tol)
     closer = _limited(closer, start, _MAX_CLOSER_ITERATIONS)
-    found = solver_type(closer).minimize(objective, regularizer, start)
-    found.converged = rule.is_reached(found.value, found.gap)
-    return found
+    solution = solver_type(closer).minimize(objective, regularizer, start)
+    solution.converged = rule.is_reached(solution.value, solution.gap)
+    return solution
 
 
 def _limited(rule: StoppingRule, start: Start | None, more: int | None) -> StoppingRule:

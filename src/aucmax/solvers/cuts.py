@@ -49,12 +49,12 @@ class Cuts:
     @property
     def gram(self) -> FloatArray:
         """Inner products of the slopes, each computed once."""
-        known, k = self._gram.shape[0], len(self)
-        if known < k:
+        n_computed, k = self._gram.shape[0], len(self)
+        if n_computed < k:
             gram = np.empty((k, k))
-            gram[:known, :known] = self._gram
-            gram[known:] = self.gradients[known:] @ self.gradients.T
-            gram[:known, known:] = gram[known:, :known].T
+            gram[:n_computed, :n_computed] = self._gram
+            gram[n_computed:] = self.gradients[n_computed:] @ self.gradients.T
+            gram[:n_computed, n_computed:] = gram[n_computed:, :n_computed].T
             self._gram = gram
         return self._gram
 
@@ -99,7 +99,7 @@ class Cuts:
             mixed += share * source
         return mixed
 
-    def heights(self, parameters: FloatArray) -> FloatArray:
+    def values_at(self, parameters: FloatArray) -> FloatArray:
         """Return each plane's height at these parameters."""
         return self.offsets + self.gradients @ parameters
 
@@ -112,7 +112,7 @@ class Cuts:
         rows = self.gradients[:, used]
         return np.asarray(rows @ rows.T)
 
-    def share_out(self, multipliers: FloatArray) -> None:
+    def set_multipliers(self, multipliers: FloatArray) -> None:
         """Keep the shares that a master problem found."""
         self.multipliers = multipliers
         self._last_used[multipliers > 0.0] = self._clock
@@ -127,11 +127,11 @@ class Cuts:
                   - \frac{C^2}{2 \kappa} \Big\| \sum_k \lambda_k a_k \Big\|^2,
                   \qquad w = -\frac{C}{\kappa} \sum_k \lambda_k a_k .
         """
-        pull = C / regularizer.curvature
-        shares = minimize_on_simplex(pull * self.gram, self.offsets, self.multipliers)
-        parameters = -pull * (shares @ self.gradients)
+        factor = C / regularizer.curvature
+        shares = minimize_on_simplex(factor * self.gram, self.offsets, self.multipliers)
+        parameters = -factor * (shares @ self.gradients)
         bound = C * float(self.offsets @ shares) - regularizer.value(parameters)
-        self.share_out(shares)
+        self.set_multipliers(shares)
         return MasterSolution(parameters, shares, bound)
 
     def _drop(self, index: int) -> None:
@@ -146,9 +146,9 @@ class Cuts:
         if index < last:
             order[index] = last
             self._rows[index] = self._rows[last]
-        n_known = self._gram.shape[0]
-        known = order if n_known == len(self) else order[: min(index, n_known)]
-        self._gram = self._gram[np.ix_(known, known)]
+        n_computed = self._gram.shape[0]
+        kept = order if n_computed == len(self) else order[: min(index, n_computed)]
+        self._gram = self._gram[np.ix_(kept, kept)]
         if self.sources is not None:
             self.sources[index] = self.sources[-1]
             del self.sources[-1]
@@ -164,6 +164,6 @@ class Cuts:
         for values in (self._rows, self.offsets):
             values[into] += part * (values[index] - values[into])
         if self.sources is not None:
-            own = self.sources[into]
-            self.sources[into] = own + part * (self.sources[index] - own)
+            gradient = self.sources[into]
+            self.sources[into] = gradient + part * (self.sources[index] - gradient)
         self._gram = np.empty((0, 0))

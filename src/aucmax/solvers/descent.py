@@ -12,7 +12,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.risk_objective import LinearObjective, slope_along
+from aucmax.solvers.risk_objective import LinearObjective, directional_derivative
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
@@ -57,24 +57,26 @@ class Descent:
         self.point, self.value, self.support = start, *self._evaluate(start)
         self.gradient = np.zeros_like(start.parameters)
         self.gain = np.inf
-        self._turns: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_MEMORY)
+        self._curvature_pairs: deque[tuple[FloatArray, FloatArray]] = deque(
+            maxlen=_MEMORY
+        )
         self._last = start.parameters
 
     def scale(self) -> None:
         """Move along the ray to the best scale, within a factor of 2: no pass."""
         start = self.point
-        slope = slope_along(
+        slope = directional_derivative(
             start, start, self.support, self._objective, self._regularizer
         )
         factor = 4.0 if slope < 0.0 else 0.25
         n_steps = 0
-        while n_steps < _MAX_SCALINGS and self._has_scaled(factor):
+        while n_steps < _MAX_SCALINGS and self._try_scale(factor):
             n_steps += 1
         # the best scale is within a factor of 4, on one side where none was passed
-        if not self._has_scaled(factor**0.5) and n_steps:
-            self._has_scaled(factor**-0.5)
+        if not self._try_scale(factor**0.5) and n_steps:
+            self._try_scale(factor**-0.5)
 
-    def _has_scaled(self, factor: float) -> bool:
+    def _try_scale(self, factor: float) -> bool:
         """Multiply the parameters if the result is allowed and lower."""
         point = Point(*(factor * part for part in self.point))
         # the prox with a step of 0 leaves all points alone but those off a ball
@@ -97,7 +99,7 @@ class Descent:
         turn = gradient - self.gradient
         size = float(np.linalg.norm(step) * np.linalg.norm(turn))
         if np.isfinite(self.gain) and step @ turn > _MIN_TURN * size:
-            self._turns.append((step, turn))
+            self._curvature_pairs.append((step, turn))
         self.gradient = gradient
 
     def direction(self) -> FloatArray:
@@ -123,8 +125,12 @@ class Descent:
                 self.point, self.value, self.support = point, reached, support
             if reached > value + _SUFFICIENT_DECREASE * length * predicted:
                 longest = length
-            elif self._prox is None and _STEEPEST_END * predicted > slope_along(
-                direction, point, support, self._objective, self._regularizer
+            elif (
+                self._prox is None
+                and _STEEPEST_END * predicted
+                > directional_derivative(
+                    direction, point, support, self._objective, self._regularizer
+                )
             ):
                 shortest = length
             else:
@@ -142,13 +148,13 @@ class Descent:
         """Return minus an estimate of the inverse Hessian times the gradient."""
         size = self._step_size()
         return -corrected_solve(
-            self.gradient, self._turns, lambda vector: size * vector
+            self.gradient, self._curvature_pairs, lambda vector: size * vector
         )
 
     def _step_size(self) -> float:
         """Return how far to follow the gradient, by the curvature seen last."""
-        if self._turns:
-            step, turn = self._turns[-1]
+        if self._curvature_pairs:
+            step, turn = self._curvature_pairs[-1]
             return float(step @ turn) / float(turn @ turn)
         size = float(np.linalg.norm(self.gradient)) or 1.0
         length = _FIRST_STEP * float(np.linalg.norm(self.point.parameters))
@@ -211,7 +217,7 @@ class DescentSolver:
         )
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
-        watch = self.stopping.watch(start.history)
+        monitor = self.stopping.monitor(start.history)
         descent = Descent(objective, regularizer, start.point)
         pull_back(objective, [descent])
         while True:
@@ -219,9 +225,9 @@ class DescentSolver:
             gap = square / (2.0 * regularizer.curvature)
             gap += objective.risk.relative_error * abs(descent.value)
             bound = descent.value - gap
-            is_done = watch.should_stop(objective.n_passes, descent.value, bound)
+            is_done = monitor.should_stop(objective.n_passes, descent.value, bound)
             if is_done or descent.gain == 0.0:  # no step leads further down
                 break
             descend(objective, [descent])
         no_cuts = Cuts(objective.n_parameters)
-        return watch.solution(descent.point, descent.value, gap, no_cuts)
+        return monitor.solution(descent.point, descent.value, gap, no_cuts)

@@ -194,10 +194,10 @@ def _add_cut(
     if isinstance(regularizer, QuadraticRegularizer):
         return cuts.minimize(regularizer, objective.C).lower_bound
     kept = cuts.multipliers
-    cuts.share_out(np.eye(len(cuts))[-1])
+    cuts.set_multipliers(np.eye(len(cuts))[-1])
     latest = _mixture_bound(cuts, objective, regularizer)
     if latest <= bound and last.size > 0:
-        cuts.share_out(kept)
+        cuts.set_multipliers(kept)
     return latest
 
 

@@ -18,7 +18,7 @@ from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.solver import Point, Start, StoppingRule, Watch, inner, require
+from aucmax.solvers.solver import Monitor, Point, Start, StoppingRule, inner, require
 
 MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 MIN_TOL_OF_SMOOTHING = 1e-6  # a smoothed risk is not precise enough for less
@@ -128,7 +128,7 @@ def _lowered(line: Support) -> Support:
     return line._replace(offset=line.offset - _ROUNDING * terms)
 
 
-def slope_along(
+def directional_derivative(
     direction: Point,
     point: Point,
     support: Support,
@@ -160,7 +160,7 @@ def begin(
     regularizer: Any,
     start: Start | None,
     max_cuts: int,
-) -> tuple[Point, Watch, Cuts]:
+) -> tuple[Point, Monitor, Cuts]:
     """Return the first point (the origin by default), a clock, and the known cuts."""
     if start is None:
         start = first_start(objective, regularizer)
@@ -171,7 +171,7 @@ def begin(
     if cuts is None or (keeps_sources and cuts.sources is None):
         cuts = Cuts(objective.n_parameters, max_cuts, keep_sources=keeps_sources)
     cuts.resize(max_cuts)
-    return start.point, rule.watch(start.history), cuts
+    return start.point, rule.monitor(start.history), cuts
 
 
 def first_width(objective: RiskObjective, start: Start | None) -> float:
@@ -181,14 +181,14 @@ def first_width(objective: RiskObjective, start: Start | None) -> float:
     return MAX_WIDTH if start is None else WIDTH_AT_A_START * MAX_WIDTH
 
 
-def height(support: Support, point: Point) -> float:
+def plane_value(support: Support, point: Point) -> float:
     """Return the height of a line at a point."""
     return support.offset + inner(support.subgradient, point.scores)
 
 
 def lost_by_smoothing(support: Support, point: Point) -> float:
     """Return how far a smoothed risk's line is below the risk where it was found."""
-    return support.value - height(support, point)
+    return support.value - plane_value(support, point)
 
 
 def narrowing(lost: float, allowed: float) -> float:
@@ -212,7 +212,9 @@ def search_line(
     while search.is_open:
         point = origin.moved(direction, search.length)
         plane = objective.support(point, width)
-        search.report(slope_along(direction, point, plane, objective, regularizer))
+        search.report(
+            directional_derivative(direction, point, plane, objective, regularizer)
+        )
     return point, plane, search.length
 
 

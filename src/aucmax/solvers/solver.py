@@ -164,12 +164,12 @@ class StoppingRule:
         """Return whether a gap is within the tolerance."""
         return gap <= self.tol * max(abs(value), self.floor)
 
-    def watch(self, history: Sequence[Progress] = ()) -> "Watch":
+    def monitor(self, history: Sequence[Progress] = ()) -> "Monitor":
         """Start the clock, or resume it after the history of another solver."""
-        return Watch(self, history)
+        return Monitor(self, history)
 
 
-class Watch:
+class Monitor:
     """Applies a stopping rule; keeps time and history."""
 
     def __init__(self, rule: StoppingRule, history: Sequence[Progress]) -> None:

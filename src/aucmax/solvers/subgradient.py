@@ -13,9 +13,9 @@ from aucmax.solvers.risk_objective import (
     RiskObjective,
     begin,
     first_width,
-    height,
     lost_by_smoothing,
     narrowing,
+    plane_value,
     value_at,
 )
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
@@ -66,37 +66,39 @@ class SubgradientSolver:
         for ability in ("prox", "lower_bound"):
             require(regularizer, ability, "a subgradient step", others)
         objective.require_certifiable("a subgradient step")
-        first, watch, cuts = begin(
+        first, monitor, cuts = begin(
             self.stopping, objective, regularizer, start, self.max_cuts
         )
         model = ProximalModel(objective, regularizer, cuts)
         best = _inside(objective, regularizer, first)
         value = value_at(best, objective, regularizer)
-        walk = _Walk(objective, regularizer, best, first_width(objective, start))
+        iterates = _AcceleratedIterates(
+            objective, regularizer, best, first_width(objective, start)
+        )
         bound, jumped = objective.least_value, False
-        line = walk.look_ahead()
+        line = iterates.extrapolated_plane()
         while True:
             cuts.add(line.slope, line.support)
-            proposal = model.propose(best.parameters, value)
-            last_bound, bound = bound, proposal.lower_bound
-            if watch.should_stop(objective.n_passes, value, bound):
+            candidate = model.minimize(best.parameters, value)
+            last_bound, bound = bound, candidate.lower_bound
+            if monitor.should_stop(objective.n_passes, value, bound):
                 break
             gap = value - bound
             jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
             if jumped:
-                line = walk.look_at(proposal.parameters)
+                line = iterates.plane_at(candidate.parameters)
                 if line.value < value:
                     best, value = line.point, line.value
-                    walk.start_at(line)
+                    iterates.start_at(line)
                 continue
-            point, point_value = walk.step(gap)
+            point, point_value = iterates.step(gap)
             if point_value < value:
                 best, value = point, point_value
-            walk.narrow(max(value - bound, self.stopping.tol * value))
-            walk.gain_momentum()
-            line = walk.look_ahead()
+            iterates.narrow(max(value - bound, self.stopping.tol * value))
+            iterates.gain_momentum()
+            line = iterates.extrapolated_plane()
         value = value_at(best, objective, regularizer)  # not smoothed
-        solution = watch.solution(best, value, max(value - bound, 0.0), cuts)
+        solution = monitor.solution(best, value, max(value - bound, 0.0), cuts)
         return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
@@ -120,7 +122,7 @@ class _Line(NamedTuple):
     value: float  # of the objective at the point; never too low
 
 
-class _Walk:
+class _AcceleratedIterates:
     """The iterates: a point, another one ahead of it, and how to step from there."""
 
     def __init__(
@@ -139,16 +141,16 @@ class _Walk:
         self._last = self._point = self._ahead = point
         self._reached: Support
 
-    def look_ahead(self) -> _Line:
+    def extrapolated_plane(self) -> _Line:
         """Return the line below the risk at the point ahead: half a pass."""
-        self._line = self._look(self._ahead)
+        self._line = self._plane_at(self._ahead)
         return self._line
 
-    def look_at(self, parameters: FloatArray) -> _Line:
+    def plane_at(self, parameters: FloatArray) -> _Line:
         """Return the line below the risk at other parameters: one pass."""
-        return self._look(self._objective.at(parameters))
+        return self._plane_at(self._objective.at(parameters))
 
-    def _look(self, point: Point) -> _Line:
+    def _plane_at(self, point: Point) -> _Line:
         support = self._objective.support(point, self._width)
         slope = self._objective.pull_back(support)
         return _Line(point, support, slope, self._value(point, support))
@@ -171,17 +173,17 @@ class _Walk:
         self._curvature *= self._decay
         if self._curvature == 0.0:
             self._curvature = float(slope @ slope) / gap or 1.0
-        here = objective.C * height(self._line.support, self._ahead)
+        current = objective.C * plane_value(self._line.support, self._ahead)
         allowed = _MAX_EXCESS * gap / min(self._age, _MAX_AGE_FOR_EXCESS)
-        allowed += _MAX_ROUNDING_ERROR * abs(here)
+        allowed += _MAX_ROUNDING_ERROR * abs(current)
         for _ in range(_MAX_GROWTHS):
             length = 1.0 / self._curvature
             point = objective.at(self._regularizer.prox(ahead - length * slope, length))
             support = objective.support(point, self._width)
             moved = point.parameters - ahead
-            expected = here + float(slope @ moved)
+            expected = current + float(slope @ moved)
             expected += self._curvature / 2.0 * float(moved @ moved)
-            if objective.C * height(support, point) <= expected + allowed:
+            if objective.C * plane_value(support, point) <= expected + allowed:
                 break
             self._curvature *= _CURVATURE_GROWTH
             self._decay = _CURVATURE_DECAY

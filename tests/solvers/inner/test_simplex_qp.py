@@ -27,14 +27,14 @@ def slow_minimize_on_face(matrix, linear, x, used):
     while True:
         free = np.flatnonzero(used)
         goal = stationary_point(matrix[np.ix_(free, free)], linear[free])
-        here = x[free]
+        value = x[free]
         falling = goal < 0.0
         step = 1.0
         if falling.any():
-            steps = here[falling] / (here[falling] - goal[falling])
+            steps = value[falling] / (value[falling] - goal[falling])
             step = steps.min()
         x = np.zeros_like(x)
-        x[free] = np.maximum(here + step * (goal - here), 0.0)
+        x[free] = np.maximum(value + step * (goal - value), 0.0)
         if not falling.any():
             return x, used
         leaving = free[falling][steps <= step]
@@ -150,8 +150,8 @@ def test_an_interior_point_method_finds_the_same_value(kind):
     quadratic = 0.5 * cp.quad_form(x, cp.psd_wrap(matrix)) - linear @ x
     problem = cp.Problem(cp.Minimize(quadratic), [cp.sum(x) == 1.0])
     optimum = problem.solve(solver=cp.CLARABEL)
-    found = minimize_on_simplex(matrix, linear, np.eye(40)[0])
-    assert value(matrix, linear, found) == pytest.approx(optimum, rel=1e-6, abs=1e-7)
+    solution = minimize_on_simplex(matrix, linear, np.eye(40)[0])
+    assert value(matrix, linear, solution) == pytest.approx(optimum, rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.kernel
@@ -161,8 +161,8 @@ def test_a_common_scale_changes_nothing(scale):
     matrix, linear = gram_of_cuts(generator, 12, "random")
     start = np.eye(12)[3]
     expected = minimize_on_simplex(matrix, linear, start)
-    found = minimize_on_simplex(scale * matrix, scale * linear, start)
-    assert found == pytest.approx(expected, abs=1e-12)
+    solution = minimize_on_simplex(scale * matrix, scale * linear, start)
+    assert solution == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.kernel
@@ -212,5 +212,5 @@ def test_arguments_are_left_alone_whatever_their_layout():
         array.setflags(write=False)
     assert np.array_equal(minimize_on_simplex(matrix, wide, start), expected)
     fortran = np.asfortranarray(matrix)
-    found = minimize_on_simplex(fortran, linear, start)
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    solution = minimize_on_simplex(fortran, linear, start)
+    np.testing.assert_allclose(solution, expected, rtol=1e-13)

@@ -51,9 +51,11 @@ class _Program:
     def _violation(self, penalty: float, penalty_below_0: float) -> float:
         """Return by how much a gradient misses what the penalty asks for."""
         signs = np.sign(self.x)
-        of_used = np.abs(self.gradient + penalty * signs)
-        of_zeros = np.maximum(-self.gradient - penalty, self.gradient - penalty_below_0)
-        return float(np.where(signs != 0.0, of_used, of_zeros).max())
+        violation_in_use = np.abs(self.gradient + penalty * signs)
+        violation_at_zero = np.maximum(
+            -self.gradient - penalty, self.gradient - penalty_below_0
+        )
+        return float(np.where(signs != 0.0, violation_in_use, violation_at_zero).max())
 
     def _step(self, used: IntArray, penalty: float) -> bool:
         """Step over the weights in use; return whether it was a full Newton step."""

@@ -30,20 +30,20 @@ def minimize_on_simplex(
     A primal active-set method for tens or hundreds of coordinates, a positive
     semidefinite Q and a nearly optimal start: minimise over the coordinates in use,
     step there until one reaches zero and leaves, then admit the coordinate of the
-    lowest slope. A coordinate whose curvature is lost in rounding, as of equal cuts,
+    lowest gradient. A coordinate whose curvature is lost in rounding, as of equal cuts,
     stays out of the Cholesky factor: a step without curvature drops one coordinate.
     """
     x: FloatArray = np.array(start, dtype=np.float64)
-    heights = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= height i * height j
+    magnitudes = np.sqrt(np.abs(matrix.diagonal()))  # |Q[i, j]| <= m[i] m[j]
     largest = float(np.abs(linear).max())
     used = np.empty(0, dtype=np.intp)
     is_minimum, last_gap = False, np.inf
     for _ in range(20 * linear.size + 100):  # a limit that only rounding could reach
-        slope = matrix @ x - linear
+        gradient = matrix @ x - linear
         if is_minimum:
-            best = int(slope.argmin())
-            gap = float(x @ slope - slope[best])
-            terms = float(x @ heights) * float(heights.max())
+            best = int(gradient.argmin())
+            gap = float(x @ gradient - gradient[best])
+            terms = float(x @ magnitudes) * float(magnitudes.max())
             is_new = x[best] == 0.0
             is_stuck = not is_new and gap > 0.5 * last_gap
             if gap <= _MAX_ROUNDING_ERROR * (terms + largest) or is_stuck:
@@ -55,9 +55,9 @@ def minimize_on_simplex(
             used = _above_zero(x)
             factor = _factored(matrix, largest, used)
         factor, column = _extended(matrix, largest, used, factor)
-        way = _aim(factor, column, slope[used])
+        direction = _step_direction(factor, column, gradient[used])
         longest = 1.0 if column is None else np.inf
-        step = _walk(x, used[: way.size], way, longest)
+        step = _step_along(x, used[: direction.size], direction, longest)
         if not step > 0.0:
             break  # only rounding sends a coordinate back that has just come
         stays = x[used] > 0.0
@@ -139,30 +139,33 @@ def _bordered(factor: FloatArray, column: FloatArray, pivot: float) -> FloatArra
     return wider
 
 
-def _aim(
-    factor: FloatArray, column: FloatArray | None, slope: FloatArray
+def _step_direction(
+    factor: FloatArray, column: FloatArray | None, gradient: FloatArray
 ) -> FloatArray:
     """Return the step to the minimum, or with a `column` downhill without curvature."""
     n = factor.shape[0]
-    goal = slope[0] - slope[1 : n + 1] if column is None else -column
+    goal = gradient[0] - gradient[1 : n + 1] if column is None else -column
     if n > 0:
         goal = dtrsv(factor, goal, trans=1) if column is None else goal
         goal = dtrsv(factor, goal)
     if column is None:
         return np.concatenate(([-goal.sum()], goal))
-    way = np.concatenate(([-1.0 - goal.sum()], goal, [1.0]))
-    return -way if way @ (slope[: way.size] - slope[0]) > 0.0 else way
+    direction = np.concatenate(([-1.0 - goal.sum()], goal, [1.0]))
+    rise = direction @ (gradient[: direction.size] - gradient[0])
+    return -direction if rise > 0.0 else direction
 
 
-def _walk(
-    x: FloatArray, moving: NDArray[np.intp], way: FloatArray, longest: float
+def _step_along(
+    x: FloatArray, moving: NDArray[np.intp], direction: FloatArray, longest: float
 ) -> float:
-    """Step along the way, not below zero; return the length, NaN if not finite."""
-    if not np.isfinite(way).all():
+    """Step, not below zero; return the length, NaN if it is not finite."""
+    if not np.isfinite(direction).all():
         return float("nan")
-    here = x[moving]
-    until_zero = np.full(way.size, np.inf)
-    np.divide(-here, way, out=until_zero, where=way < 0.0)
+    values = x[moving]
+    until_zero = np.full(direction.size, np.inf)
+    np.divide(-values, direction, out=until_zero, where=direction < 0.0)
     step = min(longest, float(until_zero.min()))
-    x[moving] = np.where(until_zero <= step, 0.0, np.maximum(here + step * way, 0.0))
+    x[moving] = np.where(
+        until_zero <= step, 0.0, np.maximum(values + step * direction, 0.0)
+    )
     return step
