@@ -41,7 +41,7 @@ _MAX_TRIES = 8  # steps tried per Newton step
 _MAX_FINAL_SLOPE = 0.3  # share of the slope at the start of a Newton step
 
 
-class Candidate(NamedTuple):
+class ModelMinimum(NamedTuple):
     """Where a model of the objective is low."""
 
     parameters: FloatArray
@@ -57,10 +57,10 @@ class ExactModel:
     ) -> None:
         self._objective, self._regularizer, self._cuts = objective, regularizer, cuts
 
-    def minimize(self, center: FloatArray, value: float) -> Candidate:
+    def minimize(self, center: FloatArray, value: float) -> ModelMinimum:
         """Minimise the model."""
         solution = self._cuts.minimize(self._regularizer, self._objective.C)
-        return Candidate(
+        return ModelMinimum(
             solution.parameters, solution.lower_bound, solution.lower_bound
         )
 
@@ -89,7 +89,7 @@ class ProximalModel:
         self._center: FloatArray
         self._measured: tuple[FloatArray, FloatArray] | None = None
 
-    def minimize(self, center: FloatArray, value: float) -> Candidate:
+    def minimize(self, center: FloatArray, value: float) -> ModelMinimum:
         """Minimise the model near the best point, whose value is given."""
         self._center, self._measured = center, None
         if self._tau == 0.0:
@@ -114,7 +114,7 @@ class ProximalModel:
             self._cuts.set_multipliers(mixture.multipliers)
         self._bound = max(self._bound, last_bound, bound)
         self._steer(value, mixture, bound)
-        return Candidate(mixture.parameters, self._bound, mixture.highest)
+        return ModelMinimum(mixture.parameters, self._bound, mixture.highest)
 
     def _steer(self, value: float, mixture: _Mixture, bound: float) -> None:
         """Let tau follow the share of the gap that a candidate predicts to close."""
