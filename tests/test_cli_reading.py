@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import aucmax
-from aucmax.tables import describe_rows, encode_target
+from aucmax.tables import encode_target
+from aucmax.tables.target_encoding import describe_rows
 from command_line import error_of, run
 
 FIT = ("--target", "sick", "--model", "svm-auc")

@@ -12,9 +12,10 @@ from aucmax import AutoRanker
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.stacking import LogitRows, combine
-from aucmax.tables import TableEncoder, Target, describe_rows, encode_target
+from aucmax.tables import TableEncoder, Target, encode_target
 from aucmax.tables.cross_fit import TableCandidate, fit_estimator
 from aucmax.tables.target import Grading
+from aucmax.tables.target_encoding import describe_rows
 
 N_ROWS = 240
 RNG = np.random.default_rng(0)

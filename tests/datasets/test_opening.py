@@ -12,8 +12,8 @@ import pytest
 import zstandard
 
 import aucmax.datasets.memory
-from aucmax.datasets import COMPRESSIONS, FORMATS, load_svmlight
-from aucmax.datasets.opening import file_format, read_content
+from aucmax.datasets import load_svmlight
+from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format, read_content
 from aucmax.exceptions import DataFileError
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from aucmax.datasets import MISSING, load_table
+from aucmax.datasets import load_table
+from aucmax.datasets.loading import MISSING
 from aucmax.exceptions import DataFileError
 
 pytestmark = pytest.mark.kernel

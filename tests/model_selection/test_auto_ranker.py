@@ -13,7 +13,8 @@ from aucmax import AutoRanker
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import LightGBMBaseline
-from aucmax.tables import describe_rows, encode_target, folds
+from aucmax.tables import encode_target, folds
+from aucmax.tables.target_encoding import describe_rows
 
 FEW = ["logistic", "kernel"]
 WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]

@@ -11,7 +11,8 @@ from sklearn.dummy import DummyClassifier
 from aucmax import AutoRanker
 from aucmax.exceptions import ColumnsWarning, ConstantScoresWarning
 from aucmax.model_selection import MODELS, compare_models
-from aucmax.tables import describe_rows, encode_target
+from aucmax.tables import encode_target
+from aucmax.tables.target_encoding import describe_rows
 
 RNG = np.random.default_rng(0)
 

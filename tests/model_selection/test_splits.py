@@ -14,8 +14,9 @@ from aucmax import AutoRanker
 from aucmax.inference import auc_interval, compare_auc
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
-from aucmax.tables import describe_rows, encode_target
+from aucmax.tables import encode_target
 from aucmax.tables.folds import split_rows
+from aucmax.tables.target_encoding import describe_rows
 
 ROWS = 300
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from aucmax import AutoRanker, LambdaMART
-from aucmax.datasets import MISSING
+from aucmax.datasets.loading import MISSING
 from aucmax.tables import TableEncoder
 
 pytest.importorskip("onnx", reason="onnx is not installed")

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from aucmax.datasets import load_demo
-from aucmax.tables import TableNotice, check_table, encode_target
-from aucmax.tables.checks import without_columns
+from aucmax.tables import check_table, encode_target
+from aucmax.tables.checks import TableNotice, without_columns
 from aucmax.tables.folds import split_rows
 
 ROWS = 400

@@ -47,7 +47,7 @@ def atomic_output(
     Examples
     --------
     >>> import os, tempfile
-    >>> from aucmax.persistence import atomic_output
+    >>> from aucmax._core.atomic import atomic_output
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_output(os.path.join(folder, "a.txt")) as file:
     ...         _ = file.write(b"whole")

@@ -14,7 +14,7 @@ def save_curves(path: Path, comparison: Any, *, overwrite: bool) -> None:
     from matplotlib.figure import Figure
 
     from aucmax import plots
-    from aucmax.persistence import atomic_output
+    from aucmax._core.atomic import atomic_output
 
     target, goal = comparison.target, comparison.goal
     results = sorted(comparison.ranked, key=lambda result: -result.main)

@@ -122,7 +122,7 @@ class Data:
 
     def _with_rows(self, encode: Any, *args: Any, **options: Any) -> Any:
         """Return the encoded target with its queries, weights, groups and times."""
-        from aucmax.tables import describe_rows
+        from aucmax.tables.target_encoding import describe_rows
 
         if "names" not in options:
             options["name"] = self.name_of("target")
@@ -170,7 +170,7 @@ class Source(NamedTuple):
     @property
     def stem(self) -> str:
         """Name without folder, kind and compression."""
-        from aucmax.datasets import COMPRESSIONS
+        from aucmax.datasets.opening import COMPRESSIONS
 
         name = self.path.name
         if name == "-":

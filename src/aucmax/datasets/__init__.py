@@ -2,16 +2,11 @@
 
 from aucmax.datasets.generators import load_demo, make_r_of_k
 from aucmax.datasets.letters import make_letter_images
-from aucmax.datasets.loading import MISSING, load_table, save_table
+from aucmax.datasets.loading import load_table, save_table
 from aucmax.datasets.memory import max_memory
-from aucmax.datasets.opening import COMPRESSIONS, FORMATS
-from aucmax.datasets.svmlight import SvmlightData, load_svmlight
+from aucmax.datasets.svmlight import load_svmlight
 
 __all__ = [
-    "COMPRESSIONS",
-    "FORMATS",
-    "MISSING",
-    "SvmlightData",
     "load_demo",
     "load_svmlight",
     "load_table",

@@ -85,11 +85,12 @@ def load_table(
         Columns to keep as strings even if they look like numbers, such as codes with
         leading zeros. Unknown names are ignored.
     missing : collection of str
-        The cells of CSV and TSV that become null; by default `MISSING`.
+        The cells of CSV and TSV that become null; by default the empty cell, ``?``,
+        ``NA``, ``N/A``, ``NaN``, ``null``, ``None`` and their usual spellings.
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
-        "auto" goes by the file name, see `FORMATS`.
+        "auto" goes by the file name.
     compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd", "zip"}
-        "auto" goes by the file name, see `COMPRESSIONS`. A zip archive has one file.
+        "auto" goes by the file name. A zip archive has one file.
     separator : str, optional
         One ASCII character; by default a tab for TSV, and for CSV the one of comma,
         semicolon, tab and bar that gives all of the first rows as many fields.

@@ -55,7 +55,7 @@ from aucmax.model_selection.leaderboard import (
 )
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
-from aucmax.tables import TableEncoder, Target, check_table, describe_rows
+from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import (
     FoldedTable,
@@ -68,7 +68,7 @@ from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, has_constant_scores
-from aucmax.tables.target_encoding import match_target
+from aucmax.tables.target_encoding import describe_rows, match_target
 
 # With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000

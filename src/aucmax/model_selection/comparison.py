@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from aucmax.inference.differences import holm
 from aucmax.model_selection.goals import Goal, title_of
-from aucmax.tables import TableEncoder, TableNotice, Target
+from aucmax.tables import TableEncoder, Target
+from aucmax.tables.checks import TableNotice
 
 # columns of a terminal; a wider table is divided in two
 _WIDTH = 80

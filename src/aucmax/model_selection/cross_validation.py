@@ -69,13 +69,12 @@ from aucmax.model_selection.models import (
     set_auto_metric,
 )
 from aucmax.tables import (
-    TableNotice,
     Target,
     check_table,
-    describe_rows,
     encode_target,
 )
 from aucmax.tables._scaling import fit_width
+from aucmax.tables.checks import TableNotice
 from aucmax.tables.cross_fit import (
     FoldedTable,
     TableCandidate,
@@ -85,7 +84,7 @@ from aucmax.tables.cross_fit import (
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.target_encoding import match_target
+from aucmax.tables.target_encoding import describe_rows, match_target
 
 # of all searches of AutoRanker in a comparison, unless the user sets a limit
 _AUTO_SECONDS = 60.0

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import polars as pl
 
-from aucmax.datasets import MISSING
+from aucmax.datasets.loading import MISSING
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
 from aucmax.tables._cells import read_words

@@ -146,7 +146,8 @@ def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
     Returns
     -------
     ModelFileInfo
-        Class name, versions and sizes.
+        With the fields ``class_name``, ``format_version``, ``made_with`` (the version
+        of each package), ``file_bytes``, and ``members`` (the size of each part).
     """
     return read_file(path, _summarise)
 

@@ -29,7 +29,8 @@ from aucmax.report.insights import (
     survival_of,
 )
 from aucmax.report.review import describe_top
-from aucmax.tables import TableNotice, Target, check_table, encode_target
+from aucmax.tables import Target, check_table, encode_target
+from aucmax.tables.checks import TableNotice
 from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table

@@ -34,8 +34,6 @@ def encode_target(
 ) -> Target:
     """Encode a column as 0 and 1, or as levels of relevance.
 
-    :func:`describe_rows` adds weights, groups and times.
-
     Parameters
     ----------
     values : polars.Series or array-like of shape (rows,), or Target
