@@ -26,10 +26,10 @@ def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     assert roc_auc_score(truth, chances) == pytest.approx(
         roc_auc_score(truth, model.decision_function(new)), abs=1e-12
     )
-    found = reliability(truth, chances)
-    assert found.mean_probability == pytest.approx(found.base_rate, rel=0.1)
-    assert (found.low <= found.probability + 0.03).all()
-    assert (found.high >= found.probability - 0.03).all()
+    curve = reliability(truth, chances)
+    assert curve.mean_probability == pytest.approx(curve.base_rate, rel=0.1)
+    assert (curve.low <= curve.probability + 0.03).all()
+    assert (curve.high >= curve.probability - 0.03).all()
     assert model.predict_proba(new, prevalence=0.01)[:, 1].mean() < 0.02
 
 

@@ -49,15 +49,15 @@ def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
     for candidate in ("additive", "additive", "LambdaMART", "combination"):
         killed(path, candidate)
     tried = []
-    found = ranker(callback=tried.append).fit(TABLE, Y, checkpoint=path)
+    resumed = ranker(callback=tried.append).fit(TABLE, Y, checkpoint=path)
     assert [progress.candidate for progress in tried] == ["combination"]
     whole = ranker().fit(TABLE, Y)
     for name, value in vars(whole).items():
         if name.endswith("_") and name != "board_":
-            assert same(getattr(found, name), value), name
+            assert same(getattr(resumed, name), value), name
     whole.board_.pop("seconds")
-    found.board_.pop("seconds")
-    assert same(found.board_, whole.board_)
+    resumed.board_.pop("seconds")
+    assert same(resumed.board_, whole.board_)
 
 
 def test_a_model_that_no_file_can_hold_is_fitted_again(tmp_path):
@@ -90,10 +90,10 @@ def test_time_that_was_spent_counts_and_more_time_resumes(first_done, tmp_path):
     content[2]["logistic"]["seconds"] = 1000.0
     path.write_bytes(pack_value(content, "checkpoint"))
     with pytest.warns(UserWarning, match="one model only"):
-        found = ranker().set_params(time_limit=900.0).fit(TABLE, Y, checkpoint=path)
-    assert list(found.weights_) == ["logistic"]
-    found = ranker().fit(TABLE, Y, checkpoint=path)
-    assert len(found.board_["model"]) == 4
+        resumed = ranker().set_params(time_limit=900.0).fit(TABLE, Y, checkpoint=path)
+    assert list(resumed.weights_) == ["logistic"]
+    resumed = ranker().fit(TABLE, Y, checkpoint=path)
+    assert len(resumed.board_["model"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,10 @@ def expected_logits(model, X):
     logits = []
     for k, (known, known_logits) in enumerate(member["scales"]):
         table = model.encoders_[k].transform(X)
-        found = member["models"][k].predict_proba(table)[:, 1]
+        probabilities = member["models"][k].predict_proba(table)[:, 1]
         slope = (known_logits[-1] - known_logits[0]) / (known[-1] - known[0])
-        beyond = found - np.clip(found, known[0], known[-1])
-        logits.append(np.interp(found, known, known_logits) + slope * beyond)
+        beyond = probabilities - np.clip(probabilities, known[0], known[-1])
+        logits.append(np.interp(probabilities, known, known_logits) + slope * beyond)
     return np.mean(logits, axis=0)
 
 
@@ -161,12 +161,12 @@ def test_groups_that_share_their_noise_do_not_flatter_the_estimate():
 
 
 def test_the_estimate_of_noise_is_near_a_coin():
-    found = []
+    estimates = []
     for seed in range(4):
         X = np.random.default_rng(seed).normal(size=(300, 10))
         model = auto(models=["logistic", "additive", GaussianNB()])
-        found.append(model.fit(X, np.arange(300) % 2).estimate_["auc"])
-    assert abs(np.mean(found) - 0.5) < 0.05
+        estimates.append(model.fit(X, np.arange(300) % 2).estimate_["auc"])
+    assert abs(np.mean(estimates) - 0.5) < 0.05
 
 
 def test_a_leak_is_noticed():

@@ -97,15 +97,17 @@ class Broken(Recorder):
 def test_rows_are_scored_by_the_model_that_has_not_seen_them():
     folded, plan = training_rows()
     model = TableCandidate("mine", LogisticRegression())
-    found = fit_out_of_fold("mine", model, folded, SETTING, nothing)
+    candidate = fit_out_of_fold("mine", model, folded, SETTING, nothing)
     for fold, (train, test) in enumerate(folded.folds):
         encoder = TableEncoder().fit(folded.table[train])
         labels = folded.target.labels[train]
         alone = LogisticRegression().fit(encoder.transform(folded.table[train]), labels)
         scores = alone.decision_function(encoder.transform(folded.table[test]))
-        here = plan.fold_of_row == fold
-        np.testing.assert_allclose(found.scores[here], scores)
-        np.testing.assert_allclose(found.logits[here], scaled(scores, found.scores))
+        is_tested = plan.fold_of_row == fold
+        np.testing.assert_allclose(candidate.scores[is_tested], scores)
+        np.testing.assert_allclose(
+            candidate.logits[is_tested], scaled(scores, candidate.scores)
+        )
 
 
 def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
@@ -116,33 +118,33 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_removed():
     def check_time(*progress, **_):
         calls.append(progress)
 
-    found = fit_out_of_fold(
+    candidate = fit_out_of_fold(
         "a", TableCandidate("a", Recorder()), folded, SETTING, check_time
     )
     train, _ = folded.folds[0]
-    _, y, sample_weight, qid = found.models[0].arguments_
+    _, y, sample_weight, qid = candidate.models[0].arguments_
     np.testing.assert_array_equal(y, folded.target.labels[train])
     np.testing.assert_array_equal(sample_weight, weight[train])
     np.testing.assert_array_equal(qid, queries[train])
-    assert found.models[0].callback is None
+    assert candidate.models[0].callback is None
     assert calls.count(("progress",)) == 3
 
 
 def test_a_candidate_may_learn_from_some_of_the_rows():
     folded, _ = training_rows(weights=np.arange(1.0, 91.0))
     some = TableCandidate("a", Recorder(), max_rows=20)
-    found = fit_out_of_fold("a", some, folded, SETTING, nothing)
-    X, y, weight, _ = found.models[0].arguments_
+    candidate = fit_out_of_fold("a", some, folded, SETTING, nothing)
+    X, y, weight, _ = candidate.models[0].arguments_
     assert X.shape[0] == y.size == weight.size == 20
     assert 0 < y.sum() < 20
-    assert found.scores.size == N_ROWS
+    assert candidate.scores.size == N_ROWS
 
 
 def test_every_candidate_is_reported():
     progress = []
-    found = searched([LogisticRegression(), GaussianNB()], report=progress.append)
-    assert names(found) == ["LogisticRegression", "GaussianNB"]
-    assert [one.candidate for one in progress] == [*names(found), "combination"]
+    search = searched([LogisticRegression(), GaussianNB()], report=progress.append)
+    assert names(search) == ["LogisticRegression", "GaussianNB"]
+    assert [one.candidate for one in progress] == [*names(search), "combination"]
     assert [one.n_done for one in progress] == [0, 1, 2]
     assert progress[0].best == ""
     assert progress[1].best == "LogisticRegression"
@@ -153,26 +155,26 @@ def test_every_candidate_is_reported():
 
 def test_the_first_candidate_has_no_time_limit():
     with pytest.warns(UserWarning, match="enough for one model only, 'Slow'"):
-        found = searched([Slow(), GaussianNB()], SearchClock(0.01))
-    assert names(found) == ["Slow"]
-    assert "left no time for GaussianNB" in found.notices[0]
+        search = searched([Slow(), GaussianNB()], SearchClock(0.01))
+    assert names(search) == ["Slow"]
+    assert "left no time for GaussianNB" in search.notices[0]
 
 
 def test_time_is_left_to_fit_what_is_done_to_all_rows():
     clock = SearchClock(2.0)
-    found = searched([(str(k), Slow()) for k in range(50)], clock)
-    assert 1 < len(found.fitted) < 50
-    assert "left no time for" in found.notices[0]
+    search = searched([(str(k), Slow()) for k in range(50)], clock)
+    assert 1 < len(search.fitted) < 50
+    assert "left no time for" in search.notices[0]
     # three fits of two thirds of the rows each; half as long to fit all of them once
-    once = sum(one.seconds for one in found.fitted) / 2.0
+    once = sum(one.seconds for one in search.fitted) / 2.0
     assert once / 2.0 < 2.0 - clock.seconds < 2.0 * once
 
 
 def test_a_candidate_that_fails_is_noted_and_an_unexpected_error_warns():
-    found = searched([Broken(), GaussianNB()])
-    assert names(found) == ["GaussianNB"]
+    search = searched([Broken(), GaussianNB()])
+    assert names(search) == ["GaussianNB"]
     notice = "Broken is left out: NotEnoughClassesError: cannot learn"
-    assert found.notices == [notice]
+    assert search.notices == [notice]
     with pytest.raises(ValueError, match="cannot learn"):
         searched([Broken()])
     with pytest.warns(RuntimeWarning, match="Broken is left out: IndexError: cannot"):
@@ -181,19 +183,19 @@ def test_a_candidate_that_fails_is_noted_and_an_unexpected_error_warns():
 
 def test_an_interrupt_keeps_what_is_done():
     interrupted = Broken(KeyboardInterrupt)
-    found = searched([GaussianNB(), interrupted, LogisticRegression()])
-    assert names(found) == ["GaussianNB"]
-    assert "interrupted at 'Broken'" in found.notices[0]
-    assert found.is_stopped
+    search = searched([GaussianNB(), interrupted, LogisticRegression()])
+    assert names(search) == ["GaussianNB"]
+    assert "interrupted at 'Broken'" in search.notices[0]
+    assert search.is_stopped
     with pytest.raises(KeyboardInterrupt):
         searched([interrupted, GaussianNB()])
 
 
 def test_the_callback_may_end_the_search_and_its_error_is_not_one_of_a_model():
-    found = searched([GaussianNB(), Slow()], report=lambda one: one.n_done == 1)
-    assert names(found) == ["GaussianNB"]
-    assert found.notices == ["the callback ended the search"]
-    assert found.is_stopped
+    search = searched([GaussianNB(), Slow()], report=lambda one: one.n_done == 1)
+    assert names(search) == ["GaussianNB"]
+    assert search.notices == ["the callback ended the search"]
+    assert search.is_stopped
 
     def fail(progress):
         if progress.n_done == 1:

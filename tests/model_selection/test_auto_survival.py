@@ -51,9 +51,9 @@ def test_the_estimate_is_that_of_new_rows(fitted):
     scores = fitted.decision_function(new)
     assert value == concordance_index(truth["event"], truth["time"], scores)
     assert value > 0.7
-    found = fitted.estimate_
-    assert found.keys() == {"concordance", "concordance_low", "concordance_high"}
-    assert found["concordance_low"] < value < found["concordance_high"]
+    estimate = fitted.estimate_
+    assert estimate.keys() == {"concordance", "concordance_low", "concordance_high"}
+    assert estimate["concordance_low"] < value < estimate["concordance_high"]
     assert fitted.metric_ == "concordance"
     assert fitted.leaderboard()["model"].to_list()[0] == "combination"
     assert "with an event" in fitted.summary()
@@ -97,14 +97,14 @@ def test_all_candidates_run_by_default():
 def test_rows_may_be_divided_and_weighted(how):
     X, y = censored_rows(4, 160, censored=0.0 if how == "uncensored" else 0.4)
     groups = np.arange(160) % 20
-    known = {
+    row_values = {
         "strata": {"qid": groups % 3},
         "groups": {"groups": groups},
         "times": {"times": np.arange(160)},
         "weights": {"sample_weight": np.where(groups > 5, 1.0, 2.0)},
         "uncensored": {},
     }[how]
-    model = AutoRanker(models=FAST, cv=3, time_limit=None).fit(X, y, **known)
+    model = AutoRanker(models=FAST, cv=3, time_limit=None).fit(X, y, **row_values)
     assert model.score(X, y) > 0.7
     assert hasattr(model, "predict_event_probability") == (how != "strata")
     if how == "strata":
@@ -236,16 +236,16 @@ def test_a_combination_is_not_below_a_model_that_is_clearly_better(strength):
 def test_models_are_compared_by_concordance():
     X, y = censored_rows(9, 200)
     models = ["cox", ("first column", Column(0)), ("constant", Column(99))]
-    found = compare_models(X, y, models[:2], cv=3)
-    assert found.metric == "concordance"
-    (test,) = found.tests
+    comparison = compare_models(X, y, models[:2], cv=3)
+    assert comparison.metric == "concordance"
+    (test,) = comparison.tests
     assert (test.model, test.baseline) == ("first column", "cox")
-    cox = found.results[0]
-    expected = literal_concordance(y, found.scores["cox"], found.fold_numbers)
+    cox = comparison.results[0]
+    expected = literal_concordance(y, comparison.scores["cox"], comparison.fold_numbers)
     assert cox.main == pytest.approx(expected)
     assert cox.low < cox.main < cox.high
-    assert "Harrell's C over 3 folds" in str(found)
-    page = report_comparison(found)
+    assert "Harrell's C over 3 folds" in str(comparison)
+    page = report_comparison(comparison)
     assert "Survival by risk" in page.html()
     assert "without an event at" in page.markdown()
     with pytest.raises(ValueError, match="lightgbm cannot learn from censored times"):
@@ -255,9 +255,9 @@ def test_models_are_compared_by_concordance():
 def test_a_comparison_may_test_other_rows():
     X, y = censored_rows(9, 150)
     new, truth = censored_rows(10, 90)
-    found = compare_models(X, y, ["cox"], test=(new, truth))
+    comparison = compare_models(X, y, ["cox"], test=(new, truth))
     model = AutoRanker(models=["cox"]).fit(X, y)
-    assert found.results[0].main == pytest.approx(model.score(new, truth))
+    assert comparison.results[0].main == pytest.approx(model.score(new, truth))
     assert model.decision_threshold_ is None
 
 

@@ -53,9 +53,9 @@ def test_wide_and_sparse_tables_have_candidates_that_suit_them():
 
 
 def test_models_that_store_rows_can_be_left_out():
-    found = names("default", stores_rows=False)
+    candidates = names("default", stores_rows=False)
     kernels = {"kernel", "kernel-smooth", "kernel-narrow"}
-    assert set(names("default")) - set(found) == kernels
+    assert set(names("default")) - set(candidates) == kernels
     with pytest.raises(ValueError, match="'kernel' stores training rows"):
         names(["logistic", "kernel"], stores_rows=False)
 
@@ -110,11 +110,11 @@ def test_a_pipeline_with_an_encoder_gets_the_table():
 
 def test_estimators_may_be_given_with_or_without_a_name():
     given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
-    found = choose_candidates(given, setting())
-    views = {name: model.view for name, model in found.items()}
+    candidates = choose_candidates(given, setting())
+    views = {name: model.view for name, model in candidates.items()}
     expected = {"LogisticRegression": "linear", "mine": "trees", "kernel": "linear"}
     assert views == expected
-    assert found["LogisticRegression"].estimator.C == 7.0
+    assert candidates["LogisticRegression"].estimator.C == 7.0
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,9 @@ def test_the_record_is_made_of_simple_values():
 
 def test_one_ranking_is_measured_like_a_fold():
     summary = summarise_scores(encode_target(LABELS), X[:, 0], Goal("auc", (0, 0.3)))
-    known = auc_interval(LABELS, X[:, 0])
+    interval = auc_interval(LABELS, X[:, 0])
     assert (summary.measures["auc"], summary.low, summary.high) == pytest.approx(
-        (known.value, known.low, known.high)
+        (interval.value, interval.low, interval.high)
     )
     partial = partial_auc_score(LABELS, X[:, 0], fpr_range=(0, 0.3))
     assert summary.measures["partial_auc"] == pytest.approx(partial)

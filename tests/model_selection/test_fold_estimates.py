@@ -25,9 +25,9 @@ def test_interval_and_test_are_students():
     rng = np.random.default_rng(0)
     a, b = rng.uniform(0.4, 0.9, (2, 12))
     interval = mean_interval(a, 0.95)
-    known = stats.ttest_1samp(a, 0).confidence_interval(0.95)
+    student = stats.ttest_1samp(a, 0).confidence_interval(0.95)
     ends = interval.value, interval.low, interval.high
-    assert ends == pytest.approx((a.mean(), known.low, known.high))
+    assert ends == pytest.approx((a.mean(), student.low, student.high))
     test, paired = compare_means(a, b), stats.ttest_rel(a, b)
     low, high = paired.confidence_interval(0.95)
     assert (test.difference, test.low, test.high, test.z, test.p_value) == (
@@ -40,20 +40,20 @@ def test_a_metric_of_a_comparison_is_that_of_all_held_out_rows(metric):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.random(200) < 0.2
     models = [LogisticRegression(), "logistic"]
-    found = compare_models(X, y, models, metric=metric, cv=4)
-    folds = found.fold_numbers
-    for result in found.results:
-        scores = found.scores[result.name]
+    comparison = compare_models(X, y, models, metric=metric, cv=4)
+    folds = comparison.fold_numbers
+    for result in comparison.results:
+        scores = comparison.scores[result.name]
         expected = metric_interval(
             y, scores, metric, folds=folds, estimand="procedure", n_resamples=200
         )
         ends = (result.main, result.low, result.high)
         assert ends == pytest.approx((expected.value, expected.low, expected.high))
-    (test,) = found.tests
-    first, second = (result.main for result in found.results)
+    (test,) = comparison.tests
+    first, second = (result.main for result in comparison.results)
     assert test.difference == pytest.approx(first - second)
-    assert found.unit == "rows"
-    assert ("in one list" in str(found)) == (metric != "gini")
+    assert comparison.unit == "rows"
+    assert ("in one list" in str(comparison)) == (metric != "gini")
 
 
 def test_ks_of_noise_is_not_certain_to_be_more_than_nothing():
@@ -77,9 +77,9 @@ def in_groups(rng):
 
 def test_rows_of_a_group_are_not_independent():
     X, y, group = in_groups(np.random.default_rng(0))
-    found = compare_models(X, y, [LogisticRegression()], groups=group)
-    (result,) = found.results
-    rows = y, found.scores[result.name], found.fold_numbers
+    comparison = compare_models(X, y, [LogisticRegression()], groups=group)
+    (result,) = comparison.results
+    rows = y, comparison.scores[result.name], comparison.fold_numbers
     expected = auc_interval(
         *rows[:2], folds=rows[2], groups=group, estimand="procedure"
     )
@@ -93,8 +93,8 @@ def test_intervals_of_auto_ranker_hold_one_half_for_groups_of_noise():
     for _ in range(15):
         X, y, group = in_groups(rng)
         model = AutoRanker(models=[LogisticRegression()], max_fits=5, calibrate=None)
-        found = model.fit(X, y, groups=group).estimate_
-        covered.append(found["auc_low"] <= 0.5 <= found["auc_high"])
+        estimate = model.fit(X, y, groups=group).estimate_
+        covered.append(estimate["auc_low"] <= 0.5 <= estimate["auc_high"])
     assert sum(covered) >= 12  # 7 on average if rows were taken as independent
 
 
@@ -103,11 +103,11 @@ def test_verdicts_are_adjusted_for_the_number_of_tests():
         return VersusBaseline(model, baseline, 0.1, 0.0, 0.2, p)
 
     tests = [test("a", "b", 0.02), test("b", "a", 0.02), test("c", "a", 0.03)]
-    found = adjusted_tests([*tests, test("c", "b", 0.001)])
+    adjusted = adjusted_tests([*tests, test("c", "b", 0.001)])
     # a and b have one test in two directions, so there are three
-    assert [one.p_value for one in found] == pytest.approx([0.04, 0.04, 0.04, 0.003])
-    found = adjusted_tests([*tests[:2], test("c", "a", 0.3)])
-    assert [one.p_value for one in found] == pytest.approx([0.04, 0.04, 0.3])
+    assert [one.p_value for one in adjusted] == pytest.approx([0.04, 0.04, 0.04, 0.003])
+    adjusted = adjusted_tests([*tests[:2], test("c", "a", 0.3)])
+    assert [one.p_value for one in adjusted] == pytest.approx([0.04, 0.04, 0.3])
     (alone,) = adjusted_tests([test("a", "b", 0.04)])
     assert (alone.p_value, alone.verdict) == (0.04, "beats")
     assert adjusted_tests([test("c", "b", 0.04), tests[2]])[0].verdict == (

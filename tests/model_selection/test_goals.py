@@ -82,8 +82,8 @@ def test_models_that_can_are_trained_for_the_range():
     assert named_candidate("svm-pauc").estimator.fpr_range == (0, 0.1)
     assert "lambdamart-pauc" in set(compared_models(True)) - set(compared_models())
     for name, choice in MODELS.items():
-        known = named_candidate(name).estimator.get_params()
-        assert set(choice.ranges) <= set(known)
+        parameters = named_candidate(name).estimator.get_params()
+        assert set(choice.ranges) <= set(parameters)
 
 
 def test_a_model_remembers_the_range_it_was_trained_for():

@@ -16,9 +16,9 @@ def test_one_fold_has_the_interval_of_its_rows(part, weighted):
     rows = ranked([1.0], n_folds=1, weight=weight, part=part)
     scores = rows.logits[:, 0]
     expected = auc_interval(rows.labels, scores, sample_weight=weight, **part)
-    found = rows.estimate(scores)
-    assert found.value == pytest.approx(expected.value)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    interval = rows.estimate(scores)
+    assert interval.value == pytest.approx(expected.value)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_folds_are_compared_within_themselves():
@@ -33,18 +33,18 @@ def test_with_queries_it_is_the_mean_over_queries():
     rows = ranked([1.0], n_folds=1, queries=queries, part=EARLY)
     scores = rows.logits[:, 0]
     expected = partial_auc_score(rows.labels, scores, qid=queries, **EARLY)
-    found = rows.estimate(scores)
-    assert found.value == pytest.approx(expected)
-    assert found.low < found.value < found.high
+    interval = rows.estimate(scores)
+    assert interval.value == pytest.approx(expected)
+    assert interval.low < interval.value < interval.high
 
 
 def test_a_class_of_one_row_leaves_no_interval():
     rows = ranked([0.5], n_rows=40, n_folds=1)
     positives = np.flatnonzero(rows.labels)[1:]
     rows = rows.take(np.setdiff1d(np.arange(40), positives))
-    found = rows.estimate(rows.logits[:, 0])
-    assert 0.0 <= found.value <= 1.0
-    assert np.isnan(found.low)
+    interval = rows.estimate(rows.logits[:, 0])
+    assert 0.0 <= interval.value <= 1.0
+    assert np.isnan(interval.low)
     with pytest.raises(ValueError, match="at least two"):
         rows.compare(rows.logits[:, 0], -rows.logits[:, 0])
 

@@ -10,27 +10,12 @@ QUERIES = RNG.integers(0, 30, 400)
 LEVELS = RNG.integers(0, 3, 400) * (QUERIES % 5 > 0)
 SCORES = LEVELS + 2 * RNG.normal(size=400).round(1)
 RANGE = (0.0, 0.3)
-AUC = Goal("auc", RANGE)
 MAUC = Goal("mauc", RANGE)
 
 
 def measure(target, scores, goal):
     names = measures_of(target)
     return {name: by_query(name, target, scores, goal) for name in names}
-
-
-def test_the_mean_over_queries_is_that_of_the_metrics():
-    target = encode_target(LEVELS > 0, qid=QUERIES)
-    measured = measure(target, SCORES, AUC)
-    assert list(measured) == ["auc", "partial_auc", "ndcg@10", "map"]
-    options = {"qid": QUERIES}
-    assert measured["auc"].shape == (target.n_usable_queries,)
-    assert measured["auc"].mean() == pytest.approx(
-        metrics.roc_auc_score(LEVELS > 0, SCORES, **options), abs=1e-12
-    )
-    assert measured["partial_auc"].mean() == pytest.approx(
-        metrics.partial_auc_score(LEVELS > 0, SCORES, fpr_range=RANGE, **options)
-    )
 
 
 def expected_retrieval(target):

@@ -95,8 +95,8 @@ def test_a_splitter_of_scikit_learn_makes_the_folds():
             np.flatnonzero(comparison.fold_numbers == k), test
         )
     groups = np.arange(ROWS) // 2
-    of_groups = compare_models(X, LABELS, [Column()], groups=groups, cv=GroupKFold(3))
-    assert of_groups.n_folds == 3
+    grouped = compare_models(X, LABELS, [Column()], groups=groups, cv=GroupKFold(3))
+    assert grouped.n_folds == 3
 
 
 @pytest.mark.parametrize(
@@ -170,10 +170,10 @@ def test_other_rows_are_tested_by_models_of_all():
     truth = new[:, 0] + RNG.normal(size=80) > 0.5
     models = [("first", Column(0)), ("second", Column(1))]
     comparison = compare_models(X, LABELS, models[::-1], test=(new, truth))
-    known = auc_interval(truth, new[:, 0])
+    interval = auc_interval(truth, new[:, 0])
     first = comparison.results[1]
     assert (first.auc, first.low, first.high) == pytest.approx(
-        (known.value, known.low, known.high), abs=1e-3
+        (interval.value, interval.low, interval.high), abs=1e-3
     )
     (test,) = comparison.tests
     difference = compare_auc(truth, new[:, 0], new[:, 1]).difference
@@ -218,15 +218,17 @@ def test_weights_count_in_measures_intervals_and_tests():
     folds = [test for _, test in split_rows(encode_target(LABELS), 2, 0)]
     pairs = [WEIGHTS[f][LABELS[f]].sum() * WEIGHTS[f][~LABELS[f]].sum() for f in folds]
     shares = np.array(pairs) / np.sum(pairs)
-    known = [
+    comparisons = [
         compare_auc(LABELS[f], X[f, 0], X[f, 1], sample_weight=WEIGHTS[f])
         for f in folds
     ]
     assert comparison.results[1].auc == pytest.approx(
-        shares @ [k.value_1 for k in known]
+        shares @ [k.value_1 for k in comparisons]
     )
     (test,) = comparison.tests
-    assert test.difference == pytest.approx(shares @ [k.difference for k in known])
+    assert test.difference == pytest.approx(
+        shares @ [k.difference for k in comparisons]
+    )
     assert test.low < test.difference < test.high
     assert "AUC and partial AUC of weighted rows" in str(comparison)
 

@@ -28,9 +28,9 @@ from aucmax.model_selection.typed_parameters import parse_parameters
     ids=str,
 )
 def test_values_have_the_type_of_their_default(estimator, setting, expected):
-    found = parse_parameters(estimator, [setting], "a model")
-    assert found == expected
-    (value,), (wanted,) = found.values(), expected.values()
+    parameters = parse_parameters(estimator, [setting], "a model")
+    assert parameters == expected
+    (value,), (wanted,) = parameters.values(), expected.values()
     assert type(value) is type(wanted)
 
 

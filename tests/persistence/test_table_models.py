@@ -73,14 +73,16 @@ def test_trees_of_another_type_are_rejected():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("home", sorted({choice.home for choice in MODELS.values()}))
-def test_odd_values_under_right_hashes_raise_only_our_exception(home):
+@pytest.mark.parametrize(
+    "path", sorted({choice.import_path for choice in MODELS.values()})
+)
+def test_odd_values_under_right_hashes_raise_only_our_exception(path):
     # models of one class differ in their parameters, so they share the trials
     files = []
-    for name in (name for name, choice in MODELS.items() if choice.home == home):
+    for name in (name for name, choice in MODELS.items() if choice.import_path == path):
         files.append(take_apart(_pack(fitted(name), "AutoRanker")))
         del files[-1]["manifest.json"]
-    rng, rejected = random.Random(home), 0
+    rng, rejected = random.Random(path), 0
     for trial in range(N_TRIALS):
         members = files[trial % len(files)]
         tree = json.loads(members["state.json"])

@@ -118,11 +118,12 @@ class SearchCheckpoint:
     def _is_sound(self, name: str, model: TableCandidate) -> bool:
         """Return whether a record has one model and finite scores per fold."""
         try:
-            found = FittedCandidate(name, model, **self._records[name])
+            candidate = FittedCandidate(name, model, **self._records[name])
             return (
-                [part.shape for part in found.parts] == [(n,) for n in self._sizes]
-                and [*map(saved.can_score, found.models)] == [True] * len(self._sizes)
-                and bool(np.isfinite([*found.scores, found.seconds]).all())
+                [part.shape for part in candidate.parts] == [(n,) for n in self._sizes]
+                and [*map(saved.can_score, candidate.models)]
+                == [True] * len(self._sizes)
+                and bool(np.isfinite([*candidate.scores, candidate.seconds]).all())
             )
         except (AttributeError, TypeError, ValueError):
             return False

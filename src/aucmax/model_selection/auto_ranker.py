@@ -573,8 +573,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         check_is_fitted(self, "members_")
         metric = getattr(self, "metric_", "auc")
         if hasattr(self, "is_survival_"):
-            known: Any = {"sample_weight": sample_weight, "qid": qid}
-            return target_concordance(y, self.decision_function(X), **known)
+            row_values: Any = {"sample_weight": sample_weight, "qid": qid}
+            return target_concordance(y, self.decision_function(X), **row_values)
         goal = Goal(metric)
         if goal.is_area and not hasattr(self, "levels_"):
             return super().score(X, y, sample_weight, qid=qid)
@@ -754,8 +754,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 matrix = view_rows(view, encoder, table)
                 for member in self.members_:
                     if member["view"] == view:
-                        found = score_rows(member["models"][k], matrix)
-                        logits = along_knots(found, member["scales"][k])
+                        member_scores = score_rows(member["models"][k], matrix)
+                        logits = along_knots(member_scores, member["scales"][k])
                         scores += member["weight"] * logits
         return scores / len(tables)
 

@@ -167,7 +167,7 @@ class AutoSearch:
             self.notices.append(f"interrupted at {name!r}; earlier candidates are kept")
         self._send_progress(_LAST, len(names))
         if skipped:
-            self._note_skipped(skipped)
+            self._report_skipped(skipped)
 
     def _try(
         self,
@@ -219,7 +219,7 @@ class AutoSearch:
         progress = AutoProgress(name, n_done, n_candidates, *self.best, *times)
         return self.report is not None and bool(self.report(progress))
 
-    def _note_skipped(self, names: Sequence[str]) -> None:
+    def _report_skipped(self, names: Sequence[str]) -> None:
         # "time limit" without the syntax of an option: Python and the shell print it
         limit = f"the time limit of {self.clock.time_limit:g} s"
         self.notices.append(

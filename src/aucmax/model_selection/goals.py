@@ -111,9 +111,9 @@ def choose_goal(
             f"has {'censored times' if target.is_survival else levels}. Leave out the "
             "range, or choose the positive value of a target of two classes."
         )
-    known = measures_of(target)
+    names_of_target = measures_of(target)
     if metric is None:
-        metric = "partial_auc" if is_part else known[0]
+        metric = "partial_auc" if is_part else names_of_target[0]
     elif not _applies(metric, target):
         raise ValueError(_explain_metric(metric, target))
     if fpr is None:
@@ -150,22 +150,22 @@ def by_query(metric: str, target: Target, scores: Floats, goal: Goal) -> Floats:
         rows = np.flatnonzero(is_usable(target))
     if rows.size == 0:
         return np.empty(0)
-    known = target.take(rows)
+    usable = target.take(rows)
     ranges = {"fpr_range": goal.fpr_range, "tpr_range": goal.tpr_range}
     try:
         values = named.function(
-            known.labels if named.kind.uses_levels else known.relevant,
+            usable.labels if named.kind.uses_levels else usable.relevant,
             scores[rows],
-            sample_weight=known.weights,
-            qid=known.queries,
-            average="macro" if known.queries is None else None,
+            sample_weight=usable.weights,
+            qid=usable.queries,
+            average="macro" if usable.queries is None else None,
             **(ranges if named.kind.takes_range else {}),
         )
     except NotEnoughClassesError:
-        return np.full(known.n_queries or 1, np.nan)
+        return np.full(usable.n_queries or 1, np.nan)
     values = np.atleast_1d(values)
-    if metric == "map" and known.queries is not None:
+    if metric == "map" and usable.queries is not None:
         # like the AUC, it needs a row of the lowest level
-        _, codes = np.unique(known.queries, return_inverse=True)
-        values[np.bincount(codes) == np.bincount(codes, known.relevant)] = np.nan
+        _, codes = np.unique(usable.queries, return_inverse=True)
+        values[np.bincount(codes) == np.bincount(codes, usable.relevant)] = np.nan
     return values

@@ -60,8 +60,12 @@ def read_rows(
     durations = None
     try:
         if is_survival_target(y):
-            known = encode_target(y, estimator.pos_label)
-            labels, durations, grading = known.labels, known.durations, known.grading
+            survival = encode_target(y, estimator.pos_label)
+            labels, durations, grading = (
+                survival.labels,
+                survival.durations,
+                survival.grading,
+            )
             classes = np.array([0, 1])
             check_row_count(labels, n_rows)
             weight = check_sample_weight(sample_weight, n_rows)

@@ -56,14 +56,14 @@ class SearchSetting(NamedTuple):
         return bool(low == 0.0 and high < 1.0)
 
 
-Suits = Callable[[SearchSetting], bool]
+AppliesTo = Callable[[SearchSetting], bool]
 
 
 @dataclass(frozen=True)
 class NamedModel:
     """How to make a model of the list, and which form of a table it learns from."""
 
-    home: str  # "module:class", imported on first use: this list must load fast
+    import_path: str  # "module:class", imported on first use: this list must load fast
     settings: dict[str, Any] = field(default_factory=dict)  # unlike the defaults
     # parameters to multiply by the number of training rows: a risk that is a mean needs
     # this to be penalised like one that is a sum
@@ -81,13 +81,13 @@ class NamedModel:
     # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
     search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
-    suits: Suits | None = None  # whether AutoRanker tries it by default; None: always
+    applies_to: AppliesTo | None = None  # to what AutoRanker tries it on; None: all
     stores_rows: bool = False  # whether a fitted model holds some of the training rows
 
     def is_tried(self, setting: SearchSetting) -> bool:
         """Whether AutoRanker tries it by default."""
         is_allowed = setting.stores_rows or not self.stores_rows
-        return is_allowed and (self.suits is None or self.suits(setting))
+        return is_allowed and (self.applies_to is None or self.applies_to(setting))
 
 
 _RANGES = ("fpr_range", "tpr_range")
@@ -116,7 +116,7 @@ def _lightgbm(n_estimators: int, search_rows: int, **params: Any) -> NamedModel:
         {"n_estimators": n_estimators, "params": {**_SEARCH_TREES, **params}},
         view="trees",
         search_rows=search_rows,
-        suits=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
+        applies_to=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
     )
 
 
@@ -251,7 +251,7 @@ MODELS: dict[str, NamedModel] = {
         view="trees",
         learns_levels=True,
         search_settings={"params": {"max_depth": 4, "eta": 0.08, "subsample": 0.8}},
-        suits=lambda _: find_spec("xgboost") is not None,
+        applies_to=lambda _: find_spec("xgboost") is not None,
     ),
     "svm-auc": _AUCSVC(),
     "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
@@ -259,7 +259,7 @@ MODELS: dict[str, NamedModel] = {
     "rankboost": NamedModel("aucmax.boosting:RankBoost"),
     # the one model of trees of wide tables
     "lightgbm-small": replace(
-        _lightgbm(300, 200_000, learning_rate=0.04, lambda_l2=3.0), suits=None
+        _lightgbm(300, 200_000, learning_rate=0.04, lambda_l2=3.0), applies_to=None
     ),
     "lightgbm-shallow": _lightgbm(300, 200_000, num_leaves=4, feature_fraction=0.5),
     "lightgbm-extra": _lightgbm(300, 200_000, extra_trees=True),
@@ -283,12 +283,12 @@ MODELS: dict[str, NamedModel] = {
     "network": NamedModel(
         "aucmax.model_selection.network:Network",
         search_rows=10_000,
-        suits=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_CURVES,
+        applies_to=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_CURVES,
     ),
     "additive": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveLogistic",
         search_rows=50_000,
-        suits=lambda setting: (
+        applies_to=lambda setting: (
             not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
         ),
     ),
@@ -297,7 +297,7 @@ MODELS: dict[str, NamedModel] = {
     "additive-cox": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveCox",
         learns_survival=True,
-        suits=lambda setting: (
+        applies_to=lambda setting: (
             not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
         ),
     ),
@@ -382,7 +382,7 @@ def named_candidate(
     from aucmax.tables.cross_fit import TableCandidate
 
     choice = find_model(name)
-    module, class_name = choice.home.split(":")
+    module, class_name = choice.import_path.split(":")
     part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
     chosen = dict(parameters or {})
     if metric is not None and choice.takes_metric:
@@ -551,10 +551,10 @@ def _search_candidate(
         ranges = {}
     metric = setting.other_metric
     candidate = named_candidate(name, ranges=ranges, metric=metric, parameters=settings)
-    known = candidate.estimator.get_params(deep=False)
+    names = candidate.estimator.get_params(deep=False).keys() - settings
     shared = {"random_state": setting.random_state}
-    if choice.home.startswith(_WITH_THREADS):
+    if choice.import_path.startswith(_WITH_THREADS):
         shared["n_jobs"] = setting.n_jobs
-    taken = {key: v for key, v in shared.items() if key in known.keys() - settings}
-    candidate.estimator.set_params(**taken)
+    chosen = {key: v for key, v in shared.items() if key in known_names - settings}
+    candidate.estimator.set_params(**chosen)
     return candidate if is_alone else candidate._replace(max_rows=choice.search_rows)

@@ -86,12 +86,12 @@ class LogitRows(HeldOutRows):
 
     def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
-        taken: dict[str, Any] = vars(super().take(rows))
+        fields: dict[str, Any] = vars(super().take(rows))
         kept: dict[str, Any] = {
             "logits": self.logits[rows],
             "min_weight": self.min_weight,
         }
-        return LogitRows(**taken, **kept)
+        return LogitRows(**fields, **kept)
 
 
 Combiner: TypeAlias = Callable[[LogitRows], FloatArray]

@@ -24,7 +24,7 @@ def parse_parameters(
         for name, value in estimator.get_params(deep=False).items()
         if name not in _NOT_TYPED
     }
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not text:
@@ -38,10 +38,10 @@ def parse_parameters(
                 f"{near_names(name, list(defaults), or_list=False)} Its parameters are "
                 f"{', '.join(defaults)}."
             )
-        if name in found:
+        if name in parameters:
             raise ValueError(f"{name} is set twice.")
-        found[name] = _typed(name, text, defaults[name])
-    return found
+        parameters[name] = _typed(name, text, defaults[name])
+    return parameters
 
 
 def _example(defaults: Mapping[str, Any]) -> str:
