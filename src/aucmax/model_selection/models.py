@@ -555,6 +555,6 @@ def _search_candidate(
     shared = {"random_state": setting.random_state}
     if choice.import_path.startswith(_WITH_THREADS):
         shared["n_jobs"] = setting.n_jobs
-    chosen = {key: v for key, v in shared.items() if key in known_names - settings}
-    candidate.estimator.set_params(**chosen)
+    applied = {key: value for key, value in shared.items() if key in names}
+    candidate.estimator.set_params(**applied)
     return candidate if is_alone else candidate._replace(max_rows=choice.search_rows)
