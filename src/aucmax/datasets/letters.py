@@ -87,7 +87,7 @@ def make_letter_images(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw letters and turn each pixel with some probability.
 
-    The letters are 14 columns apart in a picture of 20 rows: one letter makes 17
+    Letters start every 14 columns in a picture of 20 rows: one letter makes 17
     columns, three make 45. About a quarter of the pixels is ink. A pixel by itself
     says little, while neighbours are mostly alike, so that a model that knows
     neighbours can rank the pixels far better.

@@ -152,10 +152,10 @@ def find_files(path: PathLike) -> list[PathLike]:
         return _files_in(whole)
     if whole.exists() or not has_magic(str(path)):
         return [path]  # opening it fails if there is no such file
-    found = sorted(Path(name) for name in glob(str(path), recursive=True))
-    files: list[PathLike] = [one for one in found if one.is_file()]
+    matches = sorted(Path(name) for name in glob(str(path), recursive=True))
+    files: list[PathLike] = [one for one in matches if one.is_file()]
     if not files:
-        folders = " (only folders do)" if found else ""
+        folders = " (only folders do)" if matches else ""
         raise DataFileError(f"no file matches {str(path)!r}{folders}.")
     return files
 
@@ -214,8 +214,8 @@ def compression_of(path: PathLike, compression: str = "auto") -> str | None:
         return None
     if compression in COMPRESSIONS.values():
         return compression
-    known = ", ".join(repr(name) for name in ("auto", "none", *COMPRESSIONS.values()))
-    raise ValueError(f"compression must be one of {known}, got {compression!r}.")
+    names = ", ".join(repr(name) for name in ("auto", "none", *COMPRESSIONS.values()))
+    raise ValueError(f"compression must be one of {names}, got {compression!r}.")
 
 
 def read_content(path: PathLike, compression: str = "auto") -> bytes:

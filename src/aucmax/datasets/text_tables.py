@@ -58,21 +58,21 @@ def read_text_table(
     select: Selection,
 ) -> tuple["pl.DataFrame", list[str], str, list[str]]:
     """Return cells as strings, made-up names, the separator, and remarks."""
-    found: dict[str, str] = {}
+    detected: dict[str, str] = {}
     size = opening.size_on_disk(path)
     text, used = read_text(path, compression, encoding)
     if encoding == "auto" and used != "utf-8":
-        found["encoding"] = used
+        detected["encoding"] = used
     if not text.strip(_BLANKS):
         raise DataFileError(f"{path}: the file is empty.")
     mark = separator or _find_separator(text, quote_char)
     if separator is None and mark != ",":
-        found["separator"] = mark
+        detected["separator"] = mark
     frame, unnamed = _parse(path, text, size, mark, quote_char, has_header, select)
     remarks = []
-    if found:
-        what = ", ".join(f"{name} {value!r}" for name, value in found.items())
-        options = ", ".join(f"{name}=" for name in found)
+    if detected:
+        what = ", ".join(f"{name} {value!r}" for name, value in detected.items())
+        options = ", ".join(f"{name}=" for name in detected)
         remarks.append(f"found {what} (to change: --read {options})")
     return frame, unnamed, mark, remarks
 

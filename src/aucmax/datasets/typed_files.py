@@ -93,8 +93,8 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
             source = io.BytesIO(content)
             schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
             # each line may name columns that no other has
-            of_a_row = sum(map(memory_of_a_cell, schema.dtypes()))
-            needed = MEMORY_OF_TEXT * len(content) + of_a_row * content.count(b"\n")
+            row_bytes = sum(map(memory_of_a_cell, schema.dtypes()))
+            needed = MEMORY_OF_TEXT * len(content) + row_bytes * content.count(b"\n")
             require_memory(path, needed, opening.size_on_disk(path))
             frame = pl.read_ndjson(source, schema=schema)
     except DataFileError as error:
@@ -189,8 +189,8 @@ def _check_bomb(path: PathLike, content: bytes) -> None:
             require_memory(path, n_bytes, file_size)
             for info in archive.infolist():
                 with archive.open(info) as member:
-                    of_cells = _MEMORY_OF_A_SHEET_CELL * _n_cells(member)
-                require_memory(path, n_bytes + of_cells, file_size)
+                    cell_bytes = _MEMORY_OF_A_SHEET_CELL * _n_cells(member)
+                require_memory(path, n_bytes + cell_bytes, file_size)
     except (*ZIP_ERRORS, OSError, zlib.error) as error:
         raise DataFileError(f"{path}: not a readable spreadsheet: {error}.") from error
 

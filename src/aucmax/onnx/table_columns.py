@@ -106,8 +106,8 @@ def _spellings(column: Column) -> tuple[pl.Series, Any]:
     """Return known words, missing values, booleans and a new word; and the column."""
     if column["kind"] == "category":
         column = column | {"share_other": 1.0}  # so that new words cause no warning
-    known: list[str] = column.get("words") or column["categories"]
-    spellings = dict.fromkeys([*known, *MISSING, *_BOOLEANS])
+    words: list[str] = column.get("words") or column["categories"]
+    spellings = dict.fromkeys([*words, *MISSING, *_BOOLEANS])
     return pl.Series([*spellings, max(spellings) + "x"]), restore(column)
 
 

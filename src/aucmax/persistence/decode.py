@@ -156,9 +156,9 @@ class Decoder:
         cls = self._find_class(name, path)
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
-        known = inspect.signature(cls).parameters.keys()
-        params = self._params(cls, known, params, path)
-        left_out = known | unsaved_attributes(cls)
+        parameters = inspect.signature(cls).parameters.keys()
+        params = self._params(cls, parameters, params, path)
+        left_out = parameters | unsaved_attributes(cls)
         for attribute in state:
             if attribute in left_out or not is_free_name(cls, attribute):
                 raise ModelFileError(

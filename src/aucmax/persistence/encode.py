@@ -28,8 +28,8 @@ def is_free_name(cls: type[Any], name: str) -> bool:
 def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
     """Return the names of instance attributes that are left out of a file."""
     # metadata requests and callbacks of scikit-learn concern the next fit only
-    own = getattr(cls, "_unsaved_attributes", ())
-    return frozenset({"_metadata_request", "_skl_callbacks", *own})
+    declared = getattr(cls, "_unsaved_attributes", ())
+    return frozenset({"_metadata_request", "_skl_callbacks", *declared})
 
 
 class Encoder:

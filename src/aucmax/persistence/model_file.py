@@ -182,10 +182,10 @@ def _pack(estimator: Any, name: str) -> bytes:
 
 def _unpack(content: bytes) -> Any:
     name, estimator = unpack_value(content)
-    found = public_name(type(estimator))
-    if found is None:
+    class_name = public_name(type(estimator))
+    if class_name is None:
         raise ModelFileError("it does not hold an estimator")
-    if found != name:
+    if class_name != name:
         raise ModelFileError("its manifest names another class than its state")
     return estimator
 

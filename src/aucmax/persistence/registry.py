@@ -53,12 +53,12 @@ FIT_ONLY: dict[str, set[str]] = {
 def find_class(name: str) -> type[Any]:
     """Return a registered class; raise LookupError or ImportError if there is none."""
     if name not in REGISTRY:
-        known = ", ".join(sorted(REGISTRY))
-        raise LookupError(f"unknown class {name!r}; this version knows {known}")
-    found = getattr(import_module(REGISTRY[name]), name, None)
-    if not isinstance(found, type):
+        names = ", ".join(sorted(REGISTRY))
+        raise LookupError(f"unknown class {name!r}; this version knows {names}")
+    cls = getattr(import_module(REGISTRY[name]), name, None)
+    if not isinstance(cls, type):
         raise LookupError(f"{REGISTRY[name]} has no class {name!r}")
-    return found
+    return cls
 
 
 def public_name(cls: type[Any]) -> str | None:

@@ -152,7 +152,7 @@ def type_columns(frame: pl.DataFrame) -> TypedTable:
                 notes["unread"][name] = note
         if reason := _useless(series, cells[name]):
             dropped[name] = reason
-        elif parsed is not None and (note := _stray_note(series, parsed, kind)):
+        elif parsed is not None and (note := _describe_strays(series, parsed, kind)):
             notes["strays"][name] = note
     durations = frozenset(s.name for s in frame.iter_columns() if is_duration(s))
     return TypedTable(frame, cells, durations, dropped, notes)
@@ -272,8 +272,10 @@ def read_words(series: pl.Series) -> Words:
         words.sort(key=order.index)
     place = {word: code for code, word in enumerate(words)}
     codes = [place.get(word, -1) for word in spelled]
-    found = cells.replace_strict(spellings, codes, default=-1, return_dtype=pl.Int64)
-    return Words(found.to_numpy(), words, is_ordered)
+    row_codes = cells.replace_strict(
+        spellings, codes, default=-1, return_dtype=pl.Int64
+    )
+    return Words(row_codes.to_numpy(), words, is_ordered)
 
 
 def parse_numbers(series: pl.Series) -> Parsed:
@@ -326,11 +328,11 @@ def read_dates(series: pl.Series) -> pl.Series:
 
 
 def _warn_of_strays(series: pl.Series, parsed: Parsed, kind: str) -> None:
-    if note := _stray_note(series, parsed, kind):
+    if note := _describe_strays(series, parsed, kind):
         warnings.warn(note, UserWarning, stacklevel=3)
 
 
-def _stray_note(series: pl.Series, parsed: Parsed, kind: str) -> str:
+def _describe_strays(series: pl.Series, parsed: Parsed, kind: str) -> str:
     """Describe strays in a column of `kind`, if there are any; raise for too many."""
     n_strays = int(parsed.strays.sum())
     if n_strays == 0:

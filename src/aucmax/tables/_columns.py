@@ -1,4 +1,4 @@
-"""What is learned about a column: scales, categories, parts of dates, target means."""
+"""Learned columns: scales, categories, parts of dates, and target means."""
 
 import math
 import warnings
@@ -153,15 +153,15 @@ class Category:
 
     def codes(self, cells: Words) -> IntArray:
         """Return places among the categories, other and missing; -1 for none."""
-        known = {word: code for code, word in enumerate(self.categories)}
+        places = {word: code for code, word in enumerate(self.categories)}
         for spellings in (_BITS, {bit: word for word, bit in _BITS.items()}):
-            if known.keys() <= spellings.keys():
-                known |= {spellings[word]: code for word, code in known.items()}
+            if places.keys() <= spellings.keys():
+                places |= {spellings[word]: code for word, code in places.items()}
         n = len(self.categories)
         other = n if self.has_other else -1
         missing = n + self.has_other if self.has_missing else -1
-        codes = np.array([*(known.get(word, other) for word in cells.words), missing])
-        is_known = np.array([*(word in known for word in cells.words), True])
+        codes = np.array([*(places.get(word, other) for word in cells.words), missing])
+        is_known = np.array([*(word in places for word in cells.words), True])
         self._warn_of_unknown(cells, ~is_known[cells.codes])
         return codes[cells.codes]
 
@@ -288,8 +288,8 @@ class TargetMean:
         return self._scaled(_held_out_shares(cells.codes + 1, labels, folds))
 
     def linear(self, cells: Words) -> Iterator[FloatArray]:
-        known = dict(zip(self.words, self.shares, strict=True))
-        shares = [known.get(word, self.overall) for word in (*cells.words, "")]
+        share_by_word = dict(zip(self.words, self.shares, strict=True))
+        shares = [share_by_word.get(word, self.overall) for word in (*cells.words, "")]
         yield self._scaled(np.array(shares)[cells.codes])
 
     def linear_names(self) -> list[str]:
@@ -387,8 +387,8 @@ def _held_out_shares(codes: IntArray, labels: IntArray, folds: Folds) -> FloatAr
     """Return the share of each row's word among the rows that its fold learns from."""
     shares = np.full(labels.size, labels.mean())
     for train, rows in folds:
-        share_of_word = _shares(codes[train], labels[train], int(codes.max()) + 1)
-        shares[rows] = share_of_word[codes[rows]]
+        share_by_word = _shares(codes[train], labels[train], int(codes.max()) + 1)
+        shares[rows] = share_by_word[codes[rows]]
     return shares
 
 
@@ -402,7 +402,7 @@ def _shares(codes: IntArray, labels: IntArray, n_words: int) -> FloatArray:
     overall = float(labels.mean())
     counts = np.bincount(codes, minlength=n_words)
     means = np.bincount(codes, labels, minlength=n_words) / np.maximum(counts, 1)
-    known = overall * (1.0 - overall) * counts
-    total = known + means * (1.0 - means)
-    trust = np.divide(known, total, out=np.zeros(n_words), where=total > 0.0)
+    prior = overall * (1.0 - overall) * counts
+    evidence = prior + means * (1.0 - means)
+    trust = np.divide(prior, evidence, out=np.zeros(n_words), where=evidence > 0.0)
     return np.asarray(trust * means + (1.0 - trust) * overall)

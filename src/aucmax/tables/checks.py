@@ -130,28 +130,28 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     if isinstance(table, pl.DataFrame):
         table = type_columns(table)
     if isinstance(table, TypedTable):
-        found = list(_check_cells(table, positive, folds))
+        problems = list(_check_cells(table, positive, folds))
         table = table.frame
     else:
         # a single large index makes as many columns: only filled ones take memory
         numbers, places = np.unique(table.indices, return_inverse=True)
         shape = table.shape[0], numbers.size
         table = sparse.csr_array((table.data, places, table.indptr), shape=shape)
-        found = list(_check_sparse(table, numbers, positive, folds))
+        problems = list(_check_sparse(table, numbers, positive, folds))
     few = [] if is_target and labels.is_survival else _few_positives(positive, folds)
-    return [*few, *_by_kind(found), *_copies(table, folds)]
+    return [*few, *_by_kind(problems), *_copies(table, folds)]
 
 
-def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
+def _by_kind(problems: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
     """Join kinds, columns and messages into one notice per kind."""
     for kind, summary in _SUMMARIES.items():
-        columns = tuple(name for one, name, _ in found if one == kind)
-        texts = tuple(text for one, _, text in found if one == kind)
-        if len(texts) == 1:
-            yield TableNotice(kind, texts[0], columns)
-        elif texts:
+        columns = tuple(name for one, name, _ in problems if one == kind)
+        messages = tuple(text for one, _, text in problems if one == kind)
+        if len(messages) == 1:
+            yield TableNotice(kind, messages[0], columns)
+        elif messages:
             text = summary.format(n=len(columns), names=list_names(columns))
-            yield TableNotice(kind, text, columns, texts)
+            yield TableNotice(kind, text, columns, messages)
 
 
 def without_columns(
@@ -159,14 +159,14 @@ def without_columns(
 ) -> Iterator[TableNotice]:
     """Remove columns from notices; skip notices on no other columns."""
     for notice in notices:
-        texts = notice.details or (notice.text,)
+        messages = notice.details or (notice.text,)
         # notices on rows or models have no columns
-        found = [
+        problems = [
             (notice.kind, name, text)
-            for name, text in zip(notice.columns, texts, strict=False)
+            for name, text in zip(notice.columns, messages, strict=False)
             if name not in names
         ]
-        yield from _by_kind(found) if notice.columns else (notice,)
+        yield from _by_kind(problems) if notice.columns else (notice,)
 
 
 def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableNotice]:

@@ -68,8 +68,8 @@ def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
 
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
     """Reject a loaded estimator that takes columns of numbers for categories."""
-    taken = {*getattr(estimator, "categorical_features_", [])}
-    if view == "trees" and not taken <= {*encoder.categorical_features_}:
+    coded = {*getattr(estimator, "categorical_features_", [])}
+    if view == "trees" and not coded <= {*encoder.categorical_features_}:
         raise ModelFileError("the model and its table differ in what is a category")
 
 
@@ -132,15 +132,19 @@ def fit_estimator(
     ):
         settings["categorical_features"] = encoder.categorical_features_
     estimator = clone(candidate.estimator).set_params(**settings)
-    known = {
+    values_per_row = {
         "qid": target.queries,
         "sample_weight": target.weights,
         "groups": target.groups,
         "times": target.times,
     }
-    known = {name: values for name, values in known.items() if values is not None}
-    taken = {n: v for n, v in known.items() if has_fit_parameter(estimator, n)}
-    if "sample_weight" in known.keys() - taken.keys():
+    values_per_row = {
+        name: values for name, values in values_per_row.items() if values is not None
+    }
+    fit_parameters = {
+        n: v for n, v in values_per_row.items() if has_fit_parameter(estimator, n)
+    }
+    if "sample_weight" in values_per_row.keys() - fit_parameters.keys():
         warnings.warn(
             f"{type(estimator).__name__} does not support weights and learns from all "
             "rows with equal weight.",
@@ -151,27 +155,31 @@ def fit_estimator(
     if target.is_survival:
         labels = target.survival
     parameters: dict[str, Any] = {} if callback is None else {"callback": None}
-    if folds := _inner_folds(estimator, matrix, labels, taken, target):
+    if folds := _inner_folds(estimator, matrix, labels, fit_parameters, target):
         parameters["cv"] = estimator.get_params(deep=False)["cv"]
         estimator.set_params(cv=folds)
-    estimator.fit(matrix, labels, **taken)
+    estimator.fit(matrix, labels, **fit_parameters)
     return estimator.set_params(**parameters) if parameters else estimator
 
 
 def _inner_folds(
-    estimator: Any, matrix: Any, labels: Any, taken: dict[str, Any], target: Target
+    estimator: Any,
+    matrix: Any,
+    labels: Any,
+    fit_parameters: dict[str, Any],
+    target: Target,
 ) -> Folds:
     """Return folds for an estimator that would make its own without groups or times."""
     cv = estimator.get_params(deep=False).get("cv", ())
     unit = target.unit
-    is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
+    is_grouped = unit is None or bool(fit_parameters.keys() & {"groups", "qid"})
     if (target.times is None and is_grouped) or not (cv is None or type(cv) is int):
         return []
-    known = target.high > 0 if target.is_survival else labels > np.min(labels)
+    is_positive = target.high > 0 if target.is_survival else labels > np.min(labels)
     folds = [
         fold
-        for fold in divide_rows(known, cv or 5, unit=unit, times=target.times)
-        if 0 < known[fold[1]].sum() < fold[1].size
+        for fold in divide_rows(is_positive, cv or 5, unit=unit, times=target.times)
+        if 0 < is_positive[fold[1]].sum() < fold[1].size
     ]
     if not folds or is_dask(matrix):
         reason = "not supported on Dask" if folds else "a class is missing"

@@ -230,9 +230,9 @@ def _query_folds(
 ) -> Folds:
     """Return folds of queries, or groups, whose numbers of usable ones differ by 1."""
     rng = np.random.default_rng(random_state)
-    known = np.unique(unit[usable])
-    others = np.setdiff1d(unit, known)
-    dealt = np.concatenate([rng.permutation(known), rng.permutation(others)])
+    usable_units = np.unique(unit[usable])
+    others = np.setdiff1d(unit, usable_units)
+    dealt = np.concatenate([rng.permutation(usable_units), rng.permutation(others)])
     fold_of_unit = np.empty(int(unit.max()) + 1, dtype=np.intp)
     fold_of_unit[dealt] = np.arange(dealt.size) % n_folds
     return folds_by_number(fold_of_unit[unit], n_folds)

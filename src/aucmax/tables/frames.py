@@ -165,8 +165,8 @@ def warn_of_other_columns(
     table: Any, names: Sequence[str], ignored: Collection[str | None] = ()
 ) -> None:
     """Warn of columns that are new or in another order: only names count."""
-    present, known = [str(name) for name in table.columns], set(names)
-    new = [name for name in present if name not in known and name not in ignored]
+    present, trained = [str(name) for name in table.columns], set(names)
+    new = [name for name in present if name not in trained and name not in ignored]
     notes = []
     if new:
         many = len(new) > 1
@@ -174,8 +174,8 @@ def warn_of_other_columns(
             f"{len(new)} column{'s' * many} that training did not have "
             f"{'are' if many else 'is'} ignored: {list_names(new)}"
         )
-    found = set(present)
-    if [n for n in present if n in known] != [n for n in names if n in found]:
+    present_names = set(present)
+    if [n for n in present if n in trained] != [n for n in names if n in present_names]:
         notes.append("columns are in another order than in training, and found by name")
     if notes:
         warnings.warn("; ".join(notes) + ".", ColumnsWarning, stacklevel=3)

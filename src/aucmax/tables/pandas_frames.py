@@ -49,8 +49,8 @@ def _column(pandas: Any, series: Any, dtype: Any) -> Any:
     # pandas makes True or False of any cell, and a missing value of a new category
     if dtype == "bool" and plain.dtype != "bool":
         return plain
-    known = getattr(dtype, "categories", None)
-    if known is not None and not set(plain.dropna()) <= set(known):
+    categories = getattr(dtype, "categories", None)
+    if categories is not None and not set(plain.dropna()) <= set(categories):
         return plain
     try:
         return pandas.Series(cells, dtype=dtype)

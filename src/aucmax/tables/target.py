@@ -58,12 +58,12 @@ class Grading:
     @property
     def by_text(self) -> dict[str, int]:
         """The level of each value, by its spelling; 1 and 0 are true and false."""
-        found = dict(zip(map(as_text, self.values), self.levels, strict=True))
+        level_of_text = dict(zip(map(as_text, self.values), self.levels, strict=True))
         for spellings in (("true", "false"), ("1", "0")):
-            if found.keys() == {*spellings}:
-                true, false = (found[word] for word in spellings)
-                found |= {"true": true, "1": true, "false": false, "0": false}
-        return found
+            if level_of_text.keys() == {*spellings}:
+                true, false = (level_of_text[word] for word in spellings)
+                level_of_text |= {"true": true, "1": true, "false": false, "0": false}
+        return level_of_text
 
     @property
     def listed(self) -> str:
@@ -290,12 +290,12 @@ class Target:
         if self.queries is None:
             return self.weights
         relevant = self.relevant
-        own = np.ones(relevant.size) if self.weights is None else self.weights
+        row_weights = np.ones(relevant.size) if self.weights is None else self.weights
         weights = np.zeros(relevant.size)
         for rows in self.blocks:
-            totals = np.bincount(relevant[rows], own[rows], minlength=2)
+            totals = np.bincount(relevant[rows], row_weights[rows], minlength=2)
             if totals.all():
-                weights[rows] = own[rows] / totals[relevant[rows]]
+                weights[rows] = row_weights[rows] / totals[relevant[rows]]
         return weights
 
     def to_dict(self) -> dict[str, Any]:

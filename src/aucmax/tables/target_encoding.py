@@ -187,8 +187,8 @@ def match_target(
     _reject_missing(series, name, "fill in their class")
     counted = _counts(series)
     if grading.is_graded and _are_levels(counted):
-        known = {*grading.values, *(int(value) for value, _ in counted)}
-        grading = Grading(tuple(sorted(known)), tuple(sorted(known)))
+        levels = {*grading.values, *(int(value) for value, _ in counted)}
+        grading = Grading(tuple(sorted(levels)), tuple(sorted(levels)))
     _reject_unknown(counted, grading, name)
     if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
         raise NotEnoughClassesError(
@@ -235,16 +235,16 @@ def describe_rows(
     called = {name: name for name in ("sample_weight", "groups", "times")}
     called |= names or {}
     n_rows = target.labels.size
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     if sample_weight is not None:
-        found["weights"] = _weights(sample_weight, called["sample_weight"], n_rows)
+        columns["weights"] = _weights(sample_weight, called["sample_weight"], n_rows)
     if groups is not None:
-        found["groups"] = _groups(groups, called["groups"], n_rows)
+        columns["groups"] = _groups(groups, called["groups"], n_rows)
     if times is not None:
         moments = read_moments(times, called["times"])
         _check_length(moments, called["times"], n_rows)
-        found["times"] = moments
-    return replace(target, **found)
+        columns["times"] = moments
+    return replace(target, **columns)
 
 
 def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
@@ -348,14 +348,14 @@ def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading
     if allowed and may_be_levels:
         levels = tuple(int(value) for value, _ in counted)
         return Grading(levels, levels)
-    found = f"{name} has {len(counted)} different values ({_list_counts(counted)})"
+    problem = f"{name} has {len(counted)} different values ({_list_counts(counted)})"
     if allowed:
         rule = "levels of relevance must be whole numbers, 0 or above"
-        raise TooManyValuesError(f"{found}, but {rule}", may_be_levels)
+        raise TooManyValuesError(f"{problem}, but {rule}", may_be_levels)
     if any(isinstance(v, float) and not v.is_integer() for v, _ in counted):
-        found += ", which look continuous"
+        problem += ", which look continuous"
     rule = "Only binary classification is supported"
-    raise TooManyValuesError(f"{rule}, but {found}", may_be_levels)
+    raise TooManyValuesError(f"{rule}, but {problem}", may_be_levels)
 
 
 def _are_levels(counted: list[tuple[Any, int]]) -> bool:
