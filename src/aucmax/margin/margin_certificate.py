@@ -216,6 +216,9 @@ def certify(
         rho = float(positive.threshold(nu_pos) + negative.threshold(nu_neg)) / 2.0
         guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
     n_pairs = round(sizes.n_pairs) if sample_weight is None else sizes.n_pairs
+    achieved = pairs_with_margin(scores, labels, rho, sample_weight)
+    if sample_weight is not None and achieved >= n_pairs * (1.0 - ROUNDING_OF_SUMS):
+        achieved = n_pairs  # weights were added up in another order
     # less than the lightest pair is none: the hard margin is that of all pairs
     is_hard = isinstance(risk, PairMargin) and risk.nu <= sizes.lightest_pair
     return Certificate(
@@ -225,7 +228,7 @@ def certify(
         nu_pos=nu_pos,
         nu_neg=nu_neg,
         pairs_guaranteed=n_pairs if is_hard else _at_least(guaranteed, sample_weight),
-        pairs_achieved=pairs_with_margin(scores, labels, rho, sample_weight),
+        pairs_achieved=achieved,
         n_pairs=n_pairs,
         gap=gap,
     )
