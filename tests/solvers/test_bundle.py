@@ -50,7 +50,7 @@ def test_cuts_of_smoothed_slopes_stay_below_the_risk(name, smoothing):
     generator = np.random.default_rng(1)
     for w in [*generator.normal(size=(20, 6)), solution.point.parameters]:
         heights = solution.cuts.values_at(w)
-        assert heights.max() <= objective.risk_value(objective.at(w)) + 1e-12
+        assert heights.max() <= objective.risk.value(objective.at(w).scores) + 1e-12
 
 
 @pytest.mark.parametrize("name", REGULARIZERS)

@@ -82,7 +82,7 @@ def test_the_value_never_rises_and_is_that_of_the_point(regularizer, risk):
     assert values[-1] < values[0]
     current = objective.at(descent.point.parameters)
     value = regularizer.value(current.parameters)
-    value += objective.C * objective.risk_value(current)
+    value += objective.C * objective.risk.value(current.scores)
     assert descent.value == pytest.approx(value, rel=1e-9)
     if isinstance(regularizer, L1Ball):
         assert np.abs(descent.point.parameters).sum() <= 3.0 + 1e-9

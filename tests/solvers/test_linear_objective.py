@@ -31,7 +31,9 @@ def test_the_support_is_smoothed_if_the_risk_can_be(risk, queries, expected):
     assert objective.risk.can_be_smoothed is expected
     point = objective.at(np.array([1.0, -1.0, 0.5]))
     if expected:
-        assert objective.support(point, width=0.5).value >= objective.risk_value(point)
+        assert objective.support(point, width=0.5).value >= objective.risk.value(
+            point.scores
+        )
     else:
         with pytest.raises(IncompatibleError, match="can be smoothed"):
             ProximalNewtonSolver(StoppingRule()).minimize(objective, L2())
@@ -44,4 +46,4 @@ def test_another_risk_goes_on_counting_passes():
     second.pull_back(second.support(point))
     assert (first.n_passes, second.n_passes) == (0.5, 1.0)
     assert isinstance(first.risk.risk, PairHinge)
-    assert second.risk_value(point) >= first.risk_value(point)
+    assert second.risk.value(point.scores) >= first.risk.value(point.scores)

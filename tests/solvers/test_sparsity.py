@@ -33,7 +33,7 @@ def problem():
 
 def value_at(objective, regularizer, point):
     penalty_value = regularizer.value(point.parameters)
-    return penalty_value + objective.C * objective.risk_value(point)
+    return penalty_value + objective.C * objective.risk.value(point.scores)
 
 
 def dusty(name, dust):

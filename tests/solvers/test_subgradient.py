@@ -69,7 +69,7 @@ def test_returned_cuts_alone_certify_the_gap(name):
     generator = np.random.default_rng(1)
     for w in generator.normal(size=(20, 6)):
         heights = cuts.offsets + cuts.gradients @ w
-        assert heights.max() <= objective.risk_value(objective.at(w)) + 1e-12
+        assert heights.max() <= objective.risk.value(objective.at(w).scores) + 1e-12
 
 
 @pytest.mark.parametrize("name", REGULARIZERS)

@@ -12,6 +12,7 @@ from aucmax.hypotheses.scaled_columns import ScaledColumns
 from aucmax.hypotheses.stumps import StumpBins, Stumps
 from aucmax.margin.margin_certificate import ClassSizes, MarginCurve
 from aucmax.regularizers.l1 import L1Ball, Simplex
+from aucmax.risks._pairs.pair_laplacians import append_column
 from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.solvers.choice import SOLVERS
@@ -115,8 +116,8 @@ class StumpObjective(MarginObjective):
         self, columns: StumpBins, last: FloatArray, point: Point, width: float
     ) -> FloatArray:
         """Return the smoothed risk's Hessian over stumps and a last column."""
-        hessian = super().hessian(columns.table, last, point, width)
-        return columns.hessian_over_stumps(hessian)
+        form = self.risk.curvature(point.scores, width)
+        return columns.hessian_over_stumps(form(append_column(columns.table, last)))
 
     def is_useful(self, gradient: FloatArray) -> BoolArray:
         """Return which stumps may be of use: those steeper than their neighbours."""

@@ -125,7 +125,7 @@ class BoundRisk(ABC):
 
     def value(self, scores: ArrayLike) -> float:
         """Return the risk of these scores."""
-        return self._value(self._checked(scores))
+        return self._value_and_gradient(self._checked(scores))[0]
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the risk of these scores and its gradient, at a kink a subgradient."""
@@ -149,9 +149,6 @@ class BoundRisk(ABC):
 
     def _checked(self, scores: ArrayLike) -> FloatArray:
         return validation.check_scores(scores, self.labels.size, "scores")
-
-    def _value(self, scores: FloatArray) -> float:
-        return self._value_and_gradient(scores)[0]
 
     @abstractmethod
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:

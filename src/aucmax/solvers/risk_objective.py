@@ -86,10 +86,6 @@ class RiskObjective(ABC):
         base = self.least_value if np.isfinite(self.least_value) else 0.0
         return base + regularizer.lower_bound(constant - base, slope)
 
-    def risk_value(self, point: Point) -> float:
-        """Evaluate the risk itself: no pass."""
-        return self.risk.value(point.scores)
-
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
         if width > 0.0:
@@ -143,7 +139,7 @@ def directional_derivative(
 def value_at(point: Point, objective: RiskObjective, regularizer: Regularizer) -> float:
     """Return the objective with the risk itself, not smoothed: no pass."""
     penalty = regularizer.value(point.parameters)
-    return penalty + objective.C * objective.risk_value(point)
+    return penalty + objective.C * objective.risk.value(point.scores)
 
 
 def first_start(objective: RiskObjective, regularizer: Any) -> Start:
