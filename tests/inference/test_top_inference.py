@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.special import ndtr, ndtri
 
 from aucmax import inference, metrics
 from aucmax.exceptions import NotEnoughClassesError
@@ -214,3 +215,27 @@ def test_the_concordance_has_functions_of_its_own():
     ):
         with pytest.raises(ValueError, match="needs events and times; use concordance"):
             call()
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_ks_of_groups_of_noise_covers_zero(is_mixed):
+    # percentiles of drawn groups cover in 48 and in 6 %
+    rng, group = np.random.default_rng(0), np.repeat(np.arange(40), 8)
+    lows = []
+    for _ in range(60):
+        labels = rng.random(group.size) if is_mixed else rng.random(40)[group]
+        scores = rng.normal(size=40)[group] + 0.3 * rng.normal(size=group.size)
+        interval = inference.metric_interval(labels < 0.4, scores, "ks", groups=group)
+        lows.append(interval.low)
+    assert np.mean(np.array(lows) < 0.01) >= 0.85
+
+
+def test_the_sensitivity_at_a_rate_of_one_negative_is_covered():
+    rng, covered = np.random.default_rng(0), 0
+    y, shift = np.arange(40) < 20, np.sqrt(2.0) * ndtri(0.8)
+    truth = ndtr(shift + ndtri(0.05))
+    for _ in range(200):
+        scores = rng.normal(size=40) + shift * y
+        interval = inference.metric_interval(y, scores, "recall@fpr=0.05")
+        covered += interval.low <= truth <= interval.high
+    assert covered / 200 >= 0.92  # 0.86 with the recall at the highest negative

@@ -352,7 +352,7 @@ for _how in ("redrawn", "lost", "raised"):
     )  # fmt: skip
 
 
-def rare_pairs(rng: Any, kinds: Any, p: int, n: int, **options: Any) -> Drawn:
+def rare_pairs(rng: Any, kinds: Any, p: int, n: int, is_paired: bool = True) -> Drawn:
     """Compare independent scores of few values."""
     y = np.arange(p + n) < p
     truth = area_of_rare(kinds[0]) - area_of_rare(kinds[1])
@@ -366,12 +366,7 @@ def rare_pairs(rng: Any, kinds: Any, p: int, n: int, **options: Any) -> Drawn:
             )
             for k in kinds
         )
-        if options:
-            test = compare_metric(
-                [y, y], [a, b], null=truth, reference="model 1", **options
-            ).differences[0]
-        else:
-            test = compare_auc(y, a, b, null=truth)
+        test = compare_auc(y if is_paired else [y, y], a, b, null=truth)
         yield {"difference": covers(test, truth), "test": accepts(test)}
 
 
@@ -380,7 +375,7 @@ for _kinds in (("flag on 2%", "flag on 10%, 2%"), ("zeros and 3%", "five levels"
         _cell = {"kinds": _kinds, "p": _p, "n": _n}
         add(f"rare pairs, {' and '.join(_kinds)}; {_p} and {_n}", rare_pairs, **_cell)
         _name = f"rare pairs, unpaired, {' and '.join(_kinds)}; {_p} and {_n}"
-        add(_name, rare_pairs, paired=False, **_cell)
+        add(_name, rare_pairs, is_paired=False, **_cell)
 
 
 def near_models(rng: Any, p: int, n: int, share: float) -> Drawn:
