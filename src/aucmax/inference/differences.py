@@ -375,8 +375,9 @@ class DifferenceTests:
             unseen = float(estimates.unseen[a, b])
             if self.method == "delong":
                 areas, unseen, degrees = (), 0.0, estimates.welch_degrees(a, b)
-            test = two_sided_test(
-                float(estimates.values[a] - estimates.values[b]),
+            gap = float(estimates.values[a] - estimates.values[b])
+            low, high, z, p_value = two_sided_test(
+                gap,
                 error,
                 self.confidence_level,
                 rows,
@@ -391,11 +392,11 @@ class DifferenceTests:
             difference = MetricDifference(
                 value_1,
                 value_2,
-                factor * test.difference,
-                factor * test.low,
-                factor * test.high,
-                test.z,
-                test.p_value,
+                factor * gap,
+                factor * low,
+                factor * high,
+                z,
+                p_value,
                 factor * error,
                 self.confidence_level,
                 rows if estimates.has_areas else None,

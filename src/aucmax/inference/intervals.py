@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from math import hypot, inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
@@ -146,16 +146,6 @@ def t_tail(degrees: float, z: float) -> float:
     return float(ndtr(z) if degrees == inf else stdtr(max(degrees, 1.0), z))
 
 
-class TwoSidedTest(NamedTuple):
-    """A difference with its interval, and its test."""
-
-    difference: float
-    low: float
-    high: float
-    z: float
-    p_value: float
-
-
 def two_sided_test(
     difference: float,
     error: float,
@@ -168,8 +158,11 @@ def two_sided_test(
     null: float = 0.0,
     margin: float | None = None,
     unseen: float = 0.0,
-) -> TwoSidedTest:
-    """Test a difference of two areas; without, there is no rule for few errors."""
+) -> tuple[float, float, float, float]:
+    """Return the ends of the interval of a difference, its statistic and p-value.
+
+    Without the areas, there is no rule for few errors.
+    """
     few = max(min(rows), 1.0)
     degrees = few - 1.0 if degrees is None else degrees
     error = inflate_for_few_errors(error, few, areas, unseen)
@@ -180,7 +173,7 @@ def two_sided_test(
     z = (difference - (null if margin is None else -margin)) / error
     tail = t_tail(degrees, -abs(z) if margin is None else -z)
     p_value = min(2.0 * tail, 1.0) if margin is None else tail
-    return TwoSidedTest(difference, low, high, z, p_value)
+    return low, high, z, p_value
 
 
 def inflate_for_few_errors(

@@ -421,9 +421,9 @@ class _Study:
             first, second, shared = moments(shifted)
             error = sqrt(max(first + second - 2.0 * shared, 1e-300))
             shifted_pair = float(shifted[0]), float(shifted[1])
-            margin = two_sided_test(
+            _, margin, *_ = two_sided_test(
                 0.0, error, confidence_level, counted, shifted_pair
-            ).high
+            )
         return float(ndtr((size - margin) / sqrt(variance)))
 
     def _published_power(self, auc: float, n: float, level: float) -> float:

@@ -244,5 +244,5 @@ def _drop(
         return drop, drop, drop
     # without the areas: the term for few errors, of equal models that might differ on
     # other rows, would make the intervals of all columns equally wide
-    test = two_sided_test(drop, error, confidence_level, start.rows)
-    return test.difference, test.low, test.high
+    low, high, *_ = two_sided_test(drop, error, confidence_level, start.rows)
+    return drop, low, high
