@@ -52,7 +52,7 @@ def own_names():
     return "\n".join(lines).encode()
 
 
-# What takes megabytes, in a file of a few kilobytes. More than megabytes, the last two.
+# Files of a few kilobytes whose rows take megabytes; the last two take gigabytes.
 LARGE = {
     "csv": csv_text,
     "csv.gz": lambda: gzip.compress(csv_text()),

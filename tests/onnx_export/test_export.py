@@ -66,9 +66,9 @@ def test_lines_and_stumps_score_the_same(name):
     model = LINEAR[name].fit(X, labels)
     new, _ = rows(1, 2000)
     expected = model.decision_function(new)
-    found = run(to_onnx(model), {"X": new})
+    scores_of_graph = run(to_onnx(model), {"X": new})
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(scores_of_graph, expected, rtol=0, atol=1e-12 * scale)
 
 
 def with_gaps(X, seed=2):
@@ -86,8 +86,8 @@ def test_trees_score_the_same_whatever_is_missing(objective, gaps):
     new, _ = rows(1, 2000)
     new = new if gaps == "none" else with_gaps(new)
     expected = model.decision_function(new)
-    found = run(to_onnx(model), {"X": new})
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    scores_of_graph = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(scores_of_graph, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -104,8 +104,10 @@ def test_category_codes_go_where_they_went(gaps):
     assert "num_cat=0" not in model.model_text_.split("Tree=1")[0]
     new = np.vstack([X, X, [[77.0, 0.0]]])  # the last one is unknown
     new[: len(X), 0] = np.nan
-    found = run(to_onnx(model), {"X": new})
-    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-12)
+    scores_of_graph = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(
+        scores_of_graph, model.decision_function(new), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("thresholds", ["random", "best"])
@@ -119,13 +121,15 @@ def test_forests_of_single_precision(thresholds):
         at = model.thresholds_[model.features_ == j].astype(float)[:100]
         new[10 : 10 + at.size, j] = np.nextafter(at, np.inf)
         new[200 : 200 + at.size, j] = at
-    found = run(to_onnx(model), {"X": new})
+    scores_of_graph = run(to_onnx(model), {"X": new})
     expected = model.decision_function(new)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scores_of_graph, expected, rtol=0, atol=1e-12)
     lone = Forest(3, min_samples_leaf=300).fit(X, y)
     assert (lone.roots_ < 0).all()
-    found = run(to_onnx(lone), {"X": X})
-    np.testing.assert_allclose(found, lone.decision_function(X), rtol=0, atol=1e-12)
+    scores_of_graph = run(to_onnx(lone), {"X": X})
+    np.testing.assert_allclose(
+        scores_of_graph, lone.decision_function(X), rtol=0, atol=1e-12
+    )
 
 
 def test_a_tree_without_a_split():
@@ -170,8 +174,8 @@ def test_tables_take_raw_cells(estimator, view):
     new[0, "kind"] = "never seen"
     new[1, "size"] = 1e305
     expected = model.decision_function(new)
-    found = run(to_onnx(model), cells(new))
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    scores_of_graph = run(to_onnx(model), cells(new))
+    np.testing.assert_allclose(scores_of_graph, expected, rtol=1e-9, atol=1e-9)
 
 
 MEMBERS = [
@@ -224,15 +228,15 @@ def test_a_combination_of_an_array_takes_an_array():
     X, y = rows()
     model = AutoRanker(models=["logistic", "additive"], cv=2).fit(with_gaps(X), y)
     new = with_gaps(rows(1, 500)[0])
-    found = run(to_onnx(model), {"X": new})
-    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)
+    scores_of_graph = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(scores_of_graph, model.decision_function(new), atol=1e-9)
     whole = AutoRanker(models=["logistic"], cv=2).fit(pl.DataFrame(X), y)
     exported = to_onnx(whole)
     assert [output.name for output in exported.graph.output] == ["score", "probability"]
     inputs = {f"column_{k}": X[:, [k]] for k in range(X.shape[1])}
-    found = run(exported, inputs)
+    scores_of_graph = run(exported, inputs)
     expected = whole.decision_function(pl.DataFrame(X))
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    np.testing.assert_allclose(scores_of_graph, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_knots", [1, 2, 3, 17, 400])
@@ -242,8 +246,10 @@ def test_scales_hold_at_between_and_beyond_their_knots(n_knots):
     scores = np.concatenate([knots[0], generator.normal(size=500) * 3])
     graph = OnnxGraph()
     exported = graph.model(score=add_knots(graph, graph.input("X", 1), knots))
-    found = run(exported, {"X": scores[:, None]})
-    np.testing.assert_allclose(found, along_knots(scores, knots), rtol=0, atol=1e-12)
+    scores_of_graph = run(exported, {"X": scores[:, None]})
+    np.testing.assert_allclose(
+        scores_of_graph, along_knots(scores, knots), rtol=0, atol=1e-12
+    )
 
 
 def test_a_file_is_written_whole_and_not_over_another(tmp_path):
@@ -251,8 +257,8 @@ def test_a_file_is_written_whole_and_not_over_another(tmp_path):
     path = tmp_path / "model.onnx"
     model = AUCSVC().fit(X, y)
     save_onnx(model, path)
-    found = ort.InferenceSession(path).run(["score"], {"X": X})[0]
-    np.testing.assert_allclose(found, model.decision_function(X), atol=1e-12)
+    scores_of_graph = ort.InferenceSession(path).run(["score"], {"X": X})[0]
+    np.testing.assert_allclose(scores_of_graph, model.decision_function(X), atol=1e-12)
     with pytest.raises(FileExistsError, match="overwrite=True"):
         save_onnx(model, path)
 
@@ -262,9 +268,9 @@ def test_what_cannot_be_exported_says_why():
     auto = AutoRanker(models=[("own", GaussianNB())], cv=2).fit(X, y)
     with pytest.raises(TypeError, match="its member 'own' is a GaussianNB"):
         to_onnx(auto)
-    own = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)
+    ranker = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)
     with pytest.raises(TypeError, match="functions of your own"):
-        to_onnx(own)
+        to_onnx(ranker)
     days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 3, 20), eager=True)
     dated = pl.DataFrame({"day": days, "x": X[:, 4]})
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(dated, y)

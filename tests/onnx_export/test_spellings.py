@@ -104,9 +104,11 @@ def test_random_tables_of_odd_spellings_score_the_same():
         model.fit(frame, y)
         exported = to_onnx(model)
         new = raw_table(rng, chosen, ROWS, 0.2, ("never seen", "TRUE", "1", "5.0"))
-        found = scores_of(exported, spelled(new, exported))
+        exported_scores = scores_of(exported, spelled(new, exported))
         expected = model.decision_function(new)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9, err_msg=seed)
+        np.testing.assert_allclose(
+            exported_scores, expected, rtol=0, atol=1e-9, err_msg=seed
+        )
 
 
 def hash_of(cell):
@@ -129,13 +131,15 @@ def test_white_space_that_a_graph_cannot_strip_has_no_score():
     new = pl.DataFrame({"word": padded, "size": np.zeros(len(padded))})
     cells = np.array(padded, dtype=object)[:, None]
     inputs = {"word": cells, "size": np.zeros((len(padded), 1))}
-    for found, expected in zip(
+    for exported_scores, expected in zip(
         session.run(["score", "probability"], inputs),
         (model.decision_function(new), model.predict_proba(new)[:, 1]),
         strict=True,
     ):
-        is_scored = ~np.isnan(found)
-        np.testing.assert_allclose(found[is_scored], expected[is_scored], atol=1e-9)
+        is_scored = ~np.isnan(exported_scores)
+        np.testing.assert_allclose(
+            exported_scores[is_scored], expected[is_scored], atol=1e-9
+        )
         # spaces are stripped; control characters 1C to 1F belong to the word, as in
         # polars; all others have no score
         is_stripped = np.array([cell == cell.strip() for cell in padded])
@@ -150,6 +154,6 @@ def test_cells_that_are_all_empty_have_scores():
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(frame, y)
     for cells in (["", ""], [" "], []):
         column = np.array(cells, dtype=object).reshape(-1, 1)
-        found = scores_of(to_onnx(model), {"word": column})
+        exported_scores = scores_of(to_onnx(model), {"word": column})
         expected = model.decision_function(frame[2:3]) * np.ones(len(cells))
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        np.testing.assert_allclose(exported_scores, expected, atol=1e-9)

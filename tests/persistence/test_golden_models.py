@@ -27,11 +27,11 @@ def write(version):
     folder = GOLDEN / f"models-{version}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    found = {}
+    model_scores = {}
     for name in MODELS:
         aucmax.save(fitted(name), folder / f"{name}.aucmax")
-        found[name] = scores(name, fitted(name)).tolist()
-    (folder / "scores.json").write_text(json.dumps(found), encoding="utf-8")
+        model_scores[name] = scores(name, fitted(name)).tolist()
+    (folder / "scores.json").write_text(json.dumps(model_scores), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def write(version):
 )
 def test_a_golden_model_gives_the_scores_of_its_day(path):
     expected = json.loads((path.parent / "scores.json").read_text(encoding="utf-8"))
-    found = scores(path.stem, aucmax.load(path))
-    np.testing.assert_allclose(found, expected[path.stem], rtol=1e-9, atol=1e-12)
+    model_scores = scores(path.stem, aucmax.load(path))
+    np.testing.assert_allclose(model_scores, expected[path.stem], rtol=1e-9, atol=1e-12)
 
 
 def test_the_newest_release_has_a_golden_file_of_every_model():

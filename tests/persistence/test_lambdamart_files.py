@@ -60,9 +60,9 @@ def members():
     X, y, _ = sample(0)
     X[:, 3] = np.arange(400) % 5
     model = LambdaMART(n_estimators=3, categorical_features=[3]).fit(X, y)
-    found = take_apart(_pack(model, "LambdaMART"))
-    del found["manifest.json"]
-    return found
+    parts = take_apart(_pack(model, "LambdaMART"))
+    del parts["manifest.json"]
+    return parts
 
 
 def unpack(members):

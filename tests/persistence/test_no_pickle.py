@@ -42,13 +42,13 @@ def offences(source, strict):
 
 
 def test_no_module_unpickles_or_evaluates():
-    found = {
+    imports = {
         str(path.relative_to(SOURCE)): [
             *offences(path.read_text(), path.parent.name == "persistence")
         ]
         for path in FILES
     }
-    assert {path: names for path, names in found.items() if names} == {}
+    assert {path: names for path, names in imports.items() if names} == {}
 
 
 def test_the_walk_sees_the_loader():

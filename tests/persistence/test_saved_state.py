@@ -87,9 +87,9 @@ def test_a_forged_file_is_rejected_or_scores(name):
         except ModelFileError:
             rejected += 1
             continue
-        found = scores(name, model)
-        assert found.shape == expected.shape
-        assert found.dtype == np.float64
+        forged_scores = scores(name, model)
+        assert forged_scores.shape == expected.shape
+        assert forged_scores.dtype == np.float64
     assert rejected > N_TRIALS // 6
 
 

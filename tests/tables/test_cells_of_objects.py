@@ -66,15 +66,15 @@ def cells_of(values, source):
 def test_every_pair_of_scalars_is_read_as_the_same_python_scalars(first, source):
     for second in SCALARS:
         given, plain = ([pair[k] for pair in (first, second)] for k in (0, 1))
-        found, expected = cells_of(given, source), cells_of(plain, source)
-        assert found == expected
-        if found is None:  # numbers and dates, or bytes and strings
+        cells, expected = cells_of(given, source), cells_of(plain, source)
+        assert cells == expected
+        if cells is None:  # numbers and dates, or bytes and strings
             assert not all(isinstance(cell, NUMBERS) for cell in plain)
         elif all(isinstance(cell, NUMBERS) for cell in plain):
-            assert [float(cell) for cell in found] == [float(cell) for cell in plain]
+            assert [float(cell) for cell in cells] == [float(cell) for cell in plain]
         else:
             filled = [cell for cell in plain if cell is not None]
-            assert sum(cell is not None for cell in found) == len(filled)
+            assert sum(cell is not None for cell in cells) == len(filled)
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,11 @@ def test_order_does_not_matter_and_others_are_ignored(library):
     if library == "pandas":
         other = pd.DataFrame(other.to_dict(as_series=False))
     with pytest.warns(ColumnsWarning) as caught:
-        found = fitted.decision_function(other)
+        scores = fitted.decision_function(other)
     (message,) = {str(warning.message) for warning in caught}
     assert message.startswith("1 column that training did not have is ignored: 'new'")
     assert "another order" in message
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(scores, expected)
     with pytest.raises(ValueError, match="missing columns 'size', 'kind'"):
         fitted.decision_function(frame.select("text"))
     # the encoder does not use it

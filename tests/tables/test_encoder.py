@@ -66,10 +66,10 @@ def test_numbers_are_standardised_and_gaps_take_the_median_with_an_indicator():
     columns = linear(pl.DataFrame({"age": [10.0, 20.0, 30.0, 40.0, None]}))
     assert list(columns) == ["age", "age=(missing)"]
     assert columns["age=(missing)"].tolist() == [0, 0, 0, 0, 1]
-    known = columns["age"][:4]
-    assert known.mean() == pytest.approx(0)
-    assert known.std() == pytest.approx(1)
-    assert columns["age"][4] == pytest.approx((known[1] + known[2]) / 2)
+    ages = columns["age"][:4]
+    assert ages.mean() == pytest.approx(0)
+    assert ages.std() == pytest.approx(1)
+    assert columns["age"][4] == pytest.approx((ages[1] + ages[2]) / 2)
 
 
 def test_an_integer_column_with_a_gap_and_one_value_is_only_its_indicator():
@@ -99,7 +99,7 @@ def test_rare_and_unseen_categories_share_one_indicator():
     encoder = TableEncoder(max_categories=2).fit(table)
     names = ["town=a", "town=b", "town=(other)"]
     assert list(encoder.get_feature_names_out()) == names
-    # over a third of training is other: two of three such cells are no news
+    # over a third of training is other: two of three such cells cause no warning
     new = encoder.transform(pl.DataFrame({"town": ["b", "c", "never seen"]}))
     assert new.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
     assert "2 most frequent" in encoder.notices_[0]
@@ -120,7 +120,7 @@ def test_dates_give_month_weekday_and_on_request_days():
 
 
 @pytest.mark.parametrize(
-    "texts",
+    "dates",
     [
         ["2024-01-31", "2024-02-28", "2025-03-05"],
         ["2024/01/31", "2024/02/28", "2025/03/05"],
@@ -128,14 +128,14 @@ def test_dates_give_month_weekday_and_on_request_days():
         ["2024-01-31 02:00:00+02:00", "2024-02-28", "2025-03-05T00:00"],
         [date(2024, 1, 31), date(2024, 2, 28), date(2025, 3, 5)],
     ],
-    ids=lambda texts: str(texts[0]),
+    ids=lambda dates: str(dates[0]),
 )  # fmt: skip
-def test_all_spellings_of_a_date_mean_the_same(texts):
+def test_all_spellings_of_a_date_mean_the_same(dates):
     reference = TableEncoder().fit(
         pl.DataFrame({"day": ["2024-01-31", "2024-02-28", "2025-03-05"]})
     )
     assert (
-        TableEncoder().fit(pl.DataFrame({"day": texts})).columns_[0]["parts"]
+        TableEncoder().fit(pl.DataFrame({"day": dates})).columns_[0]["parts"]
         == (reference.columns_[0]["parts"])
     )
 
@@ -259,7 +259,7 @@ def test_numbers_and_dates_of_other_forms_are_text_with_a_warning(cells, said):
 
 
 @pytest.mark.parametrize("cells", [["1,2,3", "4,5,6"], ["12-7", "13-8"], ["$", "%"]])
-def test_texts_that_only_resemble_numbers_are_categories(cells):
+def test_strings_that_only_resemble_numbers_are_categories(cells):
     encoder = TableEncoder(min_frequency=1).fit(pl.DataFrame({"x": cells}))
     assert encoder.columns_[0]["kind"] == "category"
 
@@ -327,7 +327,7 @@ def test_pandas_categories_nullable_numbers_and_moments_work():
     assert np.isfinite(encoder.transform(frame)).all()
 
 
-def test_arrays_get_default_names_and_texts_in_them_are_refused_never_guessed_wrong():
+def test_arrays_get_default_names_and_vectors_are_rejected():
     array = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 7.0]])
     encoder = TableEncoder().fit(array)
     assert list(encoder.get_feature_names_out()) == ["x0", "x1", "x1=(missing)"]
@@ -551,8 +551,8 @@ def test_dates_and_durations_of_pandas_are_read_in_every_unit(unit):
     wait[3] = pd.NaT
     frame[3, "wait"] = None
     encoder = TableEncoder().fit(frame)
-    found = encoder.transform(pd.DataFrame({"since": since, "wait": wait}))
-    assert_allclose(found, encoder.transform(frame), atol=1e-14)
+    matrix = encoder.transform(pd.DataFrame({"since": since, "wait": wait}))
+    assert_allclose(matrix, encoder.transform(frame), atol=1e-14)
 
 
 def test_repeated_names_are_refused():

@@ -77,8 +77,8 @@ def test_cross_validation_of_an_auto_ranker_is_that_of_its_model(
     X, y = rows(event, other, share)
     folds = KFold(6, shuffle=True, random_state=1)
     plain = cross_val_score(LogisticRegression(), X, y, scoring=scoring, cv=folds)
-    found = cross_val_score(quick_auto(), X, y, scoring=scoring, cv=folds)
-    np.testing.assert_allclose(found, plain, atol=0.05)
+    aucs = cross_val_score(quick_auto(), X, y, scoring=scoring, cv=folds)
+    np.testing.assert_allclose(aucs, plain, atol=0.05)
 
 
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)

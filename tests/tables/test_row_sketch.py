@@ -66,16 +66,16 @@ def test_stored_zeros_of_a_sparse_matrix_change_nothing():
     rows = sparse.csr_array(dense)
     encoder = TableEncoder().fit(rows)
     labels = LABELS[:50]
-    found = sketch_rows(encoder, rows, labels)
+    sketch = sketch_rows(encoder, rows, labels)
     stored = sparse.csr_array(
         (dense.ravel(), np.tile(np.arange(20), 50), np.arange(0, 1001, 20)),
         shape=(50, 20),
     )
-    assert share_of_known_rows(found, encoder, stored[::-1], labels[::-1]) == 1.0
+    assert share_of_known_rows(sketch, encoder, stored[::-1], labels[::-1]) == 1.0
     changed = dense.copy()
     changed[:, 0] += 1.0
     others = sparse.csr_array(changed)
-    assert share_of_known_rows(found, encoder, others, labels) == 0.0
+    assert share_of_known_rows(sketch, encoder, others, labels) == 0.0
 
 
 def test_nothing_is_known_of_too_few_rows():

@@ -61,9 +61,9 @@ def test_three_classes_are_refused_with_their_counts_and_a_way_out():
     with pytest.raises(
         TooManyValuesError,
         match=r"3 different values \('a': 1 rows, 'b': 1.*pos_label=",
-    ) as refusal:
+    ) as error:
         encode_target(["a", "b", "c"])
-    assert "levels" not in str(refusal.value)
+    assert "levels" not in str(error.value)
     with pytest.raises(ValueError, match="levels of relevance, use a model"):
         encode_target([0, 1, 2])
 
@@ -157,7 +157,7 @@ def test_new_labels_are_matched_in_any_spelling(values):
     assert target.grading.classes == (1, 0)
 
 
-def test_unknown_new_labels_are_refused():
+def test_unknown_new_labels_are_rejected():
     with pytest.raises(ValueError, match=r"\(-1: 2 rows\); the model knows 0 and 1"):
         match_target([-1, 1, -1], ZERO_OR_ONE)
 

@@ -11,10 +11,10 @@ from torture.test_bad_input import (
     S,
     X,
     Y,
+    assert_rejected,
     bad_labels,
     bad_tables,
     bad_vectors,
-    refused,
     with_entry,
 )
 
@@ -51,11 +51,13 @@ def fit(second, labels=Y):
 @pytest.mark.parametrize("kind", bad_tables())
 def test_bad_nodes_are_named_in_training_and_in_scoring(kind):
     bad = bad_tables()[kind]
-    refused(fit((bad, EDGES)), ["X[1]"])
+    assert_rejected(fit((bad, EDGES)), ["X[1]"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = fit((X, EDGES))()
-    refused(lambda: model.decision_function([(X, EDGES), (bad, EDGES)]), ["X[1]"])
+    assert_rejected(
+        lambda: model.decision_function([(X, EDGES), (bad, EDGES)]), ["X[1]"]
+    )
 
 
 def test_bad_features_of_edges_are_named():
@@ -63,31 +65,31 @@ def test_bad_features_of_edges_are_named():
     for kind, bad in bad_tables().items():
         if kind != "None":  # edges need have none
             graphs = [(X, EDGES, features), (X, EDGES, bad)]
-            refused(lambda g=graphs: GraphRanker().fit(g, [Y, Y]), ["X[1]"])
+            assert_rejected(lambda g=graphs: GraphRanker().fit(g, [Y, Y]), ["X[1]"])
 
 
 @pytest.mark.parametrize("kind", bad_edges())
 def test_bad_edges_are_named(kind):
     bad = bad_edges()[kind]
-    refused(fit((X, bad)), ["X[1]"])
-    refused(lambda: Graph(X, bad), ["edges"])
-    refused(lambda: rank(S, bad, WEIGHTS), ["edges"])
+    assert_rejected(fit((X, bad)), ["X[1]"])
+    assert_rejected(lambda: Graph(X, bad), ["edges"])
+    assert_rejected(lambda: rank(S, bad, WEIGHTS), ["edges"])
 
 
 def test_bad_labels_are_named():
     for kind, bad in bad_labels().items():
         if kind != "one class":  # one graph alone may have one class
-            refused(fit((X, EDGES), bad), ["y[1]"])
+            assert_rejected(fit((X, EDGES), bad), ["y[1]"])
     ones = [np.ones(Y.size)] * 2
-    refused(lambda: GraphRanker().fit([(X, EDGES)] * 2, ones), ["y"])
+    assert_rejected(lambda: GraphRanker().fit([(X, EDGES)] * 2, ones), ["y"])
     for bad in bad_vectors(Y).values():
-        refused(lambda b=bad: GraphRanker().fit([(X, EDGES)] * 2, b), ["y"])
+        assert_rejected(lambda b=bad: GraphRanker().fit([(X, EDGES)] * 2, b), ["y"])
 
 
 def test_bad_scores_and_weights_of_a_ranking_are_named():
     for kind, bad in bad_vectors(S).items():
         if kind != "long":  # a node without an edge is sound
-            refused(lambda b=bad: rank(b, EDGES, WEIGHTS), ["unary", "nodes"])
+            assert_rejected(lambda b=bad: rank(b, EDGES, WEIGHTS), ["unary", "nodes"])
     bad_weights = {
         "None": None,
         "nan": with_entry(WEIGHTS, np.nan),
@@ -101,4 +103,4 @@ def test_bad_scores_and_weights_of_a_ranking_are_named():
         "dates": WEIGHTS.astype("datetime64[s]"),
     }
     for bad in bad_weights.values():
-        refused(lambda b=bad: rank(S, EDGES, b), ["pair_weights"])
+        assert_rejected(lambda b=bad: rank(S, EDGES, b), ["pair_weights"])

@@ -30,7 +30,7 @@ def with_entry(array, value, dtype=float):
 
 
 def bad_vectors(good):
-    """Return what must be refused in the place of a vector of numbers."""
+    """Return what must be rejected in the place of a vector of numbers."""
     return {
         "None": None,
         "nan": with_entry(good, np.nan),
@@ -113,9 +113,9 @@ def functions_of_scores():
     }
     for module in (metrics, plots, decisions):
         for name in module.__all__:
-            found = getattr(module, name)
+            public = getattr(module, name)
             # displays are made from predictions
-            function = getattr(found, "from_predictions", found)
+            function = getattr(public, "from_predictions", public)
             if not inspect.isroutine(function):
                 continue
             parameters = inspect.signature(function).parameters
@@ -133,7 +133,7 @@ def functions_of_scores():
                 yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
 
 
-def refused(call, names):
+def assert_rejected(call, names):
     """Check that a call ends by an error of ours that names one of the arguments."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -161,16 +161,16 @@ def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
 
     is_many = isinstance(needed[scores], dict)
     for bad in (bad_tables() if is_matrix else bad_vectors(S)).values():
-        refused(
+        assert_rejected(
             call(**{scores: {10: S, 20: bad} if is_many else bad}),
             [scores, "y_prob", "20"],
         )
     for kind, bad in bad_labels().items():
         if kind != "one class" or function.__name__ not in OF_ONE_CLASS:
-            refused(call(y_true=bad), ["y_true", "labels"])
+            assert_rejected(call(y_true=bad), ["y_true", "labels"])
     if "sample_weight" in parameters:
         for bad in bad_weights().values():
-            refused(call(sample_weight=bad), ["sample_weight"])
+            assert_rejected(call(sample_weight=bad), ["sample_weight"])
 
 
 def from_estimator():
@@ -199,17 +199,21 @@ def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
 
     for kind, bad in bad_tables().items():
         if kind not in _FOR_TABLES:
-            refused(call(bad, Y), ["X", "table", "column", "labels", "y_true"])
+            assert_rejected(call(bad, Y), ["X", "table", "column", "labels", "y_true"])
     for bad in bad_labels().values():
-        refused(call(X, bad), ["y", "labels"])
+        assert_rejected(call(X, bad), ["y", "labels"])
 
 
 def estimators():
     """Find the estimators of tables; graphs have tests of their own."""
     for name in aucmax.__all__:
-        found = getattr(aucmax, name)
-        if inspect.isclass(found) and hasattr(found, "fit") and name != "GraphRanker":
-            yield pytest.param(found, id=name)
+        estimator = getattr(aucmax, name)
+        if (
+            inspect.isclass(estimator)
+            and hasattr(estimator, "fit")
+            and name != "GraphRanker"
+        ):
+            yield pytest.param(estimator, id=name)
 
 
 def small(kind):
@@ -227,12 +231,12 @@ def test_estimators_refuse_bad_input_by_name(kind):
     for name, bad in bad_tables().items():
         if (name == "nan" and takes_gaps) or (takes_text and name in _FOR_TABLES):
             continue
-        refused(lambda bad=bad: clone(template).fit(bad, Y), NAMES_OF_TABLES)
+        assert_rejected(lambda bad=bad: clone(template).fit(bad, Y), NAMES_OF_TABLES)
     for bad in bad_labels().values():
-        refused(lambda bad=bad: clone(template).fit(X, bad), ["y", "target"])
+        assert_rejected(lambda bad=bad: clone(template).fit(X, bad), ["y", "target"])
     if "sample_weight" in inspect.signature(template.fit).parameters:
         for bad in bad_weights().values():
-            refused(
+            assert_rejected(
                 lambda bad=bad: clone(template).fit(X, Y, sample_weight=bad),
                 ["sample_weight"],
             )
@@ -252,7 +256,9 @@ def test_fitted_models_refuse_bad_rows_by_name(kind):
     for name, bad in bad_rows.items():
         is_sound = (name == "nan" and tags.allow_nan) or name in ("short", "empty")
         if not is_sound and not (name == "dates" and tags.string):
-            refused(lambda bad=bad: model.decision_function(bad), NAMES_OF_TABLES)
+            assert_rejected(
+                lambda bad=bad: model.decision_function(bad), NAMES_OF_TABLES
+            )
 
 
 @pytest.mark.parametrize("kind", [*estimators()])

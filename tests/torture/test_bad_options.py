@@ -102,18 +102,18 @@ def functions():
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:
-            found = getattr(module, name)
-            if inspect.isclass(found) and hasattr(found, "from_predictions"):
-                found = found.from_predictions
-            if not inspect.isroutine(found) or name.endswith(("_scorer", "card")):
+            function = getattr(module, name)
+            if inspect.isclass(function) and hasattr(function, "from_predictions"):
+                function = function.from_predictions
+            if not inspect.isroutine(function) or name.endswith(("_scorer", "card")):
                 continue
             needed = {
                 parameter.name: given[parameter.name]
-                for parameter in inspect.signature(found).parameters.values()
+                for parameter in inspect.signature(function).parameters.values()
                 if parameter.default is parameter.empty and parameter.name in given
             }
             if name != "margin_curve":
-                yield name, found, {**needed, **special.get(name, {})}
+                yield name, function, {**needed, **special.get(name, {})}
 
 
 def options_of(function):
@@ -123,7 +123,7 @@ def options_of(function):
 
 
 def ends_well_or_names(call, option, value):
-    """Run a call; tell what is wrong with its end, if anything."""
+    """Run a call; return what is wrong with its error, if anything."""
 
     def late(*_):
         raise TimeoutError

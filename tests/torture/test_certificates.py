@@ -75,7 +75,7 @@ class Problem(NamedTuple):
 
     X: Any  # after columns were divided by powers of 2
     positive: Any
-    masses: Any  # weights, of which the largest is 1
+    row_weights: Any  # weights, of which the largest is 1
     queries: Any
     C: float
     share: float  # of the negatives, those that cost most
@@ -86,17 +86,17 @@ class Problem(NamedTuple):
         """Mean over queries of the mean cost of the dearest share of the negatives."""
         risks = []
         for query in np.unique(self.queries):
-            rows = (self.queries == query) & (self.masses > 0.0)
+            rows = (self.queries == query) & (self.row_weights > 0.0)
             p, n = rows & self.positive, rows & ~self.positive
             if not (p.any() and n.any()):
                 continue
-            u = self.masses[p] / self.masses[p].sum()
-            v = self.masses[n] / self.masses[n].sum()
+            u = self.row_weights[p] / self.row_weights[p].sum()
+            v = self.row_weights[n] / self.row_weights[n].sum()
             costs = [u @ pos(1.0 - scores[p] + scores[j]) for j in np.flatnonzero(n)]
             risks.append(total_above(costs, v))
         return sum(risks) / len(risks)
 
-    def price(self, w, square, length):
+    def penalty_value(self, w, square, length):
         if self.penalty == "l2":
             return square(w) / 2.0
         if self.penalty == "l1":
@@ -115,11 +115,11 @@ class Problem(NamedTuple):
             return counted @ np.array(costs)[order] / self.share
 
         w = w.astype(np.longdouble)
-        price = self.price(
+        value = self.penalty_value(
             w, lambda x: x @ x, lambda x, k: np.linalg.norm(x.astype(float), k)
         )
         scores = self.X.astype(np.longdouble) @ w
-        return price + self.C * self.risk(
+        return value + self.C * self.risk(
             scores, lambda x: np.maximum(x, np.longdouble(0.0)), dearest
         )
 
@@ -131,9 +131,9 @@ class Problem(NamedTuple):
             level = cp.Variable()
             return level + v @ cp.pos(cp.hstack(costs) - level) / self.share
 
-        price = self.price(w, cp.sum_squares, cp.norm)
+        value = self.penalty_value(w, cp.sum_squares, cp.norm)
         scores = self.X.astype(np.float64) @ w
-        model = price + self.C * self.risk(
+        model = value + self.C * self.risk(
             scores,
             cp.pos,
             dearest if self.share < 1.0 else lambda c, v: v @ cp.hstack(c),
@@ -156,28 +156,28 @@ def fit_quietly(model, *rows, **options):
 
 def assert_is_certified(model, rows, positive):
     """No attained value is below the bound, nor far below the model's own."""
-    masses = np.ones(positive.size) if rows.weight is None else rows.weight
+    row_weights = np.ones(positive.size) if rows.weight is None else rows.weight
     problem = Problem(
         rows.X,
         positive,
-        masses / masses.max(),
+        row_weights / row_weights.max(),
         np.zeros(positive.size) if rows.qid is None else rows.qid,
         model.C,
         model.fpr_range[1],
         model.penalty,
         model.groups,
     )
-    own = problem.value(model.coef_[0])
+    value = problem.value(model.coef_[0])
     other = problem.value(problem.solve())
     bound = np.longdouble(model.objective_) - np.longdouble(model.dual_gap_)
     # the evaluation itself rounds, by units of the largest terms
     length = np.abs(problem.X).max(axis=0) @ np.abs(model.coef_[0])
     unit = np.finfo(np.longdouble).eps * (1.0 + length) * 1e3 * model.C
-    assert bound <= min(own, other) + unit
-    assert float(own) == pytest.approx(
+    assert bound <= min(value, other) + unit
+    assert float(value) == pytest.approx(
         model.objective_, rel=1e-9, abs=1e-13 * model.C * (1.0 + length)
     )
-    assert own <= other + model.dual_gap_ + 1e-13 * model.C * (1.0 + length)
+    assert value <= other + model.dual_gap_ + 1e-13 * model.C * (1.0 + length)
 
 
 @pytest.mark.parametrize("seed", FITS)
@@ -233,7 +233,7 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     X = X[:, np.ptp(X / sizes, axis=0) > 1e-6]
     if X.shape[1] == 0:
         X = rng.normal(size=(positive.size, 1))
-    masses = np.ones(positive.size) if weight is None else weight / weight.max()
+    row_weights = np.ones(positive.size) if weight is None else weight / weight.max()
     epsilon = float(rng.uniform(0.05, 1.0))
     formulation = ["pairs", "instances", "hard"][seed % 3]
     kind = ["features", "signed", "stumps"][seed // 3 % 3]
@@ -242,17 +242,17 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
         H, weights_set = samples.hypotheses_of(kind, X / np.abs(X).max(axis=0))
     model = MarginRanker(kind, formulation, epsilon, tol=1e-6)
     fit_quietly(model, X, positive, sample_weight=weight)
-    options = {"weights_set": weights_set, "sample_weight": masses}
-    totals = masses[positive].sum(), masses[~positive].sum()
+    options = {"weights_set": weights_set, "sample_weight": row_weights}
+    totals = row_weights[positive].sum(), row_weights[~positive].sum()
     scores = model.decision_function(X)
     if formulation == "pairs":
         nu = epsilon * totals[0] * totals[1]
         optimum = solve_pairs(H, positive, nu, **options).value
-        attained = -pair_margin(scores, positive, nu, masses)[0]
+        attained = -pair_margin(scores, positive, nu, row_weights)[0]
     elif formulation == "instances":
         nus = np.sqrt(epsilon) * np.array(totals)
         optimum = solve_instances(H, positive, *nus, **options).value
-        attained = -instance_margin(scores, positive, *nus, masses)[0]
+        attained = -instance_margin(scores, positive, *nus, row_weights)[0]
     else:
         optimum = solve_hard_pairs(H, positive, **options).value
         attained = (scores[positive].min() - scores[~positive].max()) / 2.0
@@ -270,20 +270,20 @@ def test_no_smoother_values_on_a_graph_are_below_what_the_gap_allows(seed):
     edges = edges[edges[:, 0] != edges[:, 1]]
     edges = np.unique(np.sort(edges, axis=1), axis=0)
     values = np.round(rng.normal(size=n), int(rng.integers(0, 6)))
-    prices = rng.choice([0.0, 0.3, 1.0, 1e3], len(edges))
+    pair_weights = rng.choice([0.0, 0.3, 1.0, 1e3], len(edges))
     scale = 10.0 ** float(rng.choice([-100, -9, 0, 9, 100]))
-    found = prox(scale * values, edges, scale * prices) / scale
-    gap = optimality_gap(scale * found, scale * values, edges, scale * prices)
+    solution = prox(scale * values, edges, scale * pair_weights) / scale
+    gap = optimality_gap(scale * solution, scale * values, edges, scale * pair_weights)
     x = cp.Variable(n)
     model = cp.sum_squares(x - values) / 2.0
     if len(edges):
-        model += prices @ cp.abs(x[edges[:, 0]] - x[edges[:, 1]])
+        model += pair_weights @ cp.abs(x[edges[:, 0]] - x[edges[:, 1]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own accuracy does not matter
         cp.Problem(cp.Minimize(model)).solve(solver=cp.CLARABEL)
     ours, other = (
-        total_variation(at.astype(np.longdouble), values, edges, prices)
-        for at in (found, x.value)
+        total_variation(at.astype(np.longdouble), values, edges, pair_weights)
+        for at in (solution, x.value)
     )
     bound = ours - np.longdouble(gap) / np.longdouble(scale) ** 2
     assert bound <= other + 1e-13 * (1.0 + abs(float(ours)))

@@ -1,4 +1,4 @@
-"""Files of every estimator under attack: refused by one exception, or they score."""
+"""Files of every estimator under attack: one exception rejects them, or they score."""
 
 import random
 
@@ -42,10 +42,10 @@ def test_a_forger_gets_an_error_or_a_model_that_scores(name):
                 scores(name, model)
             continue
         try:
-            found = scores(name, model)
+            forged_scores = scores(name, model)
         except ValueError as error:
             if "convert it to the type of training" not in str(error):
                 raise
             continue
-        assert found.shape == expected.shape
-        assert found.dtype == np.float64
+        assert forged_scores.shape == expected.shape
+        assert forged_scores.dtype == np.float64

@@ -142,7 +142,7 @@ def fitted(path, labels):
 def scored(model, path):
     """Return the scores of a file, and the warnings by which they may differ.
 
-    Neither a separator that is found nor a mark that is certain is a reason to.
+    Neither a detected separator nor a mark that is certain is a reason to.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -170,12 +170,17 @@ def test_tables_score_alike_from_every_format_or_with_a_warning(tmp_path):
         model = fitted(tmp_path / train, labels)
         n_new = draw.choice([2, N_ROWS])
         new = {name: column[:n_new] for name, column in cells.items()}
-        found = {}
+        by_format = {}
         for name, write in WRITERS.items():
             write(new, tmp_path / name, draw)
-            found[name] = scored(model, tmp_path / name)
-        silent = {name: scores for name, (scores, said) in found.items() if not said}
-        n_warned, n_equal = n_warned + len(found) - len(silent), n_equal + len(silent)
+            by_format[name] = scored(model, tmp_path / name)
+        silent = {
+            name: scores for name, (scores, said) in by_format.items() if not said
+        }
+        n_warned, n_equal = (
+            n_warned + len(by_format) - len(silent),
+            n_equal + len(silent),
+        )
         first = next(iter(silent.values()), None)
         for name, scores in silent.items():
             where = f"seed {seed}, {name} and {next(iter(silent))}"

@@ -95,8 +95,8 @@ def interrupted(model, rows, labels, delay):
 
 
 def scores(model, rows):
-    found = model.decision_function(some(rows, 40))
-    return np.concatenate(found) if isinstance(found, list) else found
+    scores = model.decision_function(some(rows, 40))
+    return np.concatenate(scores) if isinstance(scores, list) else scores
 
 
 def is_unchanged(model, state):

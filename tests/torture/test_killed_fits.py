@@ -1,4 +1,4 @@
-"""Fits that are killed at any moment, and go on: the model is that of no kill."""
+"""Fits that are killed at any moment and resumed end with the same model."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def new():
 aucmax.LambdaMART(n_estimators=2).fit(X, y)
 
 def start(name):
-    news, writing = os.pipe()
+    progress, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
@@ -51,7 +51,7 @@ def start(name):
             print(type(error), error, flush=True)
             os._exit(1)
     os.close(writing)
-    return child, news
+    return child, progress
 
 def wait(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -60,16 +60,16 @@ assert wait(start("whole")[0]) == 0
 scores = lambda name: load(f"{folder}/{name}.aucmax").decision_function(X)
 draw, n_killed, n_finished = random.Random(7), 0, 0
 while n_killed < n_kills or n_finished == 0:
-    child, news = start("part")
+    child, progress = start("part")
     if n_killed < n_kills:
         for _ in range(draw.randint(1, 4)):
-            if not os.read(news, 1):
+            if not os.read(progress, 1):
                 break
         time.sleep(draw.uniform(0.0, 0.01))
         os.kill(child, signal.SIGKILL)
-    while os.read(news, 4096):
+    while os.read(progress, 4096):
         pass
-    os.close(news)
+    os.close(progress)
     status = wait(child)
     if status == -signal.SIGKILL:
         n_killed += 1

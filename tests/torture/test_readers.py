@@ -1,4 +1,4 @@
-"""Files that no one should have written: read as others read them, or refused."""
+"""Files that no one should have written: read as others read them, or rejected."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ def write(tmp_path):
     return write
 
 
-def test_svmlight_files_are_read_as_by_scikit_learn_or_refused_by_both(write):
+def test_svmlight_files_are_read_as_by_scikit_learn_or_rejected_by_both(write):
     for seed in range(1000, 1000 + times(20, 50_000)):
         check_against_scikit_learn(write, seed)
 
@@ -54,14 +54,14 @@ def test_tables_hold_the_cells_that_were_written(tmp_path):
         names = rows[0]
         frame = load_table(path, text_columns=names, missing=[], separator=",")
         assert frame.columns == names
-        found = [["" if c is None else c for c in row] for row in frame.rows()]
+        cells = [["" if c is None else c for c in row] for row in frame.rows()]
         # blanks around a cell are not part of it
-        assert [[c.strip() for c in row] for row in found] == [
+        assert [[c.strip() for c in row] for row in cells] == [
             [cell.strip() for cell in row] for row in rows[1:]
         ], text
 
 
-def test_damaged_files_are_read_or_refused_by_one_exception(tmp_path):
+def test_damaged_files_are_read_or_rejected_by_one_exception(tmp_path):
     draw = random.Random(1)
     readers = (
         (load_table, "data.csv", b'a,b,c\n1,"x,y",2.5\n2,z,\n3,"say ""no""",7\n' * 3),
@@ -75,7 +75,7 @@ def test_damaged_files_are_read_or_refused_by_one_exception(tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = reader(path)
+                rows = reader(path)
             except DataFileError:
                 continue
-        assert np.isfinite(getattr(found, "y", np.zeros(1))).all()
+        assert np.isfinite(getattr(rows, "y", np.zeros(1))).all()

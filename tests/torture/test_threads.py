@@ -63,8 +63,8 @@ def for_all_counts(call):
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_are_the_same_bits_for_any_number_of_threads(name):
     first, *others = for_all_counts(METRICS[name])
-    for found in others:
-        np.testing.assert_array_equal(found, first)
+    for scores in others:
+        np.testing.assert_array_equal(scores, first)
 
 
 @pytest.mark.slow
@@ -74,8 +74,8 @@ def test_boosted_models_are_the_same_bits_for_any_number_of_threads(name):
     first, *others = for_all_counts(lambda: scores_of(model, labels))
     if "n_jobs" in model.get_params():
         others += [scores_of(model.set_params(n_jobs=n), labels) for n in COUNTS]
-    for found in others:
-        np.testing.assert_array_equal(found, first)
+    for scores in others:
+        np.testing.assert_array_equal(scores, first)
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -102,8 +102,8 @@ def test_blocks_may_be_done_in_any_order(monkeypatch):
 
     for home in (bound_pair_logistic, logistic_grid):
         monkeypatch.setattr(home, "run_all", in_any_order)
-    found = model.fit(X, LEVELS, qid=QID).decision_function(X)
-    np.testing.assert_array_equal(found, expected)
+    scores = model.fit(X, LEVELS, qid=QID).decision_function(X)
+    np.testing.assert_array_equal(scores, expected)
     assert max(n_tasks) > 1
 
 
@@ -123,6 +123,6 @@ def test_sixteen_threads_may_call_everything_at_once():
     order = [k % len(calls) for k in range(times(32, 1000))]
     random.Random(0).shuffle(order)
     with ThreadPoolExecutor(16) as pool:
-        found = [*pool.map(lambda k: calls[k](), order)]
-    for k, value in zip(order, found, strict=True):
+        scores = [*pool.map(lambda k: calls[k](), order)]
+    for k, value in zip(order, scores, strict=True):
         np.testing.assert_array_equal(value, expected[k])
