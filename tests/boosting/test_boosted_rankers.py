@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from functools import cache
 from itertools import count
 
 import numpy as np
@@ -66,50 +65,6 @@ def test_weight_is_repetition(model):
     np.testing.assert_allclose(
         weighted.decision_function(X), rescaled.decision_function(X), atol=1e-8
     )
-
-
-FORMS = {
-    "csr": sp.csr_array,
-    "csc matrix": sp.csc_matrix,
-    "fortran": np.asfortranarray,
-    "reversed": lambda X: X[:, ::-1].copy()[:, ::-1],
-    "duplicates": lambda X: _with_duplicates(X),
-    "zeros stored": lambda X: _with_stored_zeros(X),
-}
-
-
-def _with_duplicates(X):
-    """Every entry stored as two halves."""
-    whole = sp.coo_array(X)
-    rows, columns = (np.tile(place, 2) for place in whole.coords)
-    order = np.argsort(rows, kind="stable")
-    starts = np.searchsorted(rows[order], np.arange(X.shape[0] + 1))
-    halves = np.tile(whole.data / 2, 2)[order]
-    return sp.csr_array((halves, columns[order], starts), shape=X.shape)
-
-
-def _with_stored_zeros(X):
-    rows, columns = np.indices(X.shape).reshape(2, -1)
-    return sp.csr_array((X.ravel(), (rows, columns)), shape=X.shape)
-
-
-@cache
-def scores_of_dense_fit(model, kind):
-    X, labels = sample(2, n_rows=40)
-    return model(n_estimators=60, hypotheses=kind).fit(X, labels).decision_function(X)
-
-
-@for_every_model
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_the_data_gives_one_model(model, form):
-    X, labels = sample(2, n_rows=40)
-    expected = scores_of_dense_fit(type(model), model.hypotheses)
-    given = FORMS[form](X)
-    if sp.issparse(given):
-        assert abs(given - sp.csr_array(X)).max() == 0.0
-    fitted = clone(model).fit(given, labels)
-    np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-9)
-    np.testing.assert_allclose(fitted.decision_function(given), expected, atol=1e-9)
 
 
 @for_every_model
@@ -236,26 +191,6 @@ def test_time_runs_out(monkeypatch):
     model = RankBoost(10**9, max_time=5.0).fit(X, labels)
     assert model.stop_reason_ == "max time"
     assert model.n_iter_ == 5
-
-
-@for_every_model
-def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
-    X, labels = sample(0)
-    model = clone(model).set_params(n_estimators=5).fit(X, labels)
-    before = dict(vars(model))
-
-    def interrupt(progress):
-        raise KeyboardInterrupt
-
-    model.callback = interrupt
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X[:, :3], ~labels)
-    model.callback = None
-    with pytest.raises(ValueError, match="eval_set"):
-        model.fit(X[:, :3], labels, eval_set=7)
-    assert same(vars(model), before)
-    with pytest.raises(KeyboardInterrupt):
-        clone(model).set_params(callback=interrupt).fit(X, labels)
 
 
 @for_every_model

@@ -26,7 +26,9 @@ ESTIMATORS = [
     LevelSumRanker(),
     LinearRankerCV(C_values=(1.0,), cv=2),
     MarginRanker(),
+    MarginRanker("stumps"),
     RankBoost(n_estimators=20),
+    RankBoost(n_estimators=20, hypotheses="signed"),
     SoftRankBoost(n_estimators=20),
     LambdaMART(n_estimators=5),
 ]

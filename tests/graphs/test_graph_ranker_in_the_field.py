@@ -140,44 +140,6 @@ def test_a_limit_ends_with_a_warning_and_a_model(limit):
     assert sorted(model.predict_ranking(graphs)[2].tolist()) == list(range(9))
 
 
-def snapshot(model):
-    return {name: np.copy(value) for name, value in vars(model).items()}
-
-
-def test_a_refit_that_fails_leaves_the_old_model_whole():
-    graphs, labels = graphs_of(7)
-    model = GraphRanker().fit(graphs, labels)
-    before = snapshot(model)
-    for bad_graphs, bad_labels in (
-        (graphs, labels[:2]),
-        (graphs[0], labels),
-        (graphs, [np.ones(y.size, dtype=bool) for y in labels]),
-        (graphs[:2], [np.ones(5), np.zeros(7)]),
-    ):
-        with pytest.raises((ValueError, TypeError)):
-            model.fit(bad_graphs, bad_labels)
-    after = snapshot(model)
-    assert after.keys() == before.keys()
-    assert all(np.array_equal(after[name], before[name]) for name in before)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interrupted_refit_leaves_the_old_model_whole(error):
-    def interrupt(progress):
-        if progress.n_iter == 3:
-            raise error
-
-    graphs, labels = graphs_of(7)
-    model = GraphRanker().fit(graphs, labels)
-    model.set_params(callback=interrupt, **SLOW)
-    before = snapshot(model)
-    with pytest.raises(error):
-        model.fit(graphs[1:], labels[1:])
-    after = snapshot(model)
-    assert after.keys() == before.keys()
-    assert all(np.array_equal(after[name], before[name]) for name in before)
-
-
 def test_data_are_not_changed_by_fit_and_prediction():
     graphs, labels = graphs_of(8)
     copies = [

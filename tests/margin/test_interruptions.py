@@ -9,10 +9,9 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
 from aucmax.margin import MarginRanker
-from persistence.equality import same
 
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
 KINDS = ("signed", "stumps")
@@ -125,33 +124,6 @@ def test_a_missed_tolerance_is_a_warning_with_the_gap():
     assert caught[0].filename == __file__
     assert model.n_iter_ == 3
     assert model.certificate_.gap == pytest.approx(relative)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-@for_every_kind
-@for_every_formulation
-def test_an_interrupted_fit_leaves_the_model_as_it_was(formulation, kind, error):
-    def interrupt(progress):
-        if progress.n_iter == 3:
-            raise error
-
-    X, y = data()
-    model = MarginRanker(kind, formulation, 0.2, callback=interrupt)
-    with pytest.raises(error):
-        model.fit(X, y)
-    with pytest.raises(NotFittedError):
-        model.decision_function(X)
-    assert not hasattr(model, "n_features_in_")
-    model.set_params(callback=None).fit(X, y)
-    before = dict(vars(model))
-    model.set_params(callback=interrupt)
-    with pytest.raises(error):
-        model.fit(X[:, :5], np.where(y, "b", "a"))
-    assert same(dict(vars(model), callback=None), before)
-    with pytest.raises(ValueError, match="epsilon"):
-        model.set_params(epsilon=3.0).fit(X[:, :5], y)
-    assert model.decision_function(X).shape == (len(y),)
 
 
 @pytest.mark.parametrize(

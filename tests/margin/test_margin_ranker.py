@@ -1,7 +1,6 @@
 """The fitted model, whatever the form of the data."""
 
 import warnings
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -96,44 +95,6 @@ def test_points_of_the_scorecard_are_the_combination(kind):
     assert {row.feature for row in plain.rows} <= {"x0", "x1", "x2", "x3"}
 
 
-FORMS = {
-    "csr": sparse.csr_array,
-    "csc": sparse.csc_array,
-    "csr matrix": sparse.csr_matrix,
-    "fortran": np.asfortranarray,
-    "negative strides": lambda X: X[::-1].copy()[::-1],
-    "pandas": lambda X: pd.DataFrame(X, columns=list("abcdef")),
-    "polars": lambda X: pl.DataFrame(X, schema=list("abcdef")),
-    "list": lambda X: X.tolist(),
-}
-
-
-@cache
-def dense_fit(kind):
-    X, labels = samples.binary(4)
-    X = np.where(X > 0.0, X, 0.0)  # zeros are what sparse data leave out
-    model = MarginRanker(kind, "pairs", 0.3, tol=1e-6)
-    return X, model, clone(model).fit(X, labels)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", [*KINDS, "precomputed"])
-def test_every_form_of_the_data_gives_one_model(kind, form):
-    X, model, expected = dense_fit(kind)
-    _, labels = samples.binary(4)
-    converted = FORMS[form](X)
-    fitted = clone(model).fit(converted, labels)
-    assert fitted.objective_ == pytest.approx(expected.objective_, rel=2e-6)
-    np.testing.assert_allclose(
-        fitted.decision_function(converted), fitted.decision_function(_named(X, fitted))
-    )
-
-
-def _named(X, model):
-    names = getattr(model, "feature_names_in_", None)
-    return X if names is None else pd.DataFrame(X, columns=names)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_float32_and_memory_maps_are_used_as_they_are(kind, tmp_path):
     X, labels = samples.continuous(0, n_rows=80)
@@ -211,14 +172,6 @@ def test_a_path_equals_single_fits(formulation, kind):
         assert one.objective_ == pytest.approx(other.objective_, rel=rel, abs=1e-6)
         assert one.decision_function(X).shape == labels.shape
         assert one.n_features_in_ == 4
-
-
-def test_labels_of_any_kind_name_the_positive_class_second():
-    X, labels = samples.continuous(0)
-    for y in (labels, np.where(labels, "sick", "healthy"), 3 * labels - 1.5):
-        model = MarginRanker(epsilon=0.5).fit(X, y)
-        assert model.classes_[1] == max(y)
-        assert set(model.predict(X)) <= set(y)
 
 
 def test_predict_has_the_best_balanced_accuracy_of_all_thresholds():
