@@ -11,7 +11,7 @@ from aucmax.inference import (
     concordance_interval,
     cumulative_dynamic_auc,
 )
-from aucmax.metrics import concordance_index
+from aucmax.metrics import concordance_index, survival_target
 from metrics.test_concordance import draw
 from reference_concordance import (
     comparable_pairs,
@@ -230,3 +230,16 @@ class RiskRidge(BaseEstimator):
 
     def predict(self, X):
         return self.model_.predict(X)
+
+
+def test_events_and_times_may_be_one_target():
+    target = survival_target(EVENT, TIME)
+    expected = concordance_interval(EVENT, TIME, SCORES)
+    assert concordance_interval(target, SCORES) == expected
+    assert concordance_interval(target, y_score=SCORES) == expected
+    both = compare_concordance(target, [SCORES, OTHER])
+    assert both.values == compare_concordance(EVENT, TIME, [SCORES, OTHER]).values
+    with pytest.raises(TypeError, match="so only y_score follows it; got two more"):
+        concordance_interval(target, TIME, SCORES)
+    with pytest.raises(TypeError, match=r"give \(event, time, y_score\), or"):
+        concordance_interval(EVENT, SCORES)

@@ -35,6 +35,10 @@ class NetBenefit(Result):
         Share of positives.
     confidence_level : float
         Probability that each interval is meant to cover.
+
+    See Also
+    --------
+    net_benefit : Returns it, with an example.
     """
 
     threshold: FloatArray
@@ -118,6 +122,11 @@ def net_benefit(
     -------
     NetBenefit
         Arrays with one value per threshold; ``to_frame()`` is a table.
+
+    See Also
+    --------
+    reliability : Whether the probabilities are calibrated.
+    aucmax.plots.DecisionCurveDisplay : A picture of it.
 
     References
     ----------

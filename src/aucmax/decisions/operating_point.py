@@ -51,6 +51,10 @@ class OperatingPoint(Result):
         Probability that each interval is meant to cover.
     intervals : dict of str to pair of float
         Low and high end for each of the counts and rates, by its name.
+
+    See Also
+    --------
+    operating_point : Returns it, with an example.
     """
 
     threshold: float
@@ -180,6 +184,11 @@ def operating_point(
     ValueError
         More than one rule; a precision that no threshold reaches; fewer alerts than
         rows with the highest score; costs that are both 0.
+
+    See Also
+    --------
+    aucmax.inference.metric_interval : The recall at a rate, of an estimated threshold.
+    net_benefit : The outcome at all thresholds of probability.
 
     References
     ----------

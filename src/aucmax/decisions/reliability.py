@@ -50,6 +50,10 @@ class Reliability(Result):
         Rows in each group.
     confidence_level : float
         Probability that each interval is meant to cover.
+
+    See Also
+    --------
+    reliability : Returns it, with an example.
     """
 
     log_loss: float
@@ -118,6 +122,11 @@ def reliability(
     -------
     Reliability
         Errors, and the groups; ``to_frame()`` has one row per group.
+
+    See Also
+    --------
+    net_benefit : What acting on the probabilities brings.
+    aucmax.plots.CalibrationDisplay : A picture of it.
 
     Examples
     --------

@@ -161,6 +161,10 @@ def compare_groups(
     GroupComparison
         Groups, differences, and areas between groups.
 
+    See Also
+    --------
+    aucmax.inference.compare_metric : Models, not groups of people.
+
     References
     ----------
     .. [1] N. Kallus, A. Zhou. The fairness of risk scores beyond classification:

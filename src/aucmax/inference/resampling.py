@@ -90,6 +90,10 @@ def bootstrap_interval(
     MetricInterval
         ``value`` of the full sample, with ``low``, ``high`` and ``standard_error``.
 
+    See Also
+    --------
+    metric_interval : Metrics by name, by the method that suits each.
+
     References
     ----------
     .. [1] B. Efron, R. J. Tibshirani. An introduction to the bootstrap. Chapman and

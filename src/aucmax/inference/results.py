@@ -127,6 +127,10 @@ class MetricInterval(Result):
         ``"procedure"``, models that it fits to other rows.
     note : str or None
         Which of two strings is positive, if `pos_label` is not given.
+
+    See Also
+    --------
+    auc_interval, metric_interval : Return it, with examples.
     """
 
     value: float
@@ -180,6 +184,10 @@ class MetricDifference(Result):
         The p-value before Holm's adjustment.
     note : str or None
         Which of two strings is positive, if `pos_label` is not given.
+
+    See Also
+    --------
+    compare_auc : Returns it, with an example.
     """
 
     value_1: float
@@ -239,6 +247,10 @@ class MetricComparison(Result):
         Name of the metric.
     note : str or None
         Which of two strings is positive, if `pos_label` is not given.
+
+    See Also
+    --------
+    compare_metric : Returns it, with an example.
     """
 
     names: tuple[str, ...]

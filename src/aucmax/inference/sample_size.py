@@ -158,6 +158,11 @@ def plan_auc(
     AUCPlan
         Prints a sentence for a protocol; ``to_frame()`` is a table.
 
+    See Also
+    --------
+    auc_interval : The interval of the data, later.
+    compare_auc : The test of two models.
+
     References
     ----------
     .. [1] N. A. Obuchowski, D. K. McClish. Sample size determination for diagnostic

@@ -37,6 +37,10 @@ class Contributions(Result):
         The scores.
     method : {"trees", "linear", "sampled"}
         How they were computed.
+
+    See Also
+    --------
+    contributions : Returns them, with an example.
     """
 
     column: list[str]
@@ -117,6 +121,10 @@ def contributions(
     -------
     Contributions
         One value per row and column.
+
+    See Also
+    --------
+    permutation_importance : The columns that matter for all rows.
 
     References
     ----------

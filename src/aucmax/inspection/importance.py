@@ -61,6 +61,10 @@ class Importances(Result):
         Number of shuffles per column.
     confidence_level : float
         Probability that each interval is meant to cover.
+
+    See Also
+    --------
+    permutation_importance : Returns them, with an example.
     """
 
     column: list[str]
@@ -146,6 +150,11 @@ def permutation_importance(
     -------
     Importances
         Columns with their drops and intervals, the largest drop first.
+
+    See Also
+    --------
+    contributions : The columns that matter for single rows.
+    aucmax.plots.ImportanceDisplay : A picture of it.
 
     Examples
     --------

@@ -38,6 +38,10 @@ def survival_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
     ndarray of shape (n_rows,)
         A structured array with the fields ``event`` (bool) and ``time`` (float).
 
+    See Also
+    --------
+    concordance_index : How well scores rank such times.
+
     Examples
     --------
     >>> from aucmax.metrics import survival_target

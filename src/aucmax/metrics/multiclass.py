@@ -164,6 +164,10 @@ def multiclass_precision_at_k(
     float
         "micro" from 0 to 1 / C; "macro" to Q / C.
 
+    See Also
+    --------
+    precision_at_k : For relevant and irrelevant rows.
+
     References
     ----------
     .. [1] S. Welleck. Efficient AUC optimization for information ranking
@@ -220,6 +224,10 @@ def ordinal_auc_score(
     float
         1 for a perfect ranking, 0.5 for constant scores. With ``average=None`` an array
         with the value of each query.
+
+    See Also
+    --------
+    multiclass_auc_score : Each level against all other rows.
 
     Examples
     --------

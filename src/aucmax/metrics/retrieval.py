@@ -86,6 +86,11 @@ def precision_at_k(
         Between 0 and 1. A query without relevant rows counts as 0. With
         ``average=None`` an array with the value of each query.
 
+    See Also
+    --------
+    recall_at_k : The share of the relevant rows that are found.
+    aucmax.inference.metric_interval : With an interval, as ``"precision@k"``.
+
     References
     ----------
     .. [1] F. McSherry, M. Najork. Computing information retrieval performance
@@ -178,6 +183,10 @@ def mean_average_precision(
     float
         Between 0 and 1. With ``average=None`` an array with the value of each query.
 
+    See Also
+    --------
+    average_precision_score : The same with tied rows as one block.
+
     Examples
     --------
     >>> from aucmax.metrics import mean_average_precision
@@ -260,6 +269,10 @@ def ndcg_score(
     -------
     float
         Between 0 and 1. With ``average=None`` an array with the value of each query.
+
+    See Also
+    --------
+    mean_average_precision : For relevant and irrelevant rows.
 
     References
     ----------

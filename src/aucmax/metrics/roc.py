@@ -73,6 +73,11 @@ def roc_auc_score(
     NotEnoughClassesError
         If one class is missing or has no weight, or no query has both classes.
 
+    See Also
+    --------
+    aucmax.inference.auc_interval : With an interval.
+    partial_auc_score : A part of the curve.
+
     References
     ----------
     .. [1] J. A. Hanley, B. J. McNeil. The meaning and use of the area under a receiver
@@ -145,6 +150,11 @@ def partial_auc_score(
     float
         The area, on the scale chosen. With ``average=None`` an array with the value of
         each query.
+
+    See Also
+    --------
+    aucmax.inference.auc_interval : With an interval.
+    aucmax.AUCSVC : A model that is trained for a part of the curve.
 
     References
     ----------

@@ -82,6 +82,10 @@ def binned_auc_score(
     float
         Between 0 and 1.
 
+    See Also
+    --------
+    roc_auc_score : One bin per row.
+
     References
     ----------
     .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
@@ -153,6 +157,11 @@ def auc_at_k_score(
     float
         Between 0 and 1.
 
+    See Also
+    --------
+    precision_at_k : The share of positives among the top k.
+    binned_auc_score : The AUC of ranked bins.
+
     Examples
     --------
     >>> from aucmax.metrics import auc_at_k_score
@@ -197,6 +206,10 @@ def unnested_auc_score(
     -------
     float
         Between 0 and 1.
+
+    See Also
+    --------
+    roc_auc_score : The AUC of scores.
 
     Examples
     --------

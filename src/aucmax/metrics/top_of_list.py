@@ -252,6 +252,10 @@ def recall_at_precision(
         Between 0 and 1; 0 if no threshold has this precision. With ``average=None`` an
         array with the value of each query.
 
+    See Also
+    --------
+    precision_at_recall : The precision at a recall.
+
     Examples
     --------
     >>> from aucmax.metrics import recall_at_precision
@@ -302,6 +306,10 @@ def precision_at_recall(
     float
         Between 0 and 1. NaN for a query without positives, which the mean leaves out.
         With ``average=None`` an array with the value of each query.
+
+    See Also
+    --------
+    recall_at_precision : The recall at a precision.
 
     Examples
     --------
@@ -452,6 +460,10 @@ def recall_at_k(
     float
         Between 0 and 1. NaN for a query without relevant rows, which the mean leaves
         out. With ``average=None`` an array with the value of each query.
+
+    See Also
+    --------
+    precision_at_k : The share of relevant rows among the top k.
 
     Examples
     --------

@@ -66,6 +66,10 @@ class PrecisionRecallDisplay(ScoredDisplay):
         The curves.
     chance_level_ : matplotlib.lines.Line2D
         The precision of a random order: the share of positives.
+
+    See Also
+    --------
+    aucmax.metrics.average_precision_score : The number in the legend.
     """
 
     curves: Sequence[PrecisionRecallCurve]
@@ -202,6 +206,10 @@ class GainsDisplay(ScoredDisplay):
         The positives found among the `alerts` cases.
     chance_level_ : matplotlib.lines.Line2D
         The positives found in a random order.
+
+    See Also
+    --------
+    aucmax.decisions.operating_point : The outcome of a number of alerts.
     """
 
     curves: Sequence[GainsCurve]

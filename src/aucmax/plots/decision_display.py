@@ -46,6 +46,10 @@ class DecisionCurveDisplay(ScoredDisplay):
         Their intervals.
     treat_all_, treat_none_ : matplotlib.lines.Line2D
         Acting on all rows, and on none.
+
+    See Also
+    --------
+    aucmax.decisions.net_benefit : The numbers.
     """
 
     curves: Sequence[tuple[str | None, NetBenefit]]

@@ -33,6 +33,24 @@ class ImportanceDisplay(Display):
     ----------
     bars_ : matplotlib.container.BarContainer
         The bars, from top to bottom.
+
+    See Also
+    --------
+    aucmax.inspection.permutation_importance : The numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucmax.plots import ImportanceDisplay
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = LogisticRegression().fit(X, X[:, 0] > 0)
+    >>> display = ImportanceDisplay.from_estimator(
+    ...     model, X, X[:, 0] > 0, ax=Figure().subplots()
+    ... )
+    >>> len(display.bars_)
+    2
     """
 
     importances: Importances

@@ -36,6 +36,10 @@ class ScorecardDisplay(Display):
     bars_ : list of matplotlib.patches.Patch
         The bars, from top to bottom.
 
+    See Also
+    --------
+    aucmax.margin.Scorecard : The card.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -104,10 +108,26 @@ class MarginCurveDisplay(Display):
     envelope_ : matplotlib.collections.FillBetweenPolyCollection
         The region proven empty.
 
+    See Also
+    --------
+    aucmax.margin.MarginRanker : The model, with ``formulation="global"``.
+
     References
     ----------
     .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
        maximization to 1-norm soft margin optimization. ALT 2011, figure 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from aucmax import MarginRanker
+    >>> from aucmax.plots import MarginCurveDisplay
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> model = MarginRanker(formulation="global").fit(X, X[:, 0] > 0)
+    >>> display = MarginCurveDisplay(model.curve_).plot(Figure().subplots())
+    >>> display.line_.get_label()
+    'solved'
     """
 
     curve: MarginCurve

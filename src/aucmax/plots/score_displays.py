@@ -62,6 +62,10 @@ class CalibrationDisplay(ScoredDisplay):
         Their intervals.
     ideal_ : matplotlib.lines.Line2D
         The diagonal, where predicted and observed agree.
+
+    See Also
+    --------
+    aucmax.decisions.reliability : The numbers.
     """
 
     reliabilities: Sequence[tuple[str | None, Reliability]]
@@ -199,6 +203,10 @@ class ScoreDensityDisplay(ScoredDisplay):
         The densities of the negatives and of the positives.
     threshold_ : matplotlib.lines.Line2D or None
         The threshold.
+
+    See Also
+    --------
+    aucmax.decisions.operating_point : The outcome at a threshold.
     """
 
     scores: FloatArray
