@@ -161,7 +161,7 @@ def evaluate(
         line = "The threshold is stored in {}; 'aucmax score' adds a column alert."
         record["model_file"] = console.write(model, write, line)
     if chances is not None:
-        _print_chances(chances, console)
+        console.say(f"\nProbabilities: {chances}")
     if groups is not None:
         console.say(f"\nBy column {by!r}:\n{groups}")
     console.print_json(record)
@@ -214,19 +214,6 @@ def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None
         rule = f"stored in the model, chosen for {model.alert_point_['rule']}"
     cost = "" if point.cost is None else f" Cost {point.cost:g}."
     console.say(f"\nThreshold {point.threshold:.6g} ({rule}). {point}{cost}")
-
-
-def _print_chances(calibration: Any, console: Console) -> None:
-    console.say(
-        f"\nProbabilities: log loss {calibration.log_loss:.4f}, Brier score "
-        f"{calibration.brier_score:.4f}; mean {calibration.mean_probability:.2%}, "
-        f"share of positives {calibration.base_rate:.2%}"
-    )
-    for name, ideal in {"slope": 1, "intercept": 0, "in_the_large": 0}.items():
-        if not isnan(value := getattr(calibration, name)):
-            low, high = getattr(calibration, f"{name}_interval")
-            title = f"calibration {name.replace('_', ' ')}"
-            console.say(f"{title} {value:.2f} ({low:.2f} to {high:.2f}; ideal {ideal})")
 
 
 def _print_measures(

@@ -116,7 +116,7 @@ def explain(
     card = _scorecard(fitted)
     _print_importances(importances, top, console)
     for dependence in dependences[:_PRINTED]:
-        _print_dependence(dependence, console)
+        console.say(f"\n{dependence}")
     if card is not None:
         console.say(f"\n{card}")
     console.print_json(
@@ -202,16 +202,6 @@ def _print_importances(importances: Any, top: int, console: Console) -> None:
         console.say(f"  {name:<{width}}  {drop:>7.4f} {ends:<20} {bar}".rstrip())
     if n_columns > top:
         console.say(f"  ... and {n_columns - top} more columns (--top {n_columns})")
-
-
-def _print_dependence(dependence: Any, console: Console) -> None:
-    console.say(f"\nMean rank of the rows by {dependence.column} (1 is the top):")
-    shown = [
-        "(missing)" if value is None else _text(value) for value in dependence.values
-    ]
-    width = max(map(len, shown))
-    for value, rank in zip(shown, dependence.rank, strict=True):
-        console.say(f"  {value:>{width}}  {rank:.2f} {'━' * round(_BAR * rank)}")
 
 
 def _print_contributions(
