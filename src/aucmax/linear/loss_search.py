@@ -190,8 +190,7 @@ def _fit_bounded(rows: LabelledRows, alike: Candidates, weights: Weights) -> flo
     pull_back(shared, descents)
     active = descents
     for _ in range(_MAX_STEPS):
-        descend(shared, active)
-        active = [one for one in active if one.gain > _MIN_GAIN * abs(one.value)]
+        active = descend(shared, active, _MIN_GAIN)
         if not active:
             break
     for candidate, descent in zip(alike, descents, strict=True):

@@ -15,9 +15,7 @@ from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
 _GAP_OF_A_START = 1e-2  # relative gap of a convex solution that is only a start
-_MAX_ITERATIONS_OF_A_START = 50
-_MIN_GAIN = 1e-2  # share of the tolerance, of the value; a step that gains less is idle
-_MAX_IDLE_STREAK = 2  # steps, after which a descent ends
+_MIN_GAIN = 1e-2  # share of the tolerance; a step that gains less ends a descent
 
 
 class BoundedLossSolver:
@@ -69,21 +67,19 @@ class BoundedLossSolver:
         ranked = [d for d, m in zip(descents, metrics, strict=True) if m == enough]
         first = min(ranked, key=lambda descent: descent.value)
         point, value, gradient = first.point, first.value, first.gradient
-        going, n_idle = descents, dict.fromkeys(descents, 0)
-        while going:
+        active = descents
+        while active:
             best = min(descent.value for descent in descents)
             if monitor.should_stop(objective.n_passes, best, -np.inf):
                 break
-            descend(objective, going)
-            for descent in going:
+            moved = active
+            active = descend(objective, moved, _MIN_GAIN * self.stopping.tol)
+            for descent in moved:
                 ranks_well = self.measure(descent.point.scores) >= enough
                 if descent.value < value and ranks_well:
                     point, value = descent.point, descent.value
                     gradient = descent.gradient
-                least = _MIN_GAIN * self.stopping.tol * abs(descent.value)
-                n_idle[descent] = n_idle[descent] + 1 if descent.gain <= least else 0
-            going = [one for one in going if n_idle[one] < _MAX_IDLE_STREAK]
-        monitor.converged = not going
+        monitor.converged = not active
         for start_record, descent in zip(self.starts, descents, strict=True):
             start_record["objective"] = descent.value
             start_record["metric"] = self.measure(descent.point.scores)
@@ -98,7 +94,6 @@ class BoundedLossSolver:
         rule = replace(
             self.stopping,
             tol=max(self.stopping.tol, _GAP_OF_A_START),
-            max_iter=min(self.stopping.max_iter, _MAX_ITERATIONS_OF_A_START),
             callback=None,
         )
         solutions = {}

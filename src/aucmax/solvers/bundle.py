@@ -12,6 +12,7 @@ from aucmax.regularizers.regularizer import (
 from aucmax.risks.contract import Support
 from aucmax.solvers.bundle_models import bundle_model
 from aucmax.solvers.risk_objective import (
+    MIN_NARROWING,
     RiskObjective,
     begin,
     first_width,
@@ -25,12 +26,9 @@ from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
 _REACH_BEYOND_CENTER = 0.01  # share of the way to the goal, where a cut is taken
-_SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
 _MAX_SMOOTHING_LOSS = 0.4  # share of the decrease that the model predicts
 _MIN_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
-_HIGHEST_CENTER = 1.5  # times the best value, while smoothed
 _FIRST_WIDTH_WITH_L2 = 0.1  # measured: on wide data, wider ones take more passes
-_NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
 _MIN_WIDTH = 1e-7  # a width below it that stalls becomes 0
 
 
@@ -106,14 +104,12 @@ class BundleSolver:
             if reached < value:
                 best, value, stalled = point, reached, False
             # the smoothed objective may fall where the objective does not fall yet
-            follows = width > 0.0 and reached < _HIGHEST_CENTER * value
-            center = point if follows else best
+            center = point if width > 0.0 else best
             # a cut at the goal surely raises the bound, but is low near the best point
-            reach = 1.0 if stalled else _REACH_BEYOND_CENTER
-            if width > 0.0:
-                reach = _SMOOTHED_REACH_BEYOND_CENTER
+            is_exact = stalled and width == 0.0
+            reach = 1.0 if is_exact else _REACH_BEYOND_CENTER
             if stalled:
-                width = _NARROWING_AT_STALL * width if width > _MIN_WIDTH else 0.0
+                width = MIN_NARROWING * width if width > _MIN_WIDTH else 0.0
             touched = center.moved(center.towards(goal), reach)
             support = objective.support(touched, width)
         # while smoothed, a bound on the risk was enough

@@ -31,14 +31,10 @@ from aucmax.solvers.solver import require
 _MAX_STEPS = 40  # Newton steps per candidate
 _DUAL_ACCURACY = 0.1  # share of the predicted decrease; less does not matter
 _MIN_ACCURACY = 1e-12  # share of the value; less is rounding
-_MIN_DECREASE, _MAX_DECREASE = 0.5, 0.75  # shares of the gap to predict, by tau
+_DECREASE = 0.75  # share of the gap to predict, by tau; .5 takes as many passes
 _TAU_FACTOR = 1.5  # by which tau grows or shrinks
-_MAX_HIDDEN = 20.0  # by the proximal term, in predicted decreases
 _LARGE_TAU_FACTOR = 3.0  # where tau is far off
-_FIRST_TAU_PER_WEIGHT = 10.0  # times the largest weight
 _RIDGE = 1e-14  # share of the mean curvature, added where planes are alike
-_MAX_TRIES = 8  # steps tried per Newton step
-_MAX_FINAL_SLOPE = 0.3  # share of the slope at the start of a Newton step
 
 
 class ModelMinimum(NamedTuple):
@@ -93,9 +89,7 @@ class ProximalModel:
         """Minimise the model near the best point, whose value is given."""
         self._center, self._measured = center, None
         if self._tau == 0.0:
-            # a start that is not the origin may be near the optimum
-            far = _FIRST_TAU_PER_WEIGHT * float(np.abs(center).max())
-            self._tau = max(self._first_tau(value), far)
+            self._tau = self._first_tau(value)
         mixture = self._mixture(self._cuts.multipliers)
         last_bound = self._lower_bound(mixture)
         at_center = self._regularizer.value(center)
@@ -113,20 +107,16 @@ class ProximalModel:
         if bound >= last_bound:  # the multipliers that are kept certify the best bound
             self._cuts.set_multipliers(mixture.multipliers)
         self._bound = max(self._bound, last_bound, bound)
-        self._steer(value, mixture, bound)
+        self._steer(value, mixture)
         return ModelMinimum(mixture.parameters, self._bound, mixture.highest)
 
-    def _steer(self, value: float, mixture: _Mixture, bound: float) -> None:
+    def _steer(self, value: float, mixture: _Mixture) -> None:
         """Let tau follow the share of the gap that a candidate predicts to close."""
         gap, decrease = value - self._bound, value - mixture.highest
         if decrease <= 0.0:  # the dual variables are far from their optimum
             self._tau /= _LARGE_TAU_FACTOR
-        elif mixture.value - bound > _MAX_HIDDEN * decrease:
-            self._tau *= _LARGE_TAU_FACTOR
-        elif decrease < _MIN_DECREASE * gap:
-            self._tau *= _TAU_FACTOR
-        elif decrease > _MAX_DECREASE * gap:
-            self._tau /= _TAU_FACTOR
+        else:
+            self._tau *= _TAU_FACTOR if decrease < _DECREASE * gap else 1 / _TAU_FACTOR
 
     def _first_tau(self, value: float) -> float:
         """Return the tau with which the latest plane removes all of a value."""
@@ -182,12 +172,7 @@ class ProximalModel:
             return self._mixture(multipliers / total, gradient)
 
         best = mixture
-        search = LineSearch(
-            slope,
-            longest=longest,
-            accuracy=_MAX_FINAL_SLOPE,
-            max_evaluations=_MAX_TRIES,
-        )
+        search = LineSearch(slope, longest=longest)
         while search.is_open:
             trial = mixture_at(search.length)
             best = trial if trial.value > best.value else best

@@ -10,7 +10,6 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
-from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import LinearObjective, directional_derivative
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
@@ -19,7 +18,6 @@ _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step kno
 _MAX_TRIALS = 12  # points on one line
 _SUFFICIENT_DECREASE = 1e-4  # share of the predicted decrease that a step must bring
 _STEEPEST_END = 0.9  # share of the slope at the start that may be left at its end
-_MIN_TURN = 1e-12  # relative: below it, a change of slope is rounding
 _FIRST_STEP = 0.1  # length of the first step, relative to the start
 _MAX_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
@@ -54,7 +52,7 @@ class Descent:
             self._prox = regularizer.prox
         self._objective = objective
         self._regularizer = regularizer
-        self.point, self.value, self.support = start, *self._evaluate(start)
+        self.point, self.value, self.subgradient = start, *self._evaluate(start)
         self.gradient = np.zeros_like(start.parameters)
         self.gain = np.inf
         self._curvature_pairs: deque[tuple[FloatArray, FloatArray]] = deque(
@@ -66,7 +64,7 @@ class Descent:
         """Move along the ray to the best scale, within a factor of 2: no pass."""
         start = self.point
         slope = directional_derivative(
-            start, start, self.support, self._objective, self._regularizer
+            start, start, self.subgradient, self._objective, self._regularizer
         )
         factor = 4.0 if slope < 0.0 else 0.25
         n_steps = 0
@@ -84,30 +82,29 @@ class Descent:
             self._prox(point.parameters, 0.0), point.parameters
         ):
             return False
-        value, support = self._evaluate(point)
+        value, subgradient = self._evaluate(point)
         if value < self.value:
-            self.point, self.value, self.support = point, value, support
+            self.point, self.value, self.subgradient = point, value, subgradient
             return True
         return False
 
-    def learn(self, slope: FloatArray) -> None:
-        """Take in the slope of the risk at the point, pulled back."""
-        gradient = self._objective.C * slope
+    def learn(self, risk_gradient: FloatArray) -> None:
+        """Take in the gradient of the risk over parameters at the point."""
+        gradient = self._objective.C * risk_gradient
         if self._prox is None:
             gradient += self._regularizer.gradient(self.point.parameters)
         step = self.point.parameters - self._last
-        turn = gradient - self.gradient
-        size = float(np.linalg.norm(step) * np.linalg.norm(turn))
-        if np.isfinite(self.gain) and step @ turn > _MIN_TURN * size:
-            self._curvature_pairs.append((step, turn))
+        change = gradient - self.gradient
+        if np.isfinite(self.gain) and step @ change > 0.0:
+            self._curvature_pairs.append((step, change))
         self.gradient = gradient
 
     def direction(self) -> FloatArray:
         """Return where to go: to a model's minimum, from here."""
         if self._prox is None:
             return self._quasi_newton()
-        size, here = self._step_size(), self.point.parameters
-        return self._prox(here - size * self.gradient, size) - here
+        size, current = self._step_size(), self.point.parameters
+        return self._prox(current - size * self.gradient, size) - current
 
     def step(self, direction: Point) -> None:
         """Search the line for a point that is low enough: no pass."""
@@ -120,16 +117,16 @@ class Descent:
         shortest, longest, length = 0.0, np.inf, 1.0
         for _ in range(_MAX_TRIALS):
             point = start.moved(direction, length)
-            reached, support = self._evaluate(point)
+            reached, subgradient = self._evaluate(point)
             if reached < self.value:
-                self.point, self.value, self.support = point, reached, support
+                self.point, self.value, self.subgradient = point, reached, subgradient
             if reached > value + _SUFFICIENT_DECREASE * length * predicted:
                 longest = length
             elif (
                 self._prox is None
                 and _STEEPEST_END * predicted
                 > directional_derivative(
-                    direction, point, support, self._objective, self._regularizer
+                    direction, point, subgradient, self._objective, self._regularizer
                 )
             ):
                 shortest = length
@@ -139,10 +136,10 @@ class Descent:
             length = 0.5 * (shortest + longest) if is_bracketed else 2.0 * length
         self.gain = value - self.value
 
-    def _evaluate(self, point: Point) -> tuple[float, Support]:
-        support = self._objective.support(point)
+    def _evaluate(self, point: Point) -> tuple[float, FloatArray]:
+        risk, subgradient = self._objective.risk.value_and_gradient(point.scores)
         penalty = self._regularizer.value(point.parameters)
-        return penalty + self._objective.C * support.value, support
+        return penalty + self._objective.C * risk, subgradient
 
     def _quasi_newton(self) -> FloatArray:
         """Return minus an estimate of the inverse Hessian times the gradient."""
@@ -154,8 +151,8 @@ class Descent:
     def _step_size(self) -> float:
         """Return how far to follow the gradient, by the curvature seen last."""
         if self._curvature_pairs:
-            step, turn = self._curvature_pairs[-1]
-            return float(step @ turn) / float(turn @ turn)
+            step, change = self._curvature_pairs[-1]
+            return float(step @ change) / float(change @ change)
         size = float(np.linalg.norm(self.gradient)) or 1.0
         length = _FIRST_STEP * float(np.linalg.norm(self.point.parameters))
         return (length or 1.0) / size
@@ -165,24 +162,29 @@ class Descent:
         change = float(self.gradient @ direction.parameters)
         if self._prox is None:
             return change
-        here, penalty = self.point.parameters, self._regularizer.value
-        return change + float(penalty(here + direction.parameters) - penalty(here))
+        current, penalty = self.point.parameters, self._regularizer.value
+        moved = current + direction.parameters
+        return change + float(penalty(moved) - penalty(current))
 
 
-def descend(objective: LinearObjective, descents: Sequence[Descent]) -> None:
-    """Take one step with each descent, for one pass over the data."""
+def descend(
+    objective: LinearObjective, descents: Sequence[Descent], min_gain: float = 0.0
+) -> list[Descent]:
+    """Take one step with each descent: one pass; return those that are not done."""
     directions = np.array([descent.direction() for descent in descents])
     scores = objective.scores_of(directions)
     for descent, *direction in zip(descents, directions, scores, strict=True):
         descent.step(Point(*direction))
     pull_back(objective, descents)
+    return [one for one in descents if one.gain > min_gain * abs(one.value)]
 
 
 def pull_back(objective: LinearObjective, descents: Sequence[Descent]) -> None:
-    """Let each descent know the slope where it is, for half a pass."""
-    slopes = np.array([descent.support.subgradient for descent in descents])
-    for descent, slope in zip(descents, objective.slopes_of(slopes), strict=True):
-        descent.learn(slope)
+    """Give each descent the risk's gradient over parameters, for half a pass."""
+    subgradients = np.array([descent.subgradient for descent in descents])
+    gradients = objective.gradients_of(subgradients)
+    for descent, gradient in zip(descents, gradients, strict=True):
+        descent.learn(gradient)
 
 
 @dataclass(frozen=True)

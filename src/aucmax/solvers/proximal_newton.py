@@ -256,7 +256,10 @@ class SampledHessian:
         if is_old:
             self._rows_per_class *= 2
         if is_old or width < _OUTDATED_WIDTH * self._sampled_width:
-            self._sample(point, width)
+            wide = max(width, _MIN_SAMPLED_WIDTH)
+            hessian = self._objective.curvature(point, wide, self._rows_per_class)
+            self._factorize(self._objective.C * hessian)
+            self._sampled_width, self._age, self._pairs = width, 0, []
         else:
             moved, change = point.parameters - self._last[0], gradient - self._last[1]
             if moved @ change > 0.0:
@@ -274,17 +277,12 @@ class SampledHessian:
     def _solve(self, vector: FloatArray) -> FloatArray:
         return np.asarray(cho_solve(self._factor, vector))
 
-    def _sample(self, point: Point, width: float) -> None:
-        n = self._objective.n_parameters
-        wide = max(width, _MIN_SAMPLED_WIDTH)
-        hessian = self._objective.curvature(point, wide, self._rows_per_class)
-        hessian *= self._objective.C
-        hessian[np.diag_indices(n)] += self._curvature
+    def _factorize(self, hessian: FloatArray) -> None:
+        identity = np.eye(self._objective.n_parameters)
         try:
-            self._factor = cho_factor(hessian, overwrite_a=True)
+            self._factor = cho_factor(hessian + self._curvature * identity)
         except LinAlgError:
-            self._factor = cho_factor(self._curvature * np.eye(n))
-        self._sampled_width, self._age, self._pairs = width, 0, []
+            self._factor = cho_factor(self._curvature * identity)
 
 
 class WorkingSet:

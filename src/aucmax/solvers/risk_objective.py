@@ -127,13 +127,13 @@ def _lowered(line: Support) -> Support:
 def directional_derivative(
     direction: Point,
     point: Point,
-    support: Support,
+    subgradient: FloatArray,
     objective: RiskObjective,
     regularizer: Regularizer,
 ) -> float:
     """Return how fast the objective grows along a direction: no pass."""
-    slope = float(regularizer.gradient(point.parameters) @ direction.parameters)
-    return slope + objective.C * inner(support.subgradient, direction.scores)
+    growth = float(regularizer.gradient(point.parameters) @ direction.parameters)
+    return growth + objective.C * inner(subgradient, direction.scores)
 
 
 def value_at(point: Point, objective: RiskObjective, regularizer: Regularizer) -> float:
@@ -208,8 +208,9 @@ def search_line(
     while search.is_open:
         point = origin.moved(direction, search.length)
         plane = objective.support(point, width)
+        gradient = plane.subgradient
         search.report(
-            directional_derivative(direction, point, plane, objective, regularizer)
+            directional_derivative(direction, point, gradient, objective, regularizer)
         )
     return point, plane, search.length
 
@@ -264,7 +265,7 @@ class LinearObjective(RiskObjective):
         """Score each row of parameters: the forward half of one pass for all."""
         return np.ascontiguousarray(self._product(self._matrix.matvec, parameters.T).T)
 
-    def slopes_of(self, subgradients: FloatArray) -> FloatArray:
+    def gradients_of(self, subgradients: FloatArray) -> FloatArray:
         """Pull each row of slopes over scores back: the backward half for all."""
         return np.ascontiguousarray(
             self._product(self._matrix.rmatvec, subgradients.T).T

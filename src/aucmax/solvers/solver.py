@@ -20,7 +20,6 @@ from aucmax.exceptions import IncompatibleError
 
 _MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
 _MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep a gap from falling
-_MIN_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
@@ -207,7 +206,7 @@ class Monitor:
     def _is_exhausted(self, progress: Progress) -> bool:
         """Return whether iterations ran out, or rounding leaves nothing to gain."""
         record = self.history[self._last_gain]
-        if progress.gap < (1.0 - _MIN_GAIN) * record.gap:
+        if progress.gap < record.gap:
             self._last_gain = len(self.history) - 1
         idle = len(self.history) - 1 - self._last_gain >= _MAX_IDLE_STREAK
         scale = max(abs(progress.value), self.rule.floor)

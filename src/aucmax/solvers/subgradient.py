@@ -22,11 +22,9 @@ from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, require
 from aucmax.solvers.sparsity import drop_negligible_weights
 
 _MAX_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
-_MAX_AGE_FOR_EXCESS = 4.0  # the excess allowed is divided by the momentum's age
 _CURVATURE_GROWTH = 2.0  # factor after a step that missed the model by more
 _MAX_GROWTHS = 60  # per step; only rounding could ask for more
-_FAST_CURVATURE_DECAY = 0.5  # factor per step until the curvature has grown once
-_CURVATURE_DECAY = 0.9  # factor per step after that
+_CURVATURE_DECAY = 0.9  # factor per step
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
 _MAX_SMOOTHING_LOSS = 0.03  # share of the gap
 _MAX_ROUNDING_ERROR = 1e-12  # relative
@@ -136,7 +134,6 @@ class _AcceleratedIterates:
         self._regularizer = regularizer
         self._width = width
         self._curvature = 0.0
-        self._decay = _FAST_CURVATURE_DECAY
         self._age = 1.0  # of the momentum; Nesterov's sequence t_k
         self._last = self._point = self._ahead = point
         self._reached: Support
@@ -170,12 +167,11 @@ class _AcceleratedIterates:
         # shortened until it ends little higher than its model: half a pass per try
         objective, ahead = self._objective, self._ahead.parameters
         slope = objective.C * self._line.slope
-        self._curvature *= self._decay
+        self._curvature *= _CURVATURE_DECAY
         if self._curvature == 0.0:
             self._curvature = float(slope @ slope) / gap or 1.0
         current = objective.C * plane_value(self._line.support, self._ahead)
-        allowed = _MAX_EXCESS * gap / min(self._age, _MAX_AGE_FOR_EXCESS)
-        allowed += _MAX_ROUNDING_ERROR * abs(current)
+        allowed = _MAX_EXCESS * gap + _MAX_ROUNDING_ERROR * abs(current)
         for _ in range(_MAX_GROWTHS):
             length = 1.0 / self._curvature
             point = objective.at(self._regularizer.prox(ahead - length * slope, length))
@@ -186,7 +182,6 @@ class _AcceleratedIterates:
             if objective.C * plane_value(support, point) <= expected + allowed:
                 break
             self._curvature *= _CURVATURE_GROWTH
-            self._decay = _CURVATURE_DECAY
         self._last, self._point, self._reached = self._point, point, support
         return point, self._value(point, support)
 
