@@ -68,13 +68,6 @@ def test_with_a_radius_the_objective_is_the_risk_alone(data, penalty):
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_c_has_no_effect_beside_a_radius(data, penalty):
-    X, y = data
-    one, other = (machine(penalty, C, radius=0.8).fit(X, y) for C in (0.1, 1000.0))
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
 def test_the_ball_of_a_penalised_solution_has_the_same_solution(data, penalty):
     X, y = data
     priced = machine(penalty, 3.0, tol=1e-7, max_iter=5000).fit(X, y)

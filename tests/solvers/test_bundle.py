@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax.regularizers.elastic_net import ElasticNet
-from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.risk_objective import LinearObjective
@@ -65,20 +63,6 @@ def test_smoothing_is_left_out_where_the_risk_does_not_allow_it(name):
     assert one.history[-1].value == other.history[-1].value
 
 
-@pytest.mark.slow
-def test_smoothing_saves_passes_on_wide_data():
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(60, 300))
-    labels = X[:, :5].sum(axis=1) + generator.normal(size=60) > 0.5
-    n_passes = []
-    for smoothing in (False, True):
-        objective = LinearObjective(X, PairHinge().bind(labels), 100.0)
-        solver = BundleSolver(StoppingRule(1e-3), smoothing)
-        assert solver.minimize(objective, ElasticNet(0.1)).converged
-        n_passes.append(objective.n_passes)
-    assert n_passes[1] < n_passes[0]
-
-
 @pytest.mark.parametrize("name", ["l1", "group lasso"])
 def test_no_weight_is_certified_where_none_is_worth_its_price(name):
     solution = solved(problem(C=1e-3), name)
@@ -97,20 +81,3 @@ def test_dense_and_sparse_data_agree(name):
         for matrix in (X, sparse.csr_array(X))
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
-
-
-def test_group_lasso_needs_few_passes():
-    # a master solved badly would need several times as many
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(3000, 40))
-    score = X @ generator.normal(size=40) / 5.0 + generator.normal(size=3000)
-    labels = score > np.quantile(score, 0.7)
-    groups = np.arange(40) // 5
-    for regularizer, C in (
-        (GroupLasso(groups), 30.0),
-        (GroupLassoBall(5.0, groups), 1),
-    ):
-        objective = LinearObjective(X, PartialHinge((0.0, 0.1)).bind(labels), C)
-        solution = BundleSolver(StoppingRule(1e-3)).minimize(objective, regularizer)
-        assert solution.converged
-        assert objective.n_passes <= 60

@@ -112,13 +112,6 @@ def with_stages(name, *max_iter):
     )
 
 
-def test_every_iteration_counts_when_one_solver_hands_over_to_another():
-    X, y = wide()
-    seen = []
-    AUCSVC(30.0, penalty="l1", callback=seen.append).fit(X, y)
-    assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
 def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):

@@ -111,44 +111,6 @@ def test_slopes_that_overflow_are_refused():
         Cuts(2).add(np.array([1e200, 0.0]), line(0.0))
 
 
-def lines(n_cuts=12, n_parameters=40, seed=3):
-    generator = np.random.default_rng(seed)
-    cuts = Cuts(n_parameters)
-    for _ in range(n_cuts):
-        cuts.add(generator.normal(size=n_parameters), line(generator.normal()))
-    return cuts, generator
-
-
-@pytest.mark.parametrize("n_used", [0, 1, 9, 10, 11, 40])
-def test_heights_are_those_of_the_lines_for_sparse_and_dense_points(n_used):
-    cuts, generator = lines()
-    w = np.zeros(40)
-    w[generator.choice(40, n_used, replace=False)] = generator.normal(size=n_used)
-    expected = [
-        offset + gradient @ w
-        for offset, gradient in zip(cuts.offsets, cuts.gradients, strict=True)
-    ]
-    np.testing.assert_allclose(cuts.values_at(w), expected, atol=1e-13)
-
-
-@pytest.mark.parametrize("n_used", [1, 2, 3, 4, 12])
-def test_mixed_slopes_are_those_of_the_shares_for_few_and_many_cuts(n_used):
-    cuts, generator = lines()
-    shares = np.zeros(12)
-    used = generator.choice(12, n_used, replace=False)
-    shares[used] = generator.dirichlet(np.ones(n_used))
-    expected = sum(shares[k] * cuts.gradients[k] for k in range(12))
-    np.testing.assert_allclose(cuts.mixed(shares), expected, atol=1e-13)
-
-
-@pytest.mark.parametrize("n_used", [0, 1, 19, 20, 21, 39, 40])
-def test_inner_products_over_some_parameters(n_used):
-    cuts, generator = lines()
-    used = np.sort(generator.choice(40, n_used, replace=False))
-    rows = cuts.gradients[:, used]
-    np.testing.assert_allclose(cuts.gram_over(used), rows @ rows.T, atol=1e-12)
-
-
 @pytest.mark.parametrize("n_known", [0, 3, 6])
 @pytest.mark.parametrize("index", [0, 2, 5])
 def test_a_cut_leaves_with_all_that_belongs_to_it(index, n_known):
@@ -166,12 +128,3 @@ def test_a_cut_leaves_with_all_that_belongs_to_it(index, n_known):
     np.testing.assert_array_equal(cuts.sources, cuts.gradients)
     assert cuts.offsets[cuts.multipliers == 1.0] == (index + 1) % 6
     np.testing.assert_allclose(cuts.gram, cuts.gradients @ cuts.gradients.T)
-
-
-def test_cuts_that_get_a_share_count_as_used():
-    cuts, _ = lines(n_cuts=3)
-    cuts.set_multipliers(np.array([0.0, 1.0, 0.0]))
-    kept = cuts.gradients[1].copy()
-    cuts.resize(2)  # the first one has not served for longest
-    cuts.resize(1)
-    np.testing.assert_array_equal(cuts.gradients[0], kept)

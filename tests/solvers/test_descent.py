@@ -56,17 +56,6 @@ def test_an_unreachable_tolerance_ends_by_itself():
     assert solution.n_iter < 1000
 
 
-def test_one_pass_per_iteration_however_many_go_abreast():
-    objective = objective_of(PairSigmoid())
-    starts = np.random.default_rng(0).normal(size=(5, objective.n_parameters))
-    descents = [Descent(objective, L2(), objective.at(start)) for start in starts]
-    pull_back(objective, descents)
-    before = objective.n_passes
-    for _ in range(4):
-        descend(objective, descents)
-    assert objective.n_passes == before + 4.0
-
-
 @pytest.mark.parametrize("regularizer", [L2(), L1(), ElasticNet(0.3), L1Ball(3.0)])
 @pytest.mark.parametrize("risk", [PairSigmoid(), PairSigmoid((0.1, 0.6), tau=0.3)])
 def test_the_value_never_rises_and_is_that_of_the_point(regularizer, risk):
