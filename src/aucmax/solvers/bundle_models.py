@@ -32,6 +32,7 @@ _MAX_STEPS = 40  # Newton steps per candidate
 _DUAL_ACCURACY = 0.1  # share of the predicted decrease; less does not matter
 _MIN_ACCURACY = 1e-12  # share of the value; less is rounding
 _DECREASE = 0.75  # share of the gap to predict, by tau; .5 takes as many passes
+_MAX_HIDDEN = 20.0  # by the proximal term, in predicted decreases
 _TAU_FACTOR = 1.5  # by which tau grows or shrinks
 _LARGE_TAU_FACTOR = 3.0  # where tau is far off
 _RIDGE = 1e-14  # share of the mean curvature, added where planes are alike
@@ -107,14 +108,16 @@ class ProximalModel:
         if bound >= last_bound:  # the multipliers that are kept certify the best bound
             self._cuts.set_multipliers(mixture.multipliers)
         self._bound = max(self._bound, last_bound, bound)
-        self._steer(value, mixture)
+        self._steer(value, mixture, bound)
         return ModelMinimum(mixture.parameters, self._bound, mixture.highest)
 
-    def _steer(self, value: float, mixture: _Mixture) -> None:
+    def _steer(self, value: float, mixture: _Mixture, bound: float) -> None:
         """Let tau follow the share of the gap that a candidate predicts to close."""
         gap, decrease = value - self._bound, value - mixture.highest
         if decrease <= 0.0:  # the dual variables are far from their optimum
             self._tau /= _LARGE_TAU_FACTOR
+        elif mixture.value - bound > _MAX_HIDDEN * decrease:
+            self._tau *= _LARGE_TAU_FACTOR
         else:
             self._tau *= _TAU_FACTOR if decrease < _DECREASE * gap else 1 / _TAU_FACTOR
 
