@@ -29,7 +29,10 @@ _MAX_SLOPE = 50.0  # per standard deviation of the scores
 
 
 def learn_baseline(
-    event: BoolArray, time: FloatArray, scores: FloatArray, weight: Any = None
+    event: BoolArray,
+    time: FloatArray,
+    scores: FloatArray,
+    weight: FloatArray | None = None,
 ) -> dict[str, Any]:
     """Fit the slope of the scores, at least 0, and Breslow's cumulative hazard."""
     weight = np.ones(scores.size) if weight is None else weight
@@ -134,7 +137,7 @@ class SurvivalCurve(NamedTuple):
 
 
 def kaplan_meier(
-    event: BoolArray, time: FloatArray, weight: Any = None
+    event: BoolArray, time: FloatArray, weight: FloatArray | None = None
 ) -> SurvivalCurve:
     """Return the Kaplan-Meier curve; intervals by Greenwood's variance of log(-log)."""
     weight = np.ones(time.size) if weight is None else weight

@@ -80,7 +80,7 @@ def net_benefit(
     *,
     thresholds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     confidence_level: float = 0.95,
 ) -> NetBenefit:
     r"""Return the net benefit of acting on rows above thresholds of probability.

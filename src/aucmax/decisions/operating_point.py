@@ -112,7 +112,7 @@ def operating_point(
     threshold: float | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     confidence_level: float = 0.95,
     **clinical_rule: float,
 ) -> OperatingPoint:

@@ -94,7 +94,7 @@ def reliability(
     *,
     n_bins: int = 10,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     confidence_level: float = 0.95,
 ) -> Reliability:
     """Compare predicted probabilities with observed outcomes.
@@ -163,7 +163,10 @@ def reliability(
 
 
 def check_probabilities(
-    y_true: ArrayLike, y_prob: ArrayLike, sample_weight: Any, pos_label: Any
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    sample_weight: ArrayLike | None,
+    pos_label: object,
 ) -> tuple[FloatArray, BoolArray, FloatArray]:
     """Return probabilities, outcomes and weights of the rows that have a weight."""
     task = check_task(y_true, y_prob, sample_weight, pos_label=pos_label, name="y_prob")

@@ -113,10 +113,10 @@ def compare_groups(
     by: ArrayLike,
     *,
     threshold: float | None = None,
-    reference: Any = None,
+    reference: object = None,
     all_pairs: bool = False,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     confidence_level: float = 0.95,
 ) -> GroupComparison:
     r"""Compare how well people of different groups are ranked.

@@ -52,7 +52,7 @@ def compare_auc(
     confidence_level: float = 0.95,
     sample_weight: Any = None,
     groups: Any = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> MetricDifference:
     r"""Test whether two models have the same AUC.
 
@@ -131,7 +131,7 @@ def compare_metric(
     y_score: Any,
     metric: str = "auc",
     *,
-    reference: Any = None,
+    reference: object = None,
     null: float = 0.0,
     margin: float | None = None,
     method: str = "auto",
@@ -141,7 +141,7 @@ def compare_metric(
     qid: Any = None,
     folds: Any = None,
     estimand: str = "models",
-    pos_label: Any = None,
+    pos_label: object = None,
     **metric_options: Any,
 ) -> MetricComparison:
     r"""Test whether two or more models have the same value of a metric.
@@ -289,7 +289,7 @@ def _is_per_model(y_true: Any) -> bool:
 class DifferenceTests:
     """The null hypothesis, and the method of its test."""
 
-    reference: Any = None
+    reference: object = None
     null: float = 0.0
     margin: float | None = None
     confidence_level: float = 0.95

@@ -67,7 +67,7 @@ def auc_interval(
     groups: ArrayLike | None = None,
     folds: ArrayLike | None = None,
     estimand: str = "models",
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> MetricInterval:
     r"""AUC with DeLong's standard error and an interval on the logit scale.
 
@@ -328,7 +328,7 @@ def metric_interval(
     qid: ArrayLike | None = None,
     folds: ArrayLike | None = None,
     estimand: str = "models",
-    pos_label: Any = None,
+    pos_label: object = None,
     **metric_options: Any,
 ) -> MetricInterval:
     r"""Any metric by its name, with a confidence interval.
@@ -461,14 +461,14 @@ def _rescale(interval: MetricInterval, factor: float, shift: float) -> MetricInt
     return replace(interval, **ends, standard_error=error)
 
 
-def check_estimand(estimand: str, folds: Any) -> None:
+def check_estimand(estimand: str, folds: object) -> None:
     """Check what an interval is about."""
     check_choice("estimand", estimand, ESTIMANDS)
     if estimand == "procedure" and folds is None:
         raise ValueError("estimand='procedure' needs folds, of cross-validation.")
 
 
-def _check_units(named: NamedMetric, qid: Any, **units: Any) -> None:
+def _check_units(named: NamedMetric, qid: object, **units: object) -> None:
     """Reject a mean over queries without queries, or with groups or folds."""
     for name, values in units.items():
         if qid is not None and values is not None:
@@ -558,7 +558,10 @@ def _logit_ends_of_few(influence: Influence, confidence_level: float) -> Ends:
 
 
 def _stretch(
-    interval: MetricInterval, folds: Any, estimand: str, bounds: tuple[float, float]
+    interval: MetricInterval,
+    folds: ArrayLike,
+    estimand: str,
+    bounds: tuple[float, float],
 ) -> MetricInterval:
     """Multiply the distance of both ends by the factor of standard errors."""
     n_folds = np.unique(folds).size if estimand == "procedure" else 1.0

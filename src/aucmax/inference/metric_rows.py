@@ -56,7 +56,7 @@ class MetricRows:
     qid: Any = None
     folds: Any = None
     box: Box = WHOLE_SQUARE
-    pos_label: Any = None
+    pos_label: object = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def bind(self, metric: str) -> Measure:

@@ -161,7 +161,7 @@ def roc_band(
     random_state: int | np.random.Generator | None = 0,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> ROCBand:
     """Pointwise confidence band of the ROC curve, for drawing.
 

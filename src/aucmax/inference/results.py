@@ -41,7 +41,7 @@ def p_value_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
-def with_note(found: T, y_true: Any, pos_label: Any) -> T:
+def with_note(found: T, y_true: Any, pos_label: object) -> T:
     """Return a result that states which of two strings is positive by default."""
     if is_dask(y_true) or np.ndim(y_true) != 1:
         return found

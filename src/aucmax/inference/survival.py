@@ -243,7 +243,7 @@ def compare_concordance(
     *,
     method: str = "harrell",
     horizon: float | None = None,
-    reference: Any = None,
+    reference: object = None,
     null: float = 0.0,
     margin: float | None = None,
     confidence_level: float = 0.95,

@@ -210,14 +210,18 @@ def sorted_importances(
     return Importances(column, drop[order], low[order], high[order], **rest)
 
 
-def _concordance(y: Any, sample_weight: Any, qid: Any) -> Callable[..., Influence]:
+def _concordance(
+    y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> Callable[..., Influence]:
     if isinstance(y, Target):
         sample_weight = y.weights if sample_weight is None else sample_weight
         qid, y = y.queries if qid is None else qid, y.survival
     return concordance_measure(*split_target(y), sample_weight, qid, None)
 
 
-def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
+def _labels(
+    model: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
     if isinstance(y, Target) or hasattr(model, "grading_"):
         target = y

@@ -241,7 +241,7 @@ def check_two_classes(
     y_true: ArrayLike,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> BinaryRows:
     """Check the labels, weights and queries of a metric of two classes."""
     classes, is_positive = check_binary_labels(y_true, pos_label=pos_label)
@@ -255,7 +255,7 @@ def check_task(
     y_score: ArrayLike,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     name: str = "y_score",
 ) -> RankingTask:
     """Check the arguments that all metrics of two classes share."""

@@ -318,7 +318,7 @@ def concordance_shares(
     scores: ArrayLike,
     method: str = "harrell",
     horizon: float | None = None,
-    censoring: Any = None,
+    censoring: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> PairShares:
     """Return the concordance index, and the effect of each row's weight on it."""
     check_choice("method", method, tuple(METHODS))

@@ -44,7 +44,7 @@ def precision_at_k(
     k: int,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     r"""Share of relevant rows among the top k of each query.
@@ -146,7 +146,7 @@ def mean_average_precision(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     empty: str = "skip",
     average: str | None = "macro",
 ) -> Any:

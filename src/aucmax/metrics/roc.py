@@ -34,7 +34,7 @@ def roc_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     r"""Share of positive-negative pairs that the scores put in the right order.
@@ -103,7 +103,7 @@ def partial_auc_score(
     tpr_range: Sequence[float] = (0.0, 1.0),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     standardize: str = "mean",
     average: str | None = "macro",
 ) -> Any:
@@ -187,7 +187,7 @@ def prepare_partial_auc(
     tpr_range: Sequence[float] = (0.0, 1.0),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     standardize: str = "mean",
     average: str | None = "macro",
 ) -> Callable[[ArrayLike], Any]:
@@ -241,7 +241,7 @@ def roc_curve(
     y_score: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     max_points: int | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the corners of the ROC curve, from (0, 0) to (1, 1).
@@ -357,7 +357,7 @@ def alert_curve(
     y_score: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> AlertCurve:
     """Count the positives among the first rows; costs O(m log m)."""
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)

@@ -49,7 +49,7 @@ def _call_method(estimator: Any, name: str, X: Any, **_: Any) -> Any:
 
 
 def metric_scorer(
-    metric: str, *, pos_label: Any = None, per_query: bool = False, **options: Any
+    metric: str, *, pos_label: object = None, per_query: bool = False, **options: Any
 ) -> Any:
     """Make a scorer of any metric by its name.
 

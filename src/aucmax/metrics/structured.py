@@ -40,7 +40,7 @@ def binned_auc_score(
     bins: Bins = 10,
     within: str = "half",
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> float:
     r"""AUC of rows in ranked bins, filled in the order of the scores.
 
@@ -122,7 +122,7 @@ def auc_at_k_score(
     *,
     k: int = 10,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
 ) -> float:
     r"""Area under the curve of positives found, over the first k rows.
 
@@ -178,7 +178,7 @@ def auc_at_k_score(
 
 
 def unnested_auc_score(
-    y_true: ArrayLike, subsets: Any, *, pos_label: Any = None
+    y_true: ArrayLike, subsets: Any, *, pos_label: object = None
 ) -> float:
     r"""AUC of one set per size; the sets need not be nested.
 

@@ -46,7 +46,12 @@ class Thresholds:
 
     @classmethod
     def from_rows(
-        cls, y_true: ArrayLike, y_score: ArrayLike, weight: Any, qid: Any, label: Any
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        weight: ArrayLike | None,
+        qid: ArrayLike | None,
+        label: object,
     ) -> Thresholds:
         """Check the arguments of a metric, and count."""
         return cls.from_task(check_task(y_true, y_score, weight, qid, label))
@@ -106,7 +111,7 @@ def average_precision_score(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     r"""Average precision: the mean precision at the positives.
@@ -166,7 +171,7 @@ def recall_at_fpr(
     fpr: float,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Highest recall (sensitivity) at a false positive rate of at most `fpr`.
@@ -221,7 +226,7 @@ def recall_at_precision(
     precision: float,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Highest recall (sensitivity) at a precision of at least `precision`.
@@ -276,7 +281,7 @@ def precision_at_recall(
     recall: float,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Highest precision at a recall (sensitivity) of at least `recall`.
@@ -331,7 +336,7 @@ def ks_statistic(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Largest distance of true and false positive rate (Kolmogorov-Smirnov).
@@ -378,7 +383,7 @@ def gini(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Gini coefficient of a ranking: 2 AUC - 1.
@@ -430,7 +435,7 @@ def recall_at_k(
     k: int,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """Share of the relevant rows that are among the top k of each query.
@@ -486,7 +491,7 @@ def lift_at_k(
     k: int,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     average: str | None = "macro",
 ) -> Any:
     """How many times the base rate the precision of the top k of each query is.
@@ -533,7 +538,12 @@ def lift_at_k(
 
 
 def _top_rows(
-    y_true: ArrayLike, y_score: ArrayLike, k: int, weight: Any, qid: Any, label: Any
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    k: int,
+    weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    label: object,
 ) -> tuple[QueryValues, FloatArray, FloatArray]:
     """Return precision at k, and the weights of relevant and of all rows, by query."""
     is_relevant = check_relevance(y_true, pos_label=label)

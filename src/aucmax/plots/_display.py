@@ -101,7 +101,7 @@ class Display:
         return self
 
 
-def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+def scores_of(estimator: Any, X: Any, pos_label: object) -> Any:
     """Score rows by a fitted model, higher for rows of the positive class."""
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(X)
@@ -114,7 +114,7 @@ def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
     )
 
 
-def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+def probabilities_of(estimator: Any, X: Any, pos_label: object) -> Any:
     """Return the probability of the positive class by a fitted model."""
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -130,7 +130,7 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
     )
 
 
-def _is_first(estimator: Any, pos_label: Any) -> bool:
+def _is_first(estimator: Any, pos_label: object) -> bool:
     return pos_label is not None and pos_label == estimator.classes_[0]
 
 
@@ -164,7 +164,7 @@ class ScoredDisplay(Display):
         y: ArrayLike,
         *,
         name: str | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         **options: Any,
     ) -> Self:
         """Draw the scores of a fitted model for rows that it was not fitted to.

@@ -83,7 +83,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
         y_score: ArrayLike | Mapping[str, ArrayLike],
         *,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -236,7 +236,7 @@ class GainsDisplay(ScoredDisplay):
         alerts: float | None = None,
         kind: str = "gains",
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:

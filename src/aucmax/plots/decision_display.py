@@ -67,7 +67,7 @@ class DecisionCurveDisplay(ScoredDisplay):
         thresholds: ArrayLike | None = None,
         standardised: bool = False,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:

@@ -95,7 +95,7 @@ class ROCCurveDisplay(ScoredDisplay):
         fpr_range: Sequence[float] | None = None,
         confidence_level: float | None = 0.95,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,

@@ -80,7 +80,7 @@ class CalibrationDisplay(ScoredDisplay):
         *,
         n_bins: int = 10,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -236,7 +236,7 @@ class ScoreDensityDisplay(ScoredDisplay):
         n_bins: int | None = None,
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
