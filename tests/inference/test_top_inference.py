@@ -175,7 +175,6 @@ def test_extreme_rankings_have_intervals_that_are_not_empty(metric):
         ({"metric": "sharpness"}, "metric must be one of"),
         ({"metric": "ndcg@10"}, "give qid"),
         ({"n_resamples": 1}, "n_resamples must be an integer of at least 2"),
-        ({"confidence_level": 95}, "confidence_level must lie between 0 and 1"),
         ({"groups": np.zeros(50)}, "groups holds one group only"),
         ({"qid": np.arange(50)}, "queries with a value"),
         ({"y_true": np.arange(50) == 3}, "at least two rows of each class"),

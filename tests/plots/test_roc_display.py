@@ -181,8 +181,6 @@ def test_bad_input_is_refused(ax):
         ROCCurveDisplay.from_predictions(LABELS, {}, ax=ax)
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
         ROCCurveDisplay.from_predictions(LABELS, GOOD, fpr_range=(0.5, 0.2), ax=ax)
-    with pytest.raises(ValueError, match="confidence_level must lie"):
-        ROCCurveDisplay.from_predictions(LABELS, GOOD, confidence_level=95, ax=ax)
     with pytest.raises(ValueError, match=r"shape \(400, 3\)"):
         ROCCurveDisplay.from_estimator(Classifier(3), GOOD[:, None], LABELS, ax=ax)
     with pytest.raises(TypeError, match="neither decision_function nor"):
