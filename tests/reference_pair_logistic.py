@@ -36,17 +36,12 @@ def weighted_losses(scores, pair_weights):
 
 
 def rank_distances(scores, widths):
-    """Matrix of |r_i - r_j|: half of both widths, and the widths between."""
-    order = np.argsort(-scores, kind="stable")
-    ordered = widths[order]
-    is_below = np.triu(np.ones((scores.size, scores.size), dtype=bool), 1)
-    between = np.zeros(is_below.shape)
-    between[:, 1:] = np.cumsum(is_below * ordered, axis=1)[:, :-1]
-    distances = np.zeros(is_below.shape)
-    distances[np.ix_(order, order)] = is_below * (
-        ordered[:, None] / 2 + between + ordered / 2
-    )
-    return distances + distances.T
+    """Matrix of |r_i - r_j| of the middle ranks; a third of their width for ties."""
+    above = scores[None, :] > scores[:, None]
+    is_tied = scores[None, :] == scores[:, None]
+    ranks = above @ widths + is_tied @ widths / 2.0
+    distances = np.abs(ranks[:, None] - ranks[None, :])
+    return np.where(is_tied, (is_tied @ widths)[:, None] / 3.0, distances)
 
 
 def range_shares(scores, is_positive, weights, fpr_range):
@@ -183,3 +178,23 @@ def pair_logistic(scores, labels, qid=None, weights=None, **parameters):
     return Parts(
         value / n_usable, gradient / n_usable, hessian / n_usable, sizes / n_usable
     )
+
+
+def tree_derivatives(scores, labels, qid=None, weights=None, rank_weighted=False):
+    """Derivatives for trees: a query counts by its weight, as in a classifier.
+
+    Absolute gradients add up to those of one that starts from the base rate of each
+    query, 2 p n / (p + n). Hessians of rank weights are halved.
+    """
+    scores, labels = np.asarray(scores, dtype=float), np.asarray(labels)
+    qid = np.zeros(scores.size, dtype=int) if qid is None else qid
+    weights = np.ones(scores.size) if weights is None else weights / np.mean(weights)
+    parts = pair_logistic(scores, labels, qid, weights, rank_weighted=rank_weighted)
+    query_weights = np.bincount(qid, weights)
+    positive = np.bincount(qid, weights * labels)
+    pairs = positive * (query_weights - positive)
+    target = (2.0 * pairs[pairs > 0.0] / query_weights[pairs > 0.0]).sum()
+    scale = np.ones(scores.size) if rank_weighted else query_weights[qid]
+    scale = scale * target / np.abs(parts.gradient * scale).sum()
+    share = 0.5 if rank_weighted else 1.0
+    return parts.gradient * scale, parts.hessian * scale * share

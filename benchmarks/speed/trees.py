@@ -49,7 +49,7 @@ def logistic() -> float:
     return against_binary("logistic")
 
 
-@gate("LambdaMART('auc') / LightGBM binary, 10^5 x 46", at_most=1.7)
+@gate("LambdaMART('auc') / LightGBM binary, 10^5 x 46", at_most=1.3)
 def auc() -> float:
     return against_binary("auc")
 

@@ -152,14 +152,15 @@ def test_definition_of_a_single_pair():
 def test_definition_of_rank_weights():
     scores, labels = [np.log(3.0), 0.0, 0.0], [0, 1, 0]
     parts = reference.pair_logistic(scores, labels, rank_weighted=True)
-    assert parts.value == pytest.approx(1.5 * np.log(2.0))
-    np.testing.assert_allclose(parts.gradient, [3 / 8, -5 / 8, 1 / 4])
-    np.testing.assert_allclose(parts.hessian, [3 / 32, 7 / 32, 1 / 8])
-    # ranks 1, 2.5, 3.5 and shares 2/3, 1/3 of the pairs
+    # ranks 1, 2.5, 2.5; the tied pair counts a third of its two rows
+    assert parts.value == pytest.approx((1.5 + 1 / 3) * np.log(2.0))
+    np.testing.assert_allclose(parts.gradient, [9 / 16, -9 / 16 - 1 / 6, 1 / 6])
+    np.testing.assert_allclose(parts.hessian, [9 / 64, 9 / 64 + 1 / 12, 1 / 12])
+    # ranks 1, 3, 3, and shares 2/3, 1/3 of the pairs
     weighted = reference.pair_logistic(
         scores, labels, weights=[2, 1, 1], rank_weighted=True
     )
-    np.testing.assert_allclose(weighted.gradient, [3 / 4, -11 / 12, 1 / 6])
+    np.testing.assert_allclose(weighted.gradient, [1, -1 - 1 / 9, 1 / 9])
 
 
 @pytest.mark.parametrize(("classes", "pairs"), [("positive", 4 / 6), ("all", 4 / 24)])
@@ -377,6 +378,43 @@ def test_the_order_of_rows_does_not_matter_without_ties(
         np.testing.assert_allclose(other_slope, slope[order], rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_levels", [2, 4])
+@pytest.mark.parametrize("kind", ["smooth", "leaves", "equal"])
+def test_bins_of_many_rank_weighted_rows_are_close_to_their_order(kind, n_levels):
+    generator = np.random.default_rng(0)
+    levels = generator.integers(0, n_levels, 5000)
+    scores = {
+        "smooth": generator.normal(size=5000) + 0.2 * levels,
+        "leaves": generator.normal(size=15)[generator.integers(0, 15, 5000)],
+        "equal": np.ones(5000),
+    }[kind]
+    weight, pair_weights = generator.uniform(0.5, 2.0, 5000), "equal"
+    if n_levels > 2:
+        pair_weights = "mauc"
+    binned, ordered = (
+        PairLogistic(True, pair_weights=pair_weights, accuracy=accuracy)
+        .bind(levels, weight)
+        .value_gradient_hessian(scores)
+        for accuracy in (1e-4, 1e-9)
+    )
+    assert (binned[0] != ordered[0]) == (kind != "equal")
+    assert binned[0] == pytest.approx(ordered[0], rel=1e-4)
+    for one, other in zip(binned[1:], ordered[1:], strict=True):
+        assert np.abs(one - other).max() <= 4e-3 * np.abs(other).max()
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "mauc"])
+def test_the_order_of_tied_rows_does_not_matter(pair_weights):
+    generator = np.random.default_rng(0)
+    scores, levels = generator.integers(0, 3, SIZE), np.arange(SIZE) % 3
+    order, risk = generator.permutation(SIZE), PairLogistic(True)
+    risk = risk.set_params(pair_weights=pair_weights)
+    found = risk.bind(levels).value_gradient_hessian(scores)
+    other = risk.bind(levels[order]).value_gradient_hessian(scores[order])
+    np.testing.assert_allclose(other[1], found[1][order], rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(other[2], found[2][order], rtol=1e-10)
+
+
 # ---- queries and rows -------------------------------------------------------------
 
 
@@ -384,7 +422,7 @@ def test_the_order_of_rows_does_not_matter_without_ties(
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # tasks of threads have 32 rows
     monkeypatch.setattr("aucmax.risks._pairs.level_pairs._BLOCK", 32)
-    monkeypatch.setattr("aucmax.risks.bound_pair_logistic._MANY_ROWS", 32)
+    monkeypatch.setattr("aucmax.risks._pairs.pair_sums._MANY_ROWS", 32)
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 200)
     scores = np.round(generator.normal(size=200), 1)
@@ -489,14 +527,20 @@ def test_row_scale_brings_gradients_to_about_one_a_row(rank_weighted):
     usable = np.isin(QID, [1, 7])
     np.testing.assert_allclose(pairs.row_scale[usable], expected[usable])
     assert np.isfinite(pairs.row_scale).all()
-    scores = np.linspace(-1.0, 1.0, SIZE)
-    scaled = pairs.gradient_hessian(scores, scaled=True)
-    for found, plain in zip(scaled, pairs.gradient_hessian(scores), strict=True):
-        np.testing.assert_allclose(found, plain * pairs.row_scale, rtol=1e-12)
     # a logistic model of the rows themselves has slopes of one half at equal scores
     gradient, _ = pairs.gradient_hessian(np.zeros(SIZE))
     slopes = np.abs(gradient * pairs.row_scale)[usable]
     assert slopes.mean() == pytest.approx(0.5, rel=0.4 if rank_weighted else 1e-7)
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+def test_derivatives_for_trees_keep_their_size_as_the_loss_falls(rank_weighted):
+    pairs = PairLogistic(rank_weighted).bind(LABELS, queries=QID)
+    for height in (1.0, 10.0, 30.0):
+        scores = height * LABELS + np.linspace(-1.0, 1.0, SIZE)
+        found = pairs.gradient_hessian(scores, scaled=True)
+        expected = reference.tree_derivatives(scores, LABELS, QID, None, rank_weighted)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 # ---- parameters and errors --------------------------------------------------------

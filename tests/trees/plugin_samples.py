@@ -1,4 +1,4 @@
-"""Rows with queries, and the derivatives of all pairs by their definition."""
+"""Rows with queries, and the metrics of objectives."""
 
 from typing import NamedTuple
 
@@ -44,30 +44,3 @@ def make_sample(seed=0, n_queries=N_QUERIES):
     sizes = np.full(n_queries, QUERY_SIZE)
     qid = np.repeat(np.arange(n_queries), sizes)
     return Sample(X, levels, rng.uniform(0.5, 2.0, qid.size), sizes, qid)
-
-
-def literal_derivatives(scores, labels, weights, qid, is_ranked):
-    """Derivatives of the mean over queries, on the scale of about one a row."""
-    gradient, hessian = np.zeros(scores.size), np.zeros(scores.size)
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        positive, negative = rows[labels[rows] == 1], rows[labels[rows] == 0]
-        if positive.size == 0 or negative.size == 0:
-            continue
-        order = rows[np.argsort(-scores[rows], kind="stable")]
-        ranks = dict(
-            zip(order, np.cumsum(weights[order]) - weights[order] / 2, strict=True)
-        )
-        mass = weights[positive].sum() * weights[negative].sum()
-        scale = weights[rows].sum() / weights.mean() / 2
-        if is_ranked:
-            scale *= 3 / weights[rows].sum()
-        for i in positive:
-            for j in negative:
-                v = weights[i] * weights[j] / mass * scale
-                v *= abs(ranks[i] - ranks[j]) if is_ranked else 1
-                slope = 1 / (1 + np.exp(scores[i] - scores[j]))
-                gradient[i] -= v * slope
-                gradient[j] += v * slope
-                hessian[[i, j]] += v * slope * (1 - slope)
-    return gradient, hessian

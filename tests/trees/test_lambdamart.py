@@ -18,6 +18,7 @@ from aucmax.metrics import (
 )
 from aucmax.trees.booster import booster_parameters
 from aucmax.trees.pair_objectives import OBJECTIVES, find_objective
+from reference_pair_logistic import tree_derivatives
 from trees.tree_samples import LABEL_OBJECTIVES, LEVELS, TWO, measure, sample
 
 few = partial(LambdaMART, n_estimators=30)
@@ -46,24 +47,6 @@ def test_every_objective_learns_what_it_aims_at(name, with_queries):
     assert stages[-1] == measure(name, y_new, model.decision_function(X_new), qid_new)
 
 
-def brute_force(scores, y, rank_weighted):
-    """Gradient and hessian of the mean over pairs, one by one."""
-    places = np.empty(y.size)
-    places[np.argsort(-scores, kind="stable")] = np.arange(y.size)
-    gradient, hessian = np.zeros(y.size), np.zeros(y.size)
-    for i in np.flatnonzero(y):
-        for j in np.flatnonzero(~y):
-            weight = abs(places[i] - places[j]) if rank_weighted else 1.0
-            slope = weight / (1.0 + np.exp(scores[i] - scores[j]))
-            bend = slope / (1.0 + np.exp(scores[j] - scores[i]))
-            gradient[[i, j]] += [-slope, slope]
-            hessian[[i, j]] += bend
-    scale = y.size / 2 / (y.sum() * (~y).sum())
-    if rank_weighted:
-        scale *= 3 / y.size
-    return gradient * scale, hessian * scale
-
-
 @pytest.mark.parametrize(("name", "ranked"), [("logistic", False), ("auc", True)])
 def test_trees_are_lightgbms_along_the_gradient_of_all_pairs(name, ranked):
     X, y, _ = sample(3, n_rows=80)
@@ -71,7 +54,9 @@ def test_trees_are_lightgbms_along_the_gradient_of_all_pairs(name, ranked):
     settings |= {"objective": "none", "deterministic": True, "force_row_wise": True}
     theirs = lightgbm.Booster(settings, lightgbm.Dataset(X, y * 1.0, params=settings))
     for _ in range(4):
-        theirs.update(fobj=lambda scores, _: brute_force(scores, y, ranked))
+        theirs.update(
+            fobj=lambda scores, _: tree_derivatives(scores, y, rank_weighted=ranked)
+        )
     ours = LambdaMART(
         name,
         n_estimators=4,

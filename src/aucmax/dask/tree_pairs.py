@@ -72,7 +72,10 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
     """
     classes = np.asarray(rows.labels == 1).view(np.uint8)
     class_weights = np.bincount(classes, rows.weights, minlength=2).astype(np.float64)
-    unit = rows.n_rows / 2.0 / _sum(class_weights).prod()
+    total_weights = _sum(class_weights)
+    unit = rows.n_rows / 2.0 / total_weights.prod()
+    # the absolute gradients of a classifier that starts from the base rate
+    start = 2.0 * rows.n_rows * total_weights.prod() / total_weights.sum() ** 2
     grid_classes = GridClasses.of(classes, rows.weights, [(0.0, 1.0)] * 2, 0.0)
 
     def gradient_hessian(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -81,7 +84,10 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
         grid = LogisticGrid.between(-float(low), float(high), 1.0, risk.accuracy)
         grid_rows = grid_classes.at(scores)
         sums = GridSums(grid_rows, grid, int(risk.n_jobs), add_others=_sum)
-        return sums.gradient_hessian(unit)
+        gradient, hessian = sums.gradient_hessian(unit)
+        total = float(_sum(np.abs(gradient).sum()))
+        factor = start / total if total > 0.0 else 1.0
+        return gradient * factor, hessian * factor
 
     return gradient_hessian
 

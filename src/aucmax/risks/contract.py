@@ -221,7 +221,7 @@ class BoundTreeRisk(BoundRisk):
     def gradient_hessian(
         self, scores: ArrayLike, *, scaled: bool = False, out: Derivatives | None = None
     ) -> Derivatives:
-        """Return (or fill) both derivatives; `scaled` times `row_scale`."""
+        """Return (or fill) both derivatives; `scaled` for tree learners."""
         derivatives = self._derivatives(self._checked(scores), with_value=False)[1:]
         out = out or derivatives
         for result, derivative in zip(out, derivatives, strict=True):

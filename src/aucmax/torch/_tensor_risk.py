@@ -140,10 +140,13 @@ class TensorBatch:
         is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
         positive = torch.where(is_positive, weights, 0.0)
         negative = torch.where(is_positive, 0.0, weights)
-        ranks = rows.above(weights) + 0.5 * weights if form.is_ranked else None
+        ranks = distance = None
+        if form.is_ranked:
+            above, tied = rows.ties(weights)
+            ranks, distance = above + 0.5 * tied, tied / 3.0
         negative = negative * rows.shares(negative, form.ranges[0])
         positive = positive * rows.shares(positive, form.ranges[1])
-        weighted = WeightedRows(rows, is_positive, positive, negative, ranks)
+        weighted = WeightedRows(rows, is_positive, positive, negative, ranks, distance)
         return weighted, self._factors(weighted)
 
     def _factors(self, weighted: WeightedRows) -> torch.Tensor:

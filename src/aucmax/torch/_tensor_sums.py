@@ -74,19 +74,24 @@ class SortedRows:
         """Return the share of each row within a range of ranks; equal among ties."""
         if ends == (0.0, 1.0):
             return torch.ones_like(weights)
+        before, tied = self.ties(weights)
+        total = self.totals(weights)
+        low, high = ends[0] * total, ends[1] * total
+        inside = torch.minimum(before + tied, high) - torch.maximum(before, low)
+        share = inside / torch.where(tied > 0.0, tied, 1.0)
+        return share.clamp(0.0, 1.0)
+
+    def ties(self, weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the weight of the higher rows of the group, and of the equal ones."""
         is_new = torch.ones_like(self.groups, dtype=torch.bool)
         is_new[1:] = (self.groups[1:] != self.groups[:-1]) | (
             self.depths[1:] != self.depths[:-1]
         )
         ties = torch.cumsum(is_new, dim=0) - 1
-        tied_weights = torch.zeros_like(weights).index_add(0, ties, weights)[ties]
+        tied = torch.zeros_like(weights).index_add(0, ties, weights)[ties]
         places = torch.arange(len(ties), device=ties.device)
         firsts = torch.cummax(torch.where(is_new, places, 0), dim=0).values
-        before, total = self.above(weights)[firsts], self.totals(weights)
-        low, high = ends[0] * total, ends[1] * total
-        inside = torch.minimum(before + tied_weights, high) - torch.maximum(before, low)
-        share = inside / torch.where(tied_weights > 0.0, tied_weights, 1.0)
-        return share.clamp(0.0, 1.0)
+        return self.above(weights)[firsts], tied
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,7 @@ class WeightedRows:
     positive: torch.Tensor
     negative: torch.Tensor
     ranks: torch.Tensor | None = None
+    tie_distance: torch.Tensor | None = None  # of the ranks of rows with equal scores
 
     @property
     def weight(self) -> torch.Tensor:
@@ -112,6 +118,7 @@ class WeightedRows:
             self.positive * factors,
             self.negative * factors,
             self.ranks,
+            self.tie_distance,
         )
 
 
@@ -129,7 +136,7 @@ class PairSums:
     ) -> PairSums:
         """Add up over all pairs, at distances in units of `width`."""
         depths = weighted.rows.depths / width
-        if weighted.ranks is None:
+        if weighted.ranks is None or weighted.tie_distance is None:
             return cls._weighted(weighted, depths, table, width)
         # the distance of ranks is a difference of two numbers, hence of two sums
         plain = cls._weighted(weighted, depths, table, width)
@@ -137,8 +144,15 @@ class PairSums:
         # ranks rise downwards: a positive has the wrong ones above it, a negative below
         sign = torch.where(weighted.is_positive, 1.0, -1.0)
         signs = torch.stack((-sign, sign))
+        powers = signs * (weighted.ranks * plain.powers - ranked.powers)
+        classes = weighted.negative, weighted.positive
+        tied = torch.where(
+            weighted.is_positive, *(weighted.rows.ties(w)[1] for w in classes)
+        )
+        at_distance_0 = tied.new_tensor([sum(row) for row in table])[:, None]
+        powers[:, 0] += at_distance_0 * tied * weighted.tie_distance
         return cls(
-            signs * (weighted.ranks * plain.powers - ranked.powers),
+            powers,
             sign * (weighted.ranks * plain.wrong - ranked.wrong),
             sign * (weighted.ranks * plain.overlap - ranked.overlap),
         )

@@ -234,8 +234,12 @@ class LambdaMART(BinaryRanker):
     out; but `min_child_samples`, penalties and LightGBM's bins go by the number of
     rows, so that weights may be of any scale.
 
-    Equal scores are ranked in the order of the rows ("auc", "mauc", "ndcg"), so the
-    order of rows within a query matters a little; that of queries does not.
+    For "ndcg", equal scores are ranked in the order of the rows, so the order of rows
+    within a query matters a little; that of queries does not.
+
+    Each round scales both derivatives such that absolute gradients add up to those of
+    the first round of LightGBM's binary objective. So penalties, and LightGBM's minimum
+    of hessians per leaf, keep their strength as the loss falls.
 
     References
     ----------

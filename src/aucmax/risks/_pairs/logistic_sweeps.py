@@ -1,16 +1,16 @@
-"""Compiled sweeps over all pairs of rows of different levels, by moments.
+"""Compiled sums of the logistic loss over all pairs of rows of different levels.
 
 Rows come group by group, by descending score within a group. Legend:
 
 - `decays`[i] is exp(-distance of rows i and i + 1) in scores, `steps`[i] their distance
-  in ranks; z and step belong to the row before in the sweep and this one;
-- `near`[b, k - 1] is what a row of level b has met so far in the sweep: the sum of
-  ``u * z^k`` over the rows of other levels, where u is the weight of the pair but for
-  the row's own and z belongs to their distance; `far` is the same, with each term
-  times the distance in ranks;
-- `passed`[b] are sums of u over those in the wrong order, above a row of level b in
-  score though below it in level, or the reverse: as it is, times the distance in ranks,
-  in scores, and in both.
+  in ranks; z, step and gap belong to the previous row of the sweep and this one;
+- `near`[b, k - 1] is the sum of ``u * z^k`` over the previous rows of the sweep of
+  levels other than b, where u is the weight of the pair except for this row's weight
+  and z belongs to their distance; `far` is the same, with each term times the distance
+  in ranks;
+- `wrong`[b] are sums of u over the previous rows in the wrong order, above a row of
+  level b in score though below it in level, or the reverse: plain, times the distance
+  in ranks, in scores, and in both.
 
 From row to row each is multiplied by a number of at most 1, and all that is added has
 one sign, so that nothing overflows and nothing cancels. Plain loops over the powers
@@ -19,32 +19,48 @@ are compiled in a fifth of the time of unrolled ones, and run faster.
 
 # mypy: disable-error-code="no-untyped-def"
 
+import math
 from collections import namedtuple
 
 import numpy as np
 
 from aucmax._core.compiled import njit
 
-#: rows in groups: where groups start, and one value per row (no
-#: weights or steps: all are 1)
-SweepRows = namedtuple("SweepRows", "starts scores decays steps levels weights")
+#: rows in groups: where groups start, and one value per row. No weights: all are 1;
+#: no steps: ranks differ by 1; no widths: rows with equal scores keep their order,
+#: else they share a rank, and are a third of the sum of their widths apart
+SweepRows = namedtuple("SweepRows", "starts scores decays levels weights steps widths")
 #: the weight of a pair without its rows' weights: a factor per group (0: leave it out),
 #: times the distance of its levels' weights, of shape (n_groups, n_levels), if it has
 #: any columns
-Pairing = namedtuple("Pairing", "factors level_weights is_ranked")
-#: the weights of pairs of levels, and what each level has met in a sweep
-Met = namedtuple("Met", "u near far passed")
+Pairing = namedtuple("Pairing", "factors level_weights n_levels is_ranked")
 
+#: derivatives of each row, and losses of each group (empty if they are not needed)
+Results = namedtuple("Results", "gradient hessian values")
+#: the weights of pairs of levels, and the sums of the legend
+Sums = namedtuple("Sums", "u near far wrong")
 
 _LARGE = np.finfo(np.float64).max  # an infinite gap times weight 0 would be NaN
+_FEW_ROWS = 32  # of a group: fewer are compared pair by pair, which is faster
 
 
 @njit(cache=True, nogil=True)
-def scatter_add(rows, span, gradients, hessians, gradient, hessian):
-    """Add up both sweeps for their rows."""
-    for i in range(span[0], span[1]):
-        gradient[rows[i]] = gradients[0, i] + gradients[1, i]
-        hessian[rows[i]] = hessians[0, i] + hessians[1, i]
+def fill_steps(scores, widths, starts, steps):
+    """Fill in the distances in rank of neighbours; return whether scores are equal."""
+    has_ties, before = False, 0.0  # half of the widths of the previous equal scores
+    for group in range(starts.size - 1):
+        start = starts[group]
+        while start < starts[group + 1]:
+            stop, width = start, 0.0
+            while stop < starts[group + 1] and scores[stop] == scores[start]:
+                width += widths[stop] if widths.size > 0 else 1.0
+                steps[stop] = 0.0
+                stop += 1
+            if start > 0:
+                steps[start - 1] = before + 0.5 * width
+            has_ties = has_ties or stop > start + 1
+            before, start = 0.5 * width, stop
+    return has_ties
 
 
 @njit(cache=True, nogil=True)
@@ -59,209 +75,220 @@ def find_range(scores, levels, weights, starts, limits, shares):
         before = 0.0
         start = waiting = first  # of the tied rows; of positives above any negative yet
         while start < end:
-            stop, mass = start, 0.0
+            stop, weight = start, 0.0
             while stop < end and scores[stop] == scores[start]:
                 if levels[stop] == 0:
-                    mass += weights[stop]
+                    weight += weights[stop]
                 stop += 1
-            if mass > 0.0:
+            if weight > 0.0:
                 share = 1.0
-                if before < low or before + mass > high:
-                    inside = min(before + mass, high) - max(before, low)
-                    share = min(max(inside, 0.0) / mass, 1.0)
+                if before < low or before + weight > high:
+                    inside = min(before + weight, high) - max(before, low)
+                    share = min(max(inside, 0.0) / weight, 1.0)
                 shares[waiting:stop] = share
-                before += mass
+                before += weight
                 waiting = stop
             start = stop
         shares[waiting:end] = limits[group, 2]
 
 
-def nothing_met(n_levels: int, n_powers: int) -> Met:
-    """Return arrays for the sums that rows of each level have met."""
-    return Met(
-        np.empty((n_levels, n_levels)),
-        np.empty((n_levels, n_powers)),
-        np.empty((n_levels, n_powers)),
-        np.empty((n_levels, 4)),
-    )
+@njit(cache=True, nogil=True)
+def sweep(rows, pairing, table, groups, down, results):
+    """Fill in both derivatives by the pairs of a row with previous rows of the sweep.
+
+    Small groups and pairs of equal scores are summed in the sweep down, which also
+    fills in the loss of each group if `results.values` has any elements.
+    """
+    n_levels = pairing.n_levels
+    u, wrong = np.empty((n_levels, n_levels)), np.empty((n_levels, 4))
+    near = np.empty((n_levels, table.shape[1]))
+    sums = Sums(u, near, np.empty_like(near), wrong)
+    with_value = results.values.size > 0
+    for group in range(groups[0], groups[1]):
+        first, end = rows.starts[group], rows.starts[group + 1]
+        is_small = end - first <= _FEW_ROWS
+        value = 0.0
+        results.gradient[first:end] = 0.0
+        results.hessian[first:end] = 0.0
+        if pairing.factors[group] != 0.0 and (down or not is_small):
+            weigh_levels(pairing, group, u)
+            span = (first, end)
+            if is_small:
+                value = add_pairs(rows, span, u, pairing.is_ranked, with_value, results)
+            else:
+                value = sweep_group(
+                    rows, span, sums, table, pairing.is_ranked, down, results
+                )
+            if down and pairing.is_ranked and rows.widths.size > 0:
+                value += add_ties(rows, span, u, results)
+        if down and with_value:
+            results.values[group] = value
 
 
 @njit(cache=True, nogil=True)
-def start_group(met, pairing, group):
-    """Forget all rows, and fill in the weight of a pair of levels in this group."""
-    level_weights = pairing.level_weights
-    for a in range(met.u.shape[0]):
-        for k in range(met.near.shape[1]):
-            met.near[a, k] = met.far[a, k] = 0.0
-        for k in range(met.passed.shape[1]):
-            met.passed[a, k] = 0.0
-        for b in range(met.u.shape[0]):
-            met.u[a, b] = pairing.factors[group] if a != b else 0.0
-            if level_weights.shape[1] > 0:
-                distance = level_weights[group, a] - level_weights[group, b]
-                met.u[a, b] *= abs(distance)
+def sweep_group(rows, span, sums, table, is_ranked, down, results):
+    """Fill in the derivatives of one group; return its loss, of the sweep down."""
+    u, near, far, wrong = sums.u, sums.near, sums.far, sums.wrong
+    near[:] = 0.0
+    far[:] = 0.0
+    wrong[:] = 0.0
+    with_value = down and results.values.size > 0
+    is_weighted, has_steps = rows.weights.size > 0, rows.steps.size > 0
+    by_rank, sign = int(is_ranked), 1.0 if down else -1.0
+    w, z, step, gap, value = 1.0, 1.0, 0.0, 0.0, 0.0
+    for k in range(span[1] - span[0]):
+        i = span[0] + k if down else span[1] - 1 - k
+        a = rows.levels[i]
+        if k > 0:
+            previous = i - 1 if down else i
+            z = rows.decays[previous]
+            step = rows.steps[previous] if has_steps else float(by_rank)
+            if with_value:
+                gap = min(rows.scores[i - 1] - rows.scores[i], _LARGE)
+        if is_weighted:
+            w = rows.weights[i]
+        for b in range(u.shape[0]):
+            if with_value:
+                move_losses(wrong, b, step, gap)
+            wrong[b, 1] += step * wrong[b, 0]
+            if is_ranked:
+                decay_far(near, far, b, z, step)
+            decay_and_add(near, b, z, u[b, a] * w)
+            wrong[b, 0] += u[b, a] * w if (b > a) == down else 0.0
+        slope, curvature, loss = read_sums(far if is_ranked else near, a, table)
+        results.gradient[i] = sign * w * (slope - wrong[a, by_rank])
+        results.hessian[i] = w * curvature
+        value += w * (loss + wrong[a, 2 + by_rank])
+    return value
+
+
+@njit(cache=True, nogil=True)
+def weigh_levels(pairing, group, u):
+    """Fill in the weight of a pair of two levels in this group."""
+    for a in range(u.shape[0]):
+        for b in range(u.shape[0]):
+            u[a, b] = pairing.factors[group] if a != b else 0.0
+            if pairing.level_weights.shape[1] > 0:
+                distance = (
+                    pairing.level_weights[group, a] - pairing.level_weights[group, b]
+                )
+                u[a, b] *= abs(distance)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def decay_and_read(near, a, z, table):
-    """Carry `near` of one level over to a row of this level; return two sums of it."""
-    slope = curvature = 0.0
-    power = z
-    for k in range(near.shape[1]):
-        x = near[a, k] * power
-        near[a, k] = x
-        slope += table[0, k] * x
-        curvature += table[1, k] * x
-        power *= z
-    return slope, curvature
+def read_sums(sums, a, table):
+    """Return slope, curvature and loss of the pairs of a row of level a."""
+    slope = curvature = loss = 0.0
+    for k in range(table.shape[1]):
+        slope += table[0, k] * sums[a, k]
+        curvature += table[1, k] * sums[a, k]
+        loss += table[2, k] * sums[a, k]
+    return slope, curvature, loss
+
+
+@njit(cache=True, nogil=True, inline="always")
+def move_losses(wrong, b, step, gap):
+    """Add the distance to the previous row to the sums of distances of a level."""
+    wrong[b, 3] += step * wrong[b, 2] + gap * (wrong[b, 1] + step * wrong[b, 0])
+    wrong[b, 2] += gap * wrong[b, 0]
 
 
 @njit(cache=True, nogil=True, inline="always")
 def decay_and_add(near, b, z, u):
-    """Carry `near` of one level over to a row of another level, of weight u to it."""
-    power = z
+    """Multiply sums of a level by the decay since the previous row; add a row."""
+    decay = z
     for k in range(near.shape[1]):
-        near[b, k] = near[b, k] * power + u
-        power *= z
+        near[b, k] = near[b, k] * decay + u
+        decay *= z
 
 
 @njit(cache=True, nogil=True, inline="always")
-def decay_and_add_far(near, far, b, z, step, u):
-    """Carry `near` and `far` of one level on; then `near` meets a row of weight u."""
-    power = z
+def decay_far(near, far, b, z, step):
+    """Multiply sums by rank distance by the decay since the previous row."""
+    decay = z
     for k in range(near.shape[1]):
-        x = near[b, k] * power
-        far[b, k] = far[b, k] * power + step * x
-        near[b, k] = x + u
-        power *= z
-
-
-@njit(cache=True, nogil=True, inline="always")
-def decay_and_read_far(near, far, a, z, step, table):
-    """Carry `near` and `far` over to a row of their level; return sums of `far`."""
-    slope = curvature = 0.0
-    power = z
-    for k in range(near.shape[1]):
-        x = near[a, k] * power
-        near[a, k] = x
-        x = far[a, k] * power + step * x
-        far[a, k] = x
-        slope += table[0, k] * x
-        curvature += table[1, k] * x
-        power *= z
-    return slope, curvature
+        far[b, k] = (far[b, k] + step * near[b, k]) * decay
+        decay *= z
 
 
 @njit(cache=True, nogil=True)
-def leave_out(first, end, gradient, hessian):
-    """Fill in zeros for the rows of a group that has no pairs."""
-    for i in range(first, end):
-        gradient[i] = hessian[i] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def sweep_plain(rows, pairing, table, groups, down, met, gradient, hessian):
-    """Sweep over groups where all distances in ranks count alike."""
-    u, near, passed = met.u, met.near, met.passed
-    sign = 1.0 if down else -1.0
-    is_weighted = rows.weights.size > 0
-    for group in range(groups[0], groups[1]):
-        first, end = rows.starts[group], rows.starts[group + 1]
-        if pairing.factors[group] == 0.0:
-            leave_out(first, end, gradient, hessian)
-            continue
-        start_group(met, pairing, group)
-        w, z = 1.0, 1.0
-        for k in range(end - first):
-            i = first + k if down else end - 1 - k
-            a = rows.levels[i]
-            if k > 0:
-                z = rows.decays[i - 1 if down else i]
-            if is_weighted:
-                w = rows.weights[i]
-            slope, curvature = decay_and_read(near, a, z, table)
-            gradient[i] = sign * w * (slope - passed[a, 0])
-            hessian[i] = w * curvature
-            for b in range(u.shape[0]):
-                if b != a:
-                    decay_and_add(near, b, z, u[b, a] * w)
-                    if (b > a) == down:
-                        passed[b, 0] += u[b, a] * w
-
-
-@njit(cache=True, nogil=True)
-def sweep_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
-    """Sweep over groups where distances in ranks count."""
-    u, near, far, passed = met.u, met.near, met.far, met.passed
-    sign = 1.0 if down else -1.0
-    is_weighted, has_steps = rows.weights.size > 0, rows.steps.size > 0
-    for group in range(groups[0], groups[1]):
-        first, end = rows.starts[group], rows.starts[group + 1]
-        if pairing.factors[group] == 0.0:
-            leave_out(first, end, gradient, hessian)
-            continue
-        start_group(met, pairing, group)
-        w, z, step = 1.0, 1.0, 0.0
-        for k in range(end - first):
-            i = first + k if down else end - 1 - k
-            a = rows.levels[i]
-            if k > 0:
-                z = rows.decays[i - 1 if down else i]
-                step = rows.steps[i - 1 if down else i] if has_steps else 1.0
-            if is_weighted:
-                w = rows.weights[i]
-            slope, curvature = decay_and_read_far(near, far, a, z, step, table)
-            for b in range(u.shape[0]):
-                passed[b, 1] += step * passed[b, 0]
-                if b != a:
-                    decay_and_add_far(near, far, b, z, step, u[b, a] * w)
-                    if (b > a) == down:
-                        passed[b, 0] += u[b, a] * w
-            gradient[i] = sign * w * (slope - passed[a, 1])
-            hessian[i] = w * curvature
-
-
-@njit(cache=True, nogil=True)
-def add_values(rows, pairing, table, groups, met, values):
-    """Fill in the sum of the losses of all pairs, for some of the groups."""
-    for group in range(groups[0], groups[1]):
-        values[group] = 0.0
-        if pairing.factors[group] != 0.0:
-            start_group(met, pairing, group)
-            span = (rows.starts[group], rows.starts[group + 1])
-            values[group] = group_value(rows, span, met, pairing.is_ranked, table[1:])
-
-
-@njit(cache=True, nogil=True)
-def group_value(rows, span, met, is_ranked, table):
-    """Return the losses of the pairs of one group; the table ends with the heights."""
-    u, near, far, passed = met.u, met.near, met.far, met.passed
-    is_weighted = rows.weights.size > 0
-    w, z, step, gap = 1.0, 1.0, 0.0, 0.0
+def add_pairs(rows, span, u, is_ranked, with_value, results):
+    """Add the derivatives of all pairs of a group, pair by pair; return their loss."""
+    gradient, hessian = results.gradient, results.hessian
     value = 0.0
+    is_weighted, has_steps = rows.weights.size > 0, rows.steps.size > 0
     for i in range(span[0], span[1]):
-        a = rows.levels[i]
-        if i > span[0]:
-            z = rows.decays[i - 1]
-            gap = min(rows.scores[i - 1] - rows.scores[i], _LARGE)
-            step = 0.0
+        a, w = rows.levels[i], rows.weights[i] if is_weighted else 1.0
+        z, distance = 1.0, 0.0
+        for j in range(i + 1, span[1]):
+            z *= rows.decays[j - 1]
+            distance += rows.steps[j - 1] if has_steps else 1.0
+            b = rows.levels[j]
+            if a == b:
+                continue
+            v = u[a, b] * w
+            if is_weighted:
+                v *= rows.weights[j]
             if is_ranked:
-                step = rows.steps[i - 1] if rows.steps.size > 0 else 1.0
-        if is_weighted:
-            w = rows.weights[i]
-        for b in range(u.shape[0]):
-            n, r, x = passed[b, 0], passed[b, 1], passed[b, 2]
-            passed[b, 3] += step * x + gap * (r + step * n)
-            passed[b, 2] += gap * n
-            passed[b, 1] += step * n
-        _, height = decay_and_read_far(near, far, a, z, step, table)
-        value += w * (height + passed[a, 3])
-        for b in range(u.shape[0]):
-            if b != a:
-                if is_ranked:
-                    decay_and_add_far(near, far, b, z, step, u[b, a] * w)
-                else:
-                    decay_and_add(far, b, z, u[b, a] * w)
-                if b > a:
-                    passed[b, 0 if is_ranked else 1] += u[b, a] * w
+                v *= distance
+            share = 1.0 / (1.0 + z)
+            push = v * z * share if a > b else -v * share
+            gradient[i] -= push
+            gradient[j] += push
+            hessian[i] += v * z * share * share
+            hessian[j] += v * z * share * share
+            if with_value:
+                gap = rows.scores[i] - rows.scores[j] if a < b else 0.0
+                value += v * (math.log1p(z) + min(gap, _LARGE))
     return value
+
+
+@njit(cache=True, nogil=True)
+def add_ties(rows, span, u, results):
+    """Add the pairs of equal scores at the mean distance of random orders."""
+    value = 0.0
+    by_level = np.empty(u.shape[0])
+    start = span[0]
+    while start < span[1]:
+        if start + 1 == span[1] or rows.scores[start + 1] < rows.scores[start]:
+            start += 1
+            continue
+        stop, width = start, 0.0
+        by_level[:] = 0.0
+        while stop < span[1] and rows.scores[stop] == rows.scores[start]:
+            w = rows.weights[stop] if rows.weights.size > 0 else 1.0
+            by_level[rows.levels[stop]] += w
+            width += rows.widths[stop]
+            stop += 1
+        for i in range(start, stop):
+            a, w = rows.levels[i], rows.weights[i] if rows.weights.size > 0 else 1.0
+            for b in range(u.shape[0]):
+                v = u[a, b] * w * by_level[b] * width / 3.0
+                results.gradient[i] += 0.5 * v if b > a else -0.5 * v
+                results.hessian[i] += 0.25 * v
+                value += 0.5 * math.log(2.0) * v
+        start = stop
+    return value
+
+
+@njit(cache=True, nogil=True)
+def add_to_edges(scores, levels, weights, bins, at_edges):
+    """Divide the weight of each row between both edges of its bin."""
+    for i in range(scores.size):
+        x = (scores[i] - bins.low) * bins.scale
+        k = min(int(x), bins.n_bins - 1)
+        w = weights[i] if weights.size else 1.0
+        at_edges[k, levels[i]] += w * (1.0 - (x - k))
+        at_edges[k + 1, levels[i]] += w * (x - k)
+
+
+@njit(cache=True, nogil=True)
+def read_edges(scores, levels, weights, bins, per_row, gradient, hessian):
+    """Fill in both derivatives of each row, interpolated between edges."""
+    for i in range(scores.size):
+        x = (scores[i] - bins.low) * bins.scale
+        k = min(int(x), bins.n_bins - 1)
+        level, w = levels[i], weights[i] if weights.size else 1.0
+        low, high = w * (1.0 - (x - k)), w * (x - k)
+        gradient[i] = low * per_row[0, k, level] + high * per_row[0, k + 1, level]
+        hessian[i] = low * per_row[1, k, level] + high * per_row[1, k + 1, level]
