@@ -144,7 +144,7 @@ class BoundHinge(BoundRisk):
         # The Laplacian of the pairs near the kink, plus the scatter of rows near the
         # threshold of the choice, which trade places; its weight is the slope there.
         chosen, choices = self._choice(scores, width / self._margin)
-        of_pairs = chosen.laplacian(self._pairs, width / self._margin)
+        pair_form = chosen.laplacian(self._pairs, width / self._margin)
         moving = [
             (choice, self._slope_at_threshold(choice, other, width / self._margin))
             for choice, other in zip(choices, choices[::-1], strict=True)
@@ -152,7 +152,7 @@ class BoundHinge(BoundRisk):
         ]
 
         def form(columns: Any) -> FloatArray:
-            hessian = of_pairs(columns)
+            hessian = pair_form(columns)
             for choice, slope in moving:
                 hessian = hessian + slope * choice.scatter(columns)
             return hessian / self._margin

@@ -111,15 +111,15 @@ class BoundSmoothAveragePrecision(BoundTreeRisk):
         weights = self.sample_weight
         if weights is None:
             weights = np.ones(n_rows)
-        masses = np.bincount(self._codes, weights).astype(np.float64)
+        query_weights = np.bincount(self._codes, weights).astype(np.float64)
         largest = np.zeros(n_rows_of_query.size)
         np.maximum.at(largest, self._codes, weights)
         # so that sums neither overflow nor vanish: ratios of weights alone matter
         unit = np.where(largest > 0.0, largest, 1.0)
         self._weights = weights / unit[self._codes]
-        of_positives = np.bincount(self._codes, self._weights * self.labels)
-        of_negatives = np.bincount(self._codes, self._weights * ~self.labels)
-        is_used = (of_positives > 0.0) & (of_negatives > 0.0)
+        positive_weights = np.bincount(self._codes, self._weights * self.labels)
+        negative_weights = np.bincount(self._codes, self._weights * ~self.labels)
+        is_used = (positive_weights > 0.0) & (negative_weights > 0.0)
         self.n_queries, n_used = is_used.size, int(np.count_nonzero(is_used))
         self.n_skipped = self.n_queries - n_used
         if n_used == 0:
@@ -129,11 +129,11 @@ class BoundSmoothAveragePrecision(BoundTreeRisk):
                 "numbers."
             )
         shares = np.zeros(is_used.size)
-        shares[is_used] = 1.0 / (n_used * of_positives[is_used])
+        shares[is_used] = 1.0 / (n_used * positive_weights[is_used])
         self._shares = np.where(self.labels, shares[self._codes] * self._weights, 0.0)
         # as that of pairs: about one per row, and a query counts as much as its rows
-        masses *= n_used * n_rows / 2.0 / masses.sum()
-        self.row_scale = masses[self._codes]
+        query_weights *= n_used * n_rows / 2.0 / query_weights.sum()
+        self.row_scale = query_weights[self._codes]
 
     def _derivatives(
         self, scores: FloatArray, with_value: bool = True
@@ -154,21 +154,21 @@ class BoundSmoothAveragePrecision(BoundTreeRisk):
         ranks, slopes = np.zeros((2, order.size)), np.zeros((2, order.size))
         for down in (True, False):
             sum_ranks(rows, self._table, down, ranks, slopes)
-        shares, of_positives, of_negatives = self._shares[order], *ranks
-        of_positives = of_positives + rows.weights
-        total = of_positives + of_negatives
+        shares, positive_weights, negative_weights = self._shares[order], *ranks
+        positive_weights = positive_weights + rows.weights
+        total = positive_weights + negative_weights
         np.divide(shares, total, out=shares, where=shares > 0.0)
-        value = float((shares * of_negatives).sum())
-        # what a change of the ranks among positives and among negatives is worth
+        value = float((shares * negative_weights).sum())
+        # change of the value by the ranks among positives and among negatives
         np.divide(shares, total, out=shares, where=shares > 0.0)
-        worth = np.stack([shares * of_negatives, shares * of_positives])
+        rank_gains = np.stack([shares * negative_weights, shares * positive_weights])
         passed = np.zeros(order.size)
         for down in (True, False):
-            sum_slopes(rows, self._table, down, worth, passed)
+            sum_slopes(rows, self._table, down, rank_gains, passed)
         passed *= rows.weights
         signed = np.where(rows.positive, -passed, passed)
-        signed += worth[0] * slopes[0] - worth[1] * slopes[1]
-        curved = passed + worth[0] * slopes[0] + worth[1] * slopes[1]
+        signed += rank_gains[0] * slopes[0] - rank_gains[1] * slopes[1]
+        curved = passed + rank_gains[0] * slopes[0] + rank_gains[1] * slopes[1]
         gradient, hessian = np.empty(order.size), np.empty(order.size)
         gradient[order] = signed / width
         hessian[order] = curved / width / (2.0 * width)

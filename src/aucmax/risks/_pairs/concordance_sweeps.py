@@ -99,7 +99,7 @@ def sum_one_by_one(rows, span, slopes, curvatures):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def meet_and_join(sums, own, z, weight, table):
+def decay_read_and_add(sums, own, z, weight, table):
     """Carry both sums over a distance; then a row of one class joins its own.
 
     Returns the sums, over the rows of the other class, of slope, curvature and loss.
@@ -139,7 +139,7 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
         score = rows.scores[row]
         distance += met[0] * gap
         other = 1 - is_earlier
-        slope, curvature, height = meet_and_join(
+        slope, curvature, height = decay_read_and_add(
             sums, is_earlier, math.exp(-gap), weight, table
         )
         # pairs in the wrong order have 1 less the slope of their distance

@@ -138,28 +138,28 @@ class GridSums:
         if add_others is not None:
             moments = add_others(moments)
         weights = moments @ self._lagrange.T
-        below, above = _meet(weights, places, grid.table)
+        below, above = _sum_over_nodes(weights, places, grid.table)
         self._weights = weights.reshape(2, -1)
         # for each class: sums over its pairs with a row of weight 1 at each node
         to_negatives, to_positives = self._weights[::-1]
-        of_negatives = above[1] + below[1] * (-1.0, 1.0, 1.0)
-        of_negatives[:, 0] += np.cumsum(to_negatives)
-        of_positives = below[0] + above[0] * (-1.0, 1.0, 1.0)
+        negative_sums = above[1] + below[1] * (-1.0, 1.0, 1.0)
+        negative_sums[:, 0] += np.cumsum(to_negatives)
+        positive_sums = below[0] + above[0] * (-1.0, 1.0, 1.0)
         passed = _sums_above(to_positives)
-        of_positives[:, 0] += passed
+        positive_sums[:, 0] += passed
         gaps = np.tile(np.diff(places, append=places[0] + _CELL), grid.n_cells)
-        of_positives[:, 2] += np.cumsum((gaps * passed)[::-1])[::-1]
-        self._owed = np.array((of_negatives, of_positives))
+        positive_sums[:, 2] += np.cumsum((gaps * passed)[::-1])[::-1]
+        self._sums_at_nodes = np.array((negative_sums, positive_sums))
 
     @property
     def loss(self) -> float:
         """The losses of all pairs."""
-        return float(self._weights[1] @ self._owed[1, :, 2])
+        return float(self._weights[1] @ self._sums_at_nodes[1, :, 2])
 
     @property
     def slope(self) -> float:
         """The slopes of all pairs, as numbers above 0."""
-        return float(self._weights[1] @ self._owed[1, :, 0])
+        return float(self._weights[1] @ self._sums_at_nodes[1, :, 0])
 
     def gradient_hessian(self, unit: float) -> tuple[FloatArray, FloatArray]:
         """Return both derivatives by each score, where a pair has the weight `unit`."""
@@ -173,8 +173,8 @@ class GridSums:
     ) -> None:
         """Fill in both derivatives, rounded to the types of the arrays."""
         grid = self._grid
-        owed = self._owed[:, :, :2] * (_SIGNS * unit)
-        by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
+        scaled_sums = self._sums_at_nodes[:, :, :2] * (_SIGNS * unit)
+        by_cell = scaled_sums.reshape(2, grid.n_cells, grid.n_nodes, 2)
         series = np.ascontiguousarray(self._lagrange.T @ by_cell)
         read = partial(read_off, self._rows, grid.place)
         results = series, gradient, hessian
@@ -200,7 +200,7 @@ class GridSums:
         return [(first, min(first + block, size)) for first in starts]
 
 
-def _meet(
+def _sum_over_nodes(
     weights: FloatArray, places: FloatArray, table: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return sums over the nodes below each node, or at its place, and above it."""
@@ -305,10 +305,10 @@ def read_off(rows, place, first, last, series, gradient, hessian):
         x = (rows.scores[i] - place.low) * place.scale
         cell = min(int(x), n_cells - 1)
         x = 2.0 * (x - cell) - 1.0
-        of_cell = series[rows.classes[i], cell]
+        cell_series = series[rows.classes[i], cell]
         slope = curvature = 0.0
         for k in range(n_powers - 1, -1, -1):
-            slope = slope * x + of_cell[k, 0]
-            curvature = curvature * x + of_cell[k, 1]
+            slope = slope * x + cell_series[k, 0]
+            curvature = curvature * x + cell_series[k, 1]
         gradient[i] = w * slope
         hessian[i] = w * curvature

@@ -61,33 +61,33 @@ def window_laplacian(
     """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V."""
     # a positive is joined with the lifted negatives from first to before last, by the
     # product of their weights
-    mass_positive, mass_lifted = positive[1], lifted[1]
-    masses = _prefix_sums(mass_lifted)
-    of_positive = mass_positive * (masses[last] - masses[first])
-    n_positive, n = mass_positive.size, mass_lifted.size
-    entering = np.bincount(first, mass_positive, minlength=n + 1)
-    leaving = np.bincount(last, mass_positive, minlength=n + 1)
-    of_lifted = mass_lifted * np.cumsum(entering - leaving)[:n]
-    degrees = np.concatenate([of_positive, of_lifted])
+    positive_weights, lifted_weights = positive[1], lifted[1]
+    weights_before = _prefix_sums(lifted_weights)
+    positive_degrees = positive_weights * (weights_before[last] - weights_before[first])
+    n_positive, n = positive_weights.size, lifted_weights.size
+    entering = np.bincount(first, positive_weights, minlength=n + 1)
+    leaving = np.bincount(last, positive_weights, minlength=n + 1)
+    lifted_degrees = lifted_weights * np.cumsum(entering - leaving)[:n]
+    degrees = np.concatenate([positive_degrees, lifted_degrees])
     rows = np.concatenate([positive[0], lifted[0]])
 
     def form(columns: Any) -> FloatArray:
         ordered = columns[rows]
         if sparse.issparse(ordered):
             return _sparse_form(ordered)
-        partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
+        partners = _prefix_sums(lifted_weights[:, None] * ordered[n_positive:])
         pulled = degrees[:, None] * ordered
         # both halves of the symmetric cross term at once; made symmetric below
         crossed = partners[last]
         crossed -= partners[first]
-        crossed *= (2.0 * mass_positive)[:, None]
+        crossed *= (2.0 * positive_weights)[:, None]
         pulled[:n_positive] -= crossed
         hessian: FloatArray = ordered.T @ pulled
         return (hessian + hessian.T) / 2.0
 
     def _sparse_form(ordered: Any) -> FloatArray:
-        own = sparse.diags_array(mass_positive) @ ordered[:n_positive]
-        others = sparse.diags_array(mass_lifted) @ ordered[n_positive:]
+        own = sparse.diags_array(positive_weights) @ ordered[:n_positive]
+        others = sparse.diags_array(lifted_weights) @ ordered[n_positive:]
         crossed = _window_sums(own, others, first, last)
         return gram(ordered, degrees) - crossed - crossed.T
 

@@ -121,17 +121,23 @@ def sum_ranked_pairs(
     bin_width = 1.0 / bins.scale if bins.scale > 0.0 else 0.0
     edges = bins.low + bin_width * np.arange(bins.n_bins, -1, -1)
     ordered = np.repeat(edges, pairing.n_levels)
-    masses = at_edges[::-1].ravel()
+    edge_weights = at_edges[::-1].ravel()
     starts = np.array([0, ordered.size])
-    steps, widths = steps_and_widths(ordered, masses, starts)
+    steps, widths = steps_and_widths(ordered, edge_weights, starts)
     codes = np.tile(np.arange(pairing.n_levels, dtype=levels.dtype), edges.size)
     sweep_rows = SweepRows(
-        starts, ordered, decays_between(ordered, width), codes, masses, steps, widths
+        starts,
+        ordered,
+        decays_between(ordered, width),
+        codes,
+        edge_weights,
+        steps,
+        widths,
     )
     value, *sums = sum_pairs(sweep_rows, pairing, table, with_value=True)
     per_row = np.zeros((2, *at_edges.shape))
     for result, derivative in zip(per_row, sums, strict=True):
-        np.divide(derivative, masses, out=derivative, where=masses > 0.0)
+        np.divide(derivative, edge_weights, out=derivative, where=edge_weights > 0.0)
         result[:] = derivative.reshape(at_edges.shape)[::-1]
     sweeps.read_edges(scores, levels, weights, bins, per_row, *out)
     return value

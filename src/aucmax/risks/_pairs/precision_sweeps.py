@@ -43,10 +43,10 @@ def sum_ranks(rows, table, down, ranks, slopes):
     `ranks`[0] counts positives, `ranks`[1] negatives; `slopes` has the derivatives.
     """
     n_powers = table.shape[1]
-    of_class = np.empty((2, n_powers))  # negatives, positives
+    class_sums = np.empty((2, n_powers))  # negatives, positives
     for query in range(rows.starts.size - 1):
         first, end = rows.starts[query], rows.starts[query + 1]
-        of_class[:] = 0.0
+        class_sums[:] = 0.0
         above = np.zeros(2)
         z = np.ones(2)  # from where the sums of each class were last brought up to date
         for k in range(end - first):
@@ -58,12 +58,12 @@ def sum_ranks(rows, table, down, ranks, slopes):
             own = rows.positive[i]
             if own:
                 for other in range(2):
-                    near = read_sums(of_class[other], z[other], table[0])
-                    slope = read_sums(of_class[other], z[other], table[1])
+                    near = read_sums(class_sums[other], z[other], table[0])
+                    slope = read_sums(class_sums[other], z[other], table[1])
                     # a row above counts 1 less the sigmoid of its distance
                     ranks[1 - other, i] += above[other] - near if down else near
                     slopes[1 - other, i] += slope
-            carry_sums(of_class[own], z[own], rows.weights[i])
+            carry_sums(class_sums[own], z[own], rows.weights[i])
             z[own] = 1.0
             above[own] += rows.weights[i]
 

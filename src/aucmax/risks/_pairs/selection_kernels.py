@@ -15,16 +15,18 @@ def split_cell(keys, weights, amount, n_cells):
     if not -1e300 <= low <= high <= 1e300 or high - low < 1e-290:
         return 0.0, keys, weights
     width = (high - low) / n_cells
-    masses = np.zeros(n_cells)
+    cell_weights = np.zeros(n_cells)
     cells = np.empty(keys.size, np.uint16)
     for i in range(keys.size):
         cell = min(int((keys[i] - low) / width), n_cells - 1)
         cells[i] = cell
-        masses[cell] += weights[i] if weights.size else 1.0
+        cell_weights[cell] += weights[i] if weights.size else 1.0
     above, cell = 0.0, n_cells - 1
     # a cell that holds no key is passed, even where rounding leaves some amount
-    while cell > 0 and (masses[cell] == 0.0 or above + masses[cell] < amount):
-        above += masses[cell]
+    while cell > 0 and (
+        cell_weights[cell] == 0.0 or above + cell_weights[cell] < amount
+    ):
+        above += cell_weights[cell]
         cell -= 1
     places = np.flatnonzero(cells == cell)
     return above, keys[places], weights[places] if weights.size else weights
