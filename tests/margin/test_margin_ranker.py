@@ -240,3 +240,13 @@ def test_no_copy_of_the_data_is_made(kind):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.25 * X.nbytes + 100 * labels.size
+
+
+def test_few_of_many_stumps_are_used_where_few_columns_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 6))
+    labels = (X[:, 0] + 0.5 * X[:, 1] > 0.0) ^ (rng.random(2000) < 0.02)
+    # a step of no length once brought all its columns into use
+    model = MarginRanker("stumps", epsilon=0.2, max_iter=100).fit(X, labels)
+    assert model.dual_gap_ <= 1e-3 * model.objective_
+    assert model.weights_.size < 200

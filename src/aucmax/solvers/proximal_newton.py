@@ -42,6 +42,7 @@ _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in me
 # In units of a bound, by which it may be too high: of a narrow window the ends are
 # rounded, and so are the shares of the pairs inside.
 _ROUNDING = 1e-9
+_MIN_LENGTH = 1e-6  # of a step; a shorter one finds the objective rising
 _MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 
 # Of a sampled Hessian. Measured on 20,000 x 30 rows at C from 1 to 10^4 and on ranges:
@@ -133,9 +134,11 @@ class ProximalNewtonSolver:
                 n_steps = n_steps + 1 if factor == 1.0 else 0
                 if not direction.parameters.any():  # nothing to gain at this width
                     n_steps = _MAX_STEPS_PER_WIDTH
-                point, plane, length = search_line(
+                candidate, plane, length = search_line(
                     point, direction, objective, regularizer, width, model.longest
                 )
+                # a step of no length would put all its columns in use
+                point = candidate if length > _MIN_LENGTH else point
                 model.learn(length)
         if isinstance(model, WorkingSet):
             # columns are exact up to constants, and sums of steps lose digits
@@ -366,7 +369,9 @@ class WorkingSet:
 
     def learn(self, length: float) -> None:
         """Damp the next step less after a long one, and more after a short one."""
-        damping = self._damping * (0.5 if length > 0.5 else 2.0)
+        damping = self._damping * (
+            0.5 if length > 0.5 else 2.0 if length > 0.05 else 5.0
+        )
         self._damping = max(damping, self._objective.min_damping)
 
     def _l1_penalty(self, point: Point, gradient: FloatArray) -> float:
