@@ -81,7 +81,7 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, line_to_wait_for):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="a kill is no signal there")
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
 def test_a_search_that_is_killed_keeps_its_models(folder):
     fit = ["fit", "big.csv", "--target", "target", "--time-limit", "600"]
     child = subprocess.Popen(

@@ -63,7 +63,7 @@ class Data:
 
     @property
     def order(self) -> str:
-        """What rows are ranked by, for titles."""
+        """The quantity that rows are ranked by, for titles."""
         target = self.name_of("target")
         if "duration" not in self.values:
             return target
