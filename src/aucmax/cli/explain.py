@@ -95,7 +95,7 @@ def explain(
     from aucmax.inspection import permutation_importance
     from aucmax.inspection.dependence import rank_dependence
     from aucmax.model_selection.models import trained_ranges
-    from aucmax.report.insights import sample_classes
+    from aucmax.tables.folds import sample_classes
 
     test = read_test_rows(source, fitted, roles, console)
     truth = test.match(fitted.grading_)

@@ -20,6 +20,7 @@ from aucmax.inspection._rows import used_columns
 from aucmax.report.contents import Importance, SurvivalScores
 from aucmax.tables import Target
 from aucmax.tables.encoder import encoder_and_estimator
+from aucmax.tables.folds import sample_classes
 from aucmax.tables.frames import as_table
 
 Floats = NDArray[np.float64]
@@ -159,15 +160,6 @@ def _columns(model: Any, table: Any) -> list[str]:
     if hasattr(table, "columns"):
         names = [str(name) for name in table.columns]
     return [names[place] for place in used_columns(model, names)]
-
-
-def sample_classes(target: Target, n_rows: int) -> NDArray[np.intp]:
-    """Choose evenly spaced rows, at most `n_rows` of either class."""
-    kept = []
-    for rows in (np.flatnonzero(target.relevant == k) for k in (0, 1)):
-        places = np.linspace(0, rows.size - 1, min(rows.size, n_rows))
-        kept.append(rows[places.round().astype(np.intp)])
-    return np.sort(np.concatenate(kept))
 
 
 def _separating(table: Any, is_positive: BoolArray, names: Sequence[str]) -> list[str]:

@@ -382,3 +382,12 @@ def _blocks(
         block[order] = np.arange(labels.size) % n_blocks
     blocks = [np.flatnonzero(block == k) for k in range(n_blocks)]
     return [rows for rows in blocks if rows.size]
+
+
+def sample_classes(target: RowsToDivide, n_rows: int) -> IntArray:
+    """Choose evenly spaced rows, at most `n_rows` of either class."""
+    kept = []
+    for rows in (np.flatnonzero(target.relevant == k) for k in (0, 1)):
+        places = np.linspace(0, rows.size - 1, min(rows.size, n_rows))
+        kept.append(rows[places.round().astype(np.intp)])
+    return np.sort(np.concatenate(kept))
