@@ -33,7 +33,7 @@ def machine(penalty, *args, **options):
 
 
 def size(w, penalty, l1_ratio=0.5):
-    """What a radius limits."""
+    """Return the norm that a radius limits."""
     return {
         "l2": np.linalg.norm(w),
         "l1": np.abs(w).sum(),

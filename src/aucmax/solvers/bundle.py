@@ -90,9 +90,7 @@ class BundleSolver:
             if monitor.should_stop(objective.n_passes, value, max(bound, known)):
                 break
             if width > 0.0:
-                predicted = max(
-                    value - candidate.predicted, self.stopping.tol * value / 10
-                )
+                predicted = max(value - candidate.predicted, self.stopping.tol * value)
                 width = _narrowed(width, support, touched, predicted / C)
             goal = objective.at(candidate.parameters)
             direction = center.towards(goal)

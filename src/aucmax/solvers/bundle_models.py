@@ -30,7 +30,6 @@ from aucmax.solvers.solver import require
 
 _MAX_STEPS = 40  # Newton steps per candidate
 _DUAL_ACCURACY = 0.1  # share of the predicted decrease; less does not matter
-_MIN_ACCURACY = 1e-12  # share of the value; less is rounding
 _DECREASE = 0.75  # share of the gap to predict, by tau; .5 takes as many passes
 _MAX_HIDDEN = 20.0  # by the proximal term, in predicted decreases
 _TAU_FACTOR = 1.5  # by which tau grows or shrinks
@@ -97,7 +96,6 @@ class ProximalModel:
         at_center += self._C * float(self._cuts.values_at(center).max())
         for _ in range(_MAX_STEPS):
             accuracy = _DUAL_ACCURACY * (at_center - mixture.highest)
-            accuracy = max(accuracy, _MIN_ACCURACY * abs(at_center))
             if mixture.highest - mixture.value <= accuracy:
                 break
             higher = self._raised(mixture)

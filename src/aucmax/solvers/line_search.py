@@ -56,7 +56,7 @@ class LineSearch:
         if self._high == inf:
             return min(self._farther(here), self._longest)
         share = self._low_slope / (self._low_slope - self._high_slope)
-        return self._low + min(max(share, 1e-3), 0.999) * (self._high - self._low)
+        return self._low + share * (self._high - self._low)
 
     def _farther(self, here: float) -> float:
         """Extrapolate the slope to 0, within limits, before the first rise."""
