@@ -105,7 +105,9 @@ class ProximalNewtonSolver:
         bound = objective.least_value
         if len(cuts) > 0:
             bound = max(bound, _mixture_bound(cuts, objective, regularizer))
-        best, best_value = point, value_at(point, objective, regularizer)
+        is_warm = point.parameters.any()
+        best_value = value_at(point, objective, regularizer) if is_warm else inf
+        best = point
         width, n_steps = model.first_width(point), 0
         plane = objective.support(point, width)
         with threads:
@@ -134,8 +136,10 @@ class ProximalNewtonSolver:
                 n_steps = n_steps + 1 if factor == 1.0 else 0
                 if not direction.parameters.any():  # nothing to gain at this width
                     n_steps = _MAX_STEPS_PER_WIDTH
+                slope = model.slope(direction)
                 candidate, plane, length = search_line(
-                    point, direction, objective, regularizer, width, model.longest
+                    *(point, direction, objective, regularizer, width),
+                    *(model.longest, slope),
                 )
                 # a step of no length would put all its columns in use
                 point = candidate if length > _MIN_LENGTH else point
@@ -273,6 +277,10 @@ class SampledHessian:
             self._pairs, direction = [], -self._solve(gradient)
         return self._objective.at(direction)
 
+    def slope(self, direction: Point) -> float:
+        """Return how fast the objective falls where the step begins."""
+        return float(self._last[1] @ direction.parameters)
+
     def learn(self, length: float) -> None:
         """Count the steps with this sample."""
         self._age += 1
@@ -366,6 +374,9 @@ class WorkingSet:
             minimizer = weights
         direction[which] = self._scaled_to_radius(minimizer, weights) - weights
         return Point(direction, np.asarray(columns @ direction[which]))
+
+    def slope(self, direction: Point) -> None:
+        """Return None: the objective has kinks where weights are 0."""
 
     def learn(self, length: float) -> None:
         """Damp the next step less after a long one, and more after a short one."""

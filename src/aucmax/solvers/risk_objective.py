@@ -202,9 +202,12 @@ def search_line(
     regularizer: Regularizer,
     width: float,
     longest: float,
+    slope: float | None = None,
 ) -> tuple[Point, Support, float]:
     """Return where the objective has nearly stopped falling, and its plane: no pass."""
-    search = LineSearch(longest=longest)
+    # from a slope that is smooth, closer searches take more time than passes they save
+    accuracy = 0.2 if slope is None else 0.5
+    search = LineSearch(slope, longest=longest, accuracy=accuracy)
     while search.is_open:
         point = origin.moved(direction, search.length)
         plane = objective.support(point, width)
