@@ -144,3 +144,11 @@ def test_progress_that_cannot_be_printed_ends_no_fit(monkeypatch):
     X, y = np.arange(40.0)[:, None], np.arange(40) % 2
     model = LambdaMART(n_estimators=2, verbose=True).fit(X, y)
     assert model.n_iter_ == 2
+
+
+def test_scores_without_a_standard_output_are_an_error(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["score", "m.aucmax", "a.csv"])
+    assert ended.value.code == 2
+    assert "standard output: is closed" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The program: its help, its streams, and one message and exit code per error."""
 
+import errno
 import io
 import shlex
 import sys
@@ -42,7 +43,11 @@ def echo(
     """
     name = "stderr" if err else "stdout"
     stream = getattr(sys, name)
-    to_file = is_raw and stream is not None and not stream.isatty()
+    if stream is None:  # closed, as by >&-, or by an earlier error
+        if not err and not output_errors:
+            output_errors.append(OSError(errno.EBADF, "is closed"))
+        return False
+    to_file = is_raw and not stream.isatty()
     try:
         shown = text if to_file else printable(text)
         click.echo(shown, err=err, nl=nl, color=True if is_raw else None)
