@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
 
 _SEPARATORS = (",", ";", "\t", "|")
-_SAMPLE_SIZE, _N_RECORDS = 1 << 16, 50  # by which the separator is found
+_SAMPLE_SIZE, _N_RECORDS = 1 << 16, 50  # decide the separator
 _BLANKS = b" \t\r\n"
 
 _MARKS = {
@@ -41,6 +41,7 @@ _WIDE_CHARACTER = re.compile(
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
+_INTEGER = "^[+-]?[0-9]+$"
 # numbers with a decimal comma, and points between thousands; 0.100 has no thousands
 _COMMA_NUMBER = (
     r"^[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -150,8 +151,10 @@ def _find_records(
     starts = np.append(0, ends + 1)
     starts = starts[starts < content.size]
     n_fields = np.diff(np.searchsorted(marks, np.append(starts, content.size))) + 1
-    is_filled = ~np.isin(content, np.frombuffer(_BLANKS, dtype=np.uint8))
-    is_blank = (n_fields == 1) & ~np.logical_or.reduceat(is_filled, starts)
+    is_blank = n_fields == 1
+    if is_blank.any():
+        is_filled = ~np.isin(content, np.frombuffer(_BLANKS, dtype=np.uint8))
+        is_blank &= ~np.logical_or.reduceat(is_filled, starts)
     return _Records(starts, n_fields, is_blank, quote_char)
 
 
@@ -353,12 +356,15 @@ def _numbers(cells: "pl.Series", decimal: str) -> "pl.Series":
     if decimal == "," and _fits_commas(cells):
         without = cells.str.replace_all(".", "", literal=True)
         plain = without.str.replace(",", ".", literal=True)
-    numbers = plain.cast(pl.Int64, strict=False)
-    if numbers.null_count() > n_missing:
+    # the first cells spare columns of fractions or words the checks of integers
+    if plain.head(_N_RECORDS).str.contains(_INTEGER).all():
+        integers = plain.cast(pl.Int64, strict=False)
+        if integers.null_count() == n_missing:
+            return integers
         # floats would make one number of different integers beyond 64 bits
-        if plain.str.contains("^[+-]?[0-9]+$").all():
+        if plain.str.contains(_INTEGER).all():
             return cells
-        numbers = plain.cast(pl.Float64, strict=False)
+    numbers = plain.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == n_missing else cells
 
 
