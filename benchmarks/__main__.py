@@ -4,7 +4,7 @@ By default all gates of speed, each in a process of its own, so that no gate cha
 the cache or the threads of another. Ends with exit code 1 if a gate was missed.
 ``--page docs/performance.md`` writes that page, ``--compare`` prints the ratios to
 ``baseline.json``, ``--baseline 3`` measures three times and stores that file.
-Benchmarks of quality take long and run by name: ``quality.study_power``; the coverage
+Benchmarks of quality take long and run by name: ``quality.top_goals``; the coverage
 of intervals has a command of its own, ``python -m benchmarks.quality.coverage``.
 """
 

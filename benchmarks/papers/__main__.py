@@ -56,7 +56,7 @@ def main() -> None:
     for name, table in study.tables(records).items():
         print(f"\n{name}\n{table}")
     is_whole = not options.quick and len(runnable) == len(tasks)
-    if options.pictures or is_whole:
+    if hasattr(study, "pictures") and (options.pictures or is_whole):
         for end, draw in study.pictures(records).items():
             save(draw(), (options.pictures or IMAGES) / f"{options.name}-{end}.png")
 

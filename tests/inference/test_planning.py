@@ -113,7 +113,6 @@ def test_correlations_of_shares_are_those_of_drawn_scores(box):
     ],
 )
 def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
-    # in full: python -m benchmarks quality.study_power
     plan = plan_auc(**cell, power=0.8)
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [plan.n_positive, plan.n_negative])

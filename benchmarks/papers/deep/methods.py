@@ -15,6 +15,7 @@ from aucmax.torch import (
     ScoreBank,
 )
 
+AUCM, PARTIAL_DRO = "LibAUC AUCM", "LibAUC pAUC (DRO)"
 BATCH = 64
 EARLY = {"fpr_range": (0.0, 0.1)}
 BANK = 500
@@ -23,27 +24,17 @@ EPOCHS = 40
 
 def network(name: str, n_columns: int) -> torch.nn.Module:
     """Return a small convolutional network for images, else a layer of 128 units."""
+    nn = torch.nn
     if name == "digits":
-        return torch.nn.Sequential(
-            torch.nn.Conv2d(1, 8, 3, padding=1),
-            torch.nn.ReLU(),
-            torch.nn.MaxPool2d(2),
-            torch.nn.Conv2d(8, 16, 3, padding=1),
-            torch.nn.ReLU(),
-            torch.nn.MaxPool2d(2),
-            torch.nn.Flatten(),
-            torch.nn.Linear(64, 64),
-            torch.nn.ReLU(),
-            torch.nn.Linear(64, 1),
-            torch.nn.Flatten(0),
-        )
-    return torch.nn.Sequential(
-        torch.nn.Linear(n_columns, 128),
-        torch.nn.ReLU(),
-        torch.nn.Dropout(0.2),
-        torch.nn.Linear(128, 1),
-        torch.nn.Flatten(0),
-    )
+        layers = [
+            *(nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+            *(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1)),
+        ]
+    else:
+        layers = [nn.Linear(n_columns, 128), nn.ReLU()]
+        layers += [nn.Dropout(0.2), nn.Linear(128, 1)]
+    return nn.Sequential(*layers, nn.Flatten(0))
 
 
 @dataclass
@@ -70,13 +61,6 @@ class Trainer:
             epoch += 1
 
 
-def _with_adam(loss_of, model, rate, is_balanced):
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5)
-    return Trainer(
-        lambda logits, y, rows: loss_of(logits, y), optimizer, is_balanced=is_balanced
-    )
-
-
 def focal(logits, y, focus=2.0, share=0.25):
     """Return the loss of Lin et al. (2017), with the settings of their paper."""
     loss = torch.nn.functional.binary_cross_entropy_with_logits(
@@ -87,21 +71,25 @@ def focal(logits, y, focus=2.0, share=0.25):
     return (weight * missed**focus * loss).mean()
 
 
-def bce(model, y, rate):
-    """Return cross-entropy."""
-    return _with_adam(torch.nn.BCEWithLogitsLoss(), model, rate, False)
-
-
-def weighted_bce(model, y, rate):
+def weighted_bce(y):
     """Return cross-entropy whose classes have the same weight."""
     weight = torch.tensor(float((~y).sum() / y.sum()))
-    loss = torch.nn.BCEWithLogitsLoss(pos_weight=weight)
-    return _with_adam(loss, model, rate, False)
+    return torch.nn.BCEWithLogitsLoss(pos_weight=weight)
 
 
-def focal_loss(model, y, rate):
-    """Return the focal loss."""
-    return _with_adam(focal, model, rate, False)
+#: the loss of each method that Adam minimises, and whether its batches are balanced
+LOSSES = {
+    "BCE": (lambda y: torch.nn.BCEWithLogitsLoss(), False),
+    "weighted BCE": (weighted_bce, False),
+    "focal": (lambda y: focal, False),
+    "PairLogisticLoss": (lambda y: PairLogisticLoss(), True),
+    "PairSigmoidLoss": (lambda y: PairSigmoidLoss(), True),
+    "ScoreBank(PairLogisticLoss)": (
+        lambda y: ScoreBank(PairLogisticLoss(), BANK),
+        False,
+    ),
+    "PartialAUCLoss": (lambda y: PartialAUCLoss(**EARLY), True),
+}
 
 
 def aucm(model, y, rate):
@@ -110,14 +98,9 @@ def aucm(model, y, rate):
     from libauc.optimizers import PESG
 
     loss = AUCMLoss()
+    options = {"margin": 1.0, "epoch_decay": 2e-3, "weight_decay": 1e-5}
     optimizer = PESG(
-        model.parameters(),
-        loss_fn=loss,
-        lr=rate,
-        margin=1.0,
-        epoch_decay=2e-3,
-        weight_decay=1e-5,
-        verbose=False,
+        model.parameters(), loss_fn=loss, lr=rate, verbose=False, **options
     )
 
     def decay(epoch: int) -> None:
@@ -143,37 +126,11 @@ def partial_dro(model, y, rate):
     )
 
 
-def pair_logistic(model, y, rate):
-    """Return the logistic loss of all pairs."""
-    return _with_adam(PairLogisticLoss(), model, rate, True)
-
-
-def pair_sigmoid(model, y, rate):
-    """Return the sigmoid of all pairs."""
-    return _with_adam(PairSigmoidLoss(), model, rate, True)
-
-
-def banked_logistic(model, y, rate):
-    """Return the logistic loss of all pairs of plain batches and a bank."""
-    return _with_adam(ScoreBank(PairLogisticLoss(), BANK), model, rate, False)
-
-
-def partial_auc(model, y, rate):
-    """Return the sigmoid of the pairs in the part of the curve."""
-    return _with_adam(PartialAUCLoss(**EARLY), model, rate, True)
-
-
-METHODS = {
-    "BCE": bce,
-    "weighted BCE": weighted_bce,
-    "focal": focal_loss,
-    "LibAUC AUCM": aucm,
-    "LibAUC pAUC (DRO)": partial_dro,
-    "PairLogisticLoss": pair_logistic,
-    "PairSigmoidLoss": pair_sigmoid,
-    "ScoreBank(PairLogisticLoss)": banked_logistic,
-    "PartialAUCLoss": partial_auc,
-}
-RATES = dict.fromkeys(METHODS, (0.001, 0.003)) | {"LibAUC AUCM": (0.1, 0.03)}
-#: what chooses the rate and the epoch: the partial AUC for those trained for it
-FOR_A_PART = ("LibAUC pAUC (DRO)", "PartialAUCLoss")
+def trainer(method, model, y, rate):
+    """Return the loss of a method with its optimizer and batches."""
+    if method in (AUCM, PARTIAL_DRO):
+        return {AUCM: aucm, PARTIAL_DRO: partial_dro}[method](model, y, rate)
+    make, is_balanced = LOSSES[method]
+    loss = make(y)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5)
+    return Trainer(lambda logits, y, rows: loss(logits, y), optimizer, is_balanced)

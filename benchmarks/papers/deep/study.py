@@ -1,16 +1,15 @@
-"""Tasks, tables and pictures of the study."""
+"""Tasks and tables of the study."""
 
 import time
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from benchmarks.papers.deep.data import FILES, split
-from benchmarks.papers.differences import average, mean_difference
+from benchmarks.papers.differences import Difference, average, mean_difference
 from benchmarks.papers.markdown import ABSENT, Table, largest_bold
 from benchmarks.papers.tasks import Task
 
@@ -29,6 +28,10 @@ NAMES = (
 )
 
 
+#: what chooses the rate and the epoch: the partial AUC for those trained for it
+FOR_A_PART = ("LibAUC pAUC (DRO)", "PartialAUCLoss")
+
+
 @dataclass
 class Result:
     """How a network ranks the test rows of a split.
@@ -37,8 +40,6 @@ class Result:
     ----------
     auc, partial_auc : float
         On the test rows, at the rate and epoch that validation chose.
-    rate, epoch : float, int
-        The choice of validation.
     seconds : float
         Of the processor, for training an epoch: as many rows as there are.
     overlap : float
@@ -50,8 +51,6 @@ class Result:
     seed: int
     auc: float
     partial_auc: float
-    rate: float
-    epoch: int
     seconds: float
     overlap: float
 
@@ -68,42 +67,38 @@ def run_method(data: str, method: str, seed: int) -> Result:
     torch.set_num_threads(1)
     parts = split(data, seed)
     X, y = parts.learn
-    tensors = [torch.tensor(one) for one in (X, parts.choose[0], parts.judge[0])]
+    inputs = [torch.tensor(one) for one in (X, parts.choose[0], parts.judge[0])]
     targets = torch.tensor(y, dtype=torch.float32)
     n_steps = -(-y.size // methods.BATCH)
-    for_a_part = method in methods.FOR_A_PART
-    best, seconds = None, 0.0
-    for rate in methods.RATES[method]:
+    best, areas, seconds = -np.inf, (np.nan, np.nan), 0.0
+    rates = (0.1, 0.03) if method == methods.AUCM else (0.001, 0.003)
+    for rate in rates:
         torch.manual_seed(seed)
         model = methods.network(data, X.shape[1])
-        trainer = methods.METHODS[method](model, y, rate)
+        trainer = methods.trainer(method, model, y, rate)
         batches = trainer.batches(y, seed)
         for epoch in range(1, methods.EPOCHS + 1):
             model.train()
             start = time.process_time()
             for rows in islice(batches, n_steps):
                 trainer.optimizer.zero_grad()
-                in_batch = torch.as_tensor(rows)
-                trainer.loss_of(
-                    model(tensors[0][in_batch]), targets[in_batch], rows
-                ).backward()
+                batch = torch.as_tensor(rows)
+                loss = trainer.loss_of(model(inputs[0][batch]), targets[batch], rows)
+                loss.backward()
                 trainer.optimizer.step()
             seconds += time.process_time() - start
             trainer.after_epoch(epoch)
             model.eval()
             with torch.no_grad():
-                chosen = model(tensors[1]).numpy()
-                area = _areas(parts.choose[1], chosen)[int(for_a_part)]
-                if best is None or area > best[0]:
-                    judged = model(tensors[2]).numpy()
-                    best = area, *_areas(parts.judge[1], judged), rate, epoch
-    n_epochs = methods.EPOCHS * len(methods.RATES[method])
-    return Result(
-        data, method, seed, *best[1:], seconds / n_epochs, overlap=parts.overlap
-    )
+                valid = _areas(parts.choose[1], model(inputs[1]).numpy())
+                if (value := valid[method in FOR_A_PART]) > best:
+                    best = value
+                    areas = _areas(parts.judge[1], model(inputs[2]).numpy())
+    n_epochs = methods.EPOCHS * len(rates)
+    return Result(data, method, seed, *areas, seconds / n_epochs, parts.overlap)
 
 
-def _areas(y, scores) -> tuple[float, float]:
+def _areas(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     return (
         float(roc_auc_score(y, scores)),
         float(partial_auc_score(y, scores, fpr_range=(0.0, 0.1))),
@@ -129,64 +124,49 @@ def tasks() -> list[Task]:
 
 def quick_tasks() -> list[Task]:
     """Return two losses on the first split of the images."""
-    wanted = (f"digits, {one}, split {SEEDS[0]}" for one in ("BCE", "PairLogisticLoss"))
-    names = set(wanted)
+    names = [f"digits, {one}, split {SEEDS[0]}" for one in ("BCE", "PairLogisticLoss")]
     return [task for task in tasks() if task.name in names]
 
 
 def tables(records: list[Result]) -> dict[str, Table]:
-    """Return the areas of each loss, and its differences from the baseline."""
-    by_loss = {}
+    """Return the AUC of each loss, and the differences from the baseline."""
+    splits: dict[tuple[str, str], dict[int, Result]] = {}
     for one in records:
-        by_loss.setdefault((one.data, one.method), {})[one.seed] = one
-    data = [name for name in FILES if any(key[0] == name for key in by_loss)]
-    methods = [name for name in NAMES if any(key[1] == name for key in by_loss)]
-    made = {}
-    for metric in ("auc", "partial_auc"):
-        made[metric] = _areas_table(by_loss, data, methods, metric)
-        made[f"{metric}, differences"] = _differences(by_loss, data, methods, metric)
-    return made
+        splits.setdefault((one.data, one.method), {})[one.seed] = one
+    data = [name for name in FILES if any(key[0] == name for key in splits)]
+    methods = [name for name in NAMES if any(key[1] == name for key in splits)]
+    columns = [
+        largest_bold([_mean(splits.get((name, method), {})) for method in methods])
+        for name in data
+    ]
+    rows = list(zip(methods, *columns, strict=True))
+    return {
+        "auc": Table(["loss", *data], rows),
+        "auc, differences": _differences(splits, data, methods, "auc"),
+        "partial_auc, differences": _differences(splits, data, methods, "partial_auc"),
+    }
 
 
-def pictures(records: list[Result]) -> dict[str, Any]:
-    """Return nothing: the page has no picture."""
-    return {}
+def _mean(splits: dict[int, Result]) -> float | None:
+    return float(np.mean([one.auc for one in splits.values()])) if splits else None
 
 
-def _areas_table(found, data, methods, metric) -> Table:
-    columns = []
-    for name in data:
-        values = [_mean(found.get((name, method)), metric) for method in methods]
-        columns.append(largest_bold(values))
-    rows = [list(row) for row in zip(methods, *columns, strict=True)]
-    return Table(["loss", *data], rows)
-
-
-def _mean(splits, metric) -> float | None:
-    if splits is None:
-        return None
-    return float(np.mean([getattr(one, metric) for one in splits.values()]))
-
-
-def _differences(found, data, methods, metric) -> Table:
+def _differences(splits, data, methods, metric) -> Table:
     """Each loss less the baseline on the same splits, in points."""
     rows = []
     for method in methods:
-        if method == BASELINE:
-            continue
-        apart = [_difference(found, name, method, metric) for name in data]
-        measured = [one for one in apart if one is not None]
-        cells = [ABSENT if one is None else one.in_points(2) for one in apart]
-        rows.append(
-            [method, *cells, average(measured).in_points(2) if measured else ABSENT]
-        )
+        if method != BASELINE:
+            each = [_difference(splits, name, method, metric) for name in data]
+            if measured := [one for one in each if one is not None]:
+                cells = [ABSENT if one is None else one.in_points(2) for one in each]
+                rows.append([method, *cells, average(measured).in_points(2)])
     return Table(["loss", *data, "mean"], rows)
 
 
-def _difference(found, name, method, metric):
-    theirs, ours = (found.get((name, one), {}) for one in (BASELINE, method))
+def _difference(splits, name, method, metric) -> Difference | None:
+    theirs, ours = (splits.get((name, one), {}) for one in (BASELINE, method))
     shared = sorted(set(theirs) & set(ours))
     if len(shared) < 2:
         return None
-    apart = [getattr(ours[s], metric) - getattr(theirs[s], metric) for s in shared]
-    return mean_difference(np.array(apart), overlap=ours[shared[0]].overlap)
+    gains = [getattr(ours[s], metric) - getattr(theirs[s], metric) for s in shared]
+    return mean_difference(np.array(gains), overlap=ours[shared[0]].overlap)

@@ -14,18 +14,12 @@ from benchmarks.papers import data
 MAX_TRAINING_ROWS = 2500
 MAX_TEST_ROWS = 20_000
 TRAINING_SHARE = 0.7
+SEED = 2  # those of 0 and 1 were looked at while AutoRanker was made
 
 #: the tables; of several classes the one with this number, in sorted order, is positive
-TABLES = {
-    "ionosphere": None,
-    "spambase": None,
-    "kr-vs-kp": None,
-    "hypothyroid": None,
-    "sick-euthyroid": None,
-    "sick": None,
-    "mammography": None,
-    "bace": None,
-    "a9a": None,
+TABLES: dict[str, tuple[str, int] | None] = {
+    **dict.fromkeys(("ionosphere", "spambase", "kr-vs-kp", "hypothyroid")),
+    **dict.fromkeys(("sick-euthyroid", "sick", "mammography", "bace", "a9a")),
     "leukemia": None,
     "satimage 4": ("satimage", 3),
     "segment 5": ("segment", 4),
@@ -55,12 +49,12 @@ def path_of(table: str) -> Path:
     return data.path_of((TABLES[table] or (table, None))[0])
 
 
-def split(table: str, seed: int) -> Split:
+def split(table: str) -> Split:
     """Divide a table by class: at most 2,500 rows to learn from, the rest to judge."""
     X, y = _read(table)
     n_training = min(MAX_TRAINING_ROWS, int(TRAINING_SHARE * y.size))
     known, new = train_test_split(
-        np.arange(y.size), train_size=n_training, stratify=y, random_state=seed
+        np.arange(y.size), train_size=n_training, stratify=y, random_state=SEED
     )
     new = new[:MAX_TEST_ROWS]
 

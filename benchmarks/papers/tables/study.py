@@ -1,4 +1,4 @@
-"""Tasks, tables and pictures of the study."""
+"""Tasks and tables of the study."""
 
 import time
 import warnings
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy.stats import rankdata
@@ -26,25 +26,17 @@ from benchmarks.papers.tables.methods import (
 from benchmarks.papers.tasks import Task
 
 SECONDS = 60.0
-# those of seeds 0 and 1 were looked at while AutoRanker was made
-SEEDS = (2, 3)
-EARLY = {"fpr_range": (0.0, 0.1)}
+EARLY = (0.0, 0.1)
 OURS = "AutoRanker"
-#: shown table by table, if they were run
-OTHERS = ("FLAML", "AutoGluon")
-HINDSIGHT = tuple(SINGLE)
 #: tables of one source, which intervals of a mean count as one
 SOURCES = {
-    "hypothyroid": "thyroid",
-    "sick-euthyroid": "thyroid",
-    "sick": "thyroid",
-    "vehicle opel": "vehicle",
-    "vehicle saab": "vehicle",
+    **dict.fromkeys(("hypothyroid", "sick-euthyroid", "sick"), "thyroid"),
+    **dict.fromkeys(("vehicle opel", "vehicle saab"), "vehicle"),
 }
-#: what is run on a split, the part that can be left out last
-PARTS = {
-    "single": SINGLE,
-    **{name: {name: method} for name, method in AUTOMATIC.items()},
+#: what can be run separately
+PARTS: dict[str, tuple[str, ...]] = {
+    "single": tuple(SINGLE),
+    **{name: (name,) for name in AUTOMATIC},
 }
 
 
@@ -55,7 +47,7 @@ class Result:
     Attributes
     ----------
     auc, partial_auc : float
-        The whole curve, and its first tenth of false positive rates.
+        The whole curve, and its first tenth of false positive rates; NaN without model.
     seconds : float
         Of the processor, for fitting and scoring.
     ranks, labels : list
@@ -63,7 +55,6 @@ class Result:
     """
 
     table: str
-    seed: int
     method: str
     auc: float
     partial_auc: float
@@ -75,66 +66,55 @@ class Result:
         return f"{self.auc:.4f} {self.partial_auc:.4f} {self.seconds:.1f} s"
 
 
+Found = dict[tuple[str, str], Result]
+
+
 @contextmanager
 def clocks_of_the_process() -> Iterator[None]:
     """Let all clocks count the seconds that this process computes, not those it waits.
 
     So a time limit is the same on a machine that others use, too.
     """
+
+    def process_clock(clock: Any) -> Any:
+        offset = clock() - time.process_time()
+        return lambda: offset + time.process_time()
+
     names = ("time", "perf_counter", "monotonic")
-    before = {name: getattr(time, name) for name in names}
-    origin = time.process_time()
-    for name, clock in before.items():
-        ticks = partial(_ticks, clock() - origin)
-        setattr(time, name, ticks)
-    try:
+    clocks = {name: process_clock(getattr(time, name)) for name in names}
+    with patch.multiple(time, **clocks):
         yield
-    finally:
-        for name, clock in before.items():
-            setattr(time, name, clock)
 
 
-def _ticks(offset: float) -> float:
-    return offset + time.process_time()
-
-
-def run_method(table: str, method: str, seed: int) -> Result:
+def run_method(table: str, method: str) -> Result:
     """Fit a method to a table, and rank its test rows."""
-    data = split(table, seed)
+    data = split(table)
     start = time.process_time()
-    with warnings.catch_warnings(), clocks_of_the_process():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), clocks_of_the_process():
         try:
             scores = METHODS[method](data, SECONDS)
         except (AssertionError, RuntimeError, TypeError) as error:
-            # what others say when there is no model yet
+            # what others raise when there is no model yet
             print(f"{method} has no model of {table} in time: {error}")
-            return Result(table, seed, method, np.nan, np.nan, SECONDS, [], [])
+            return Result(table, method, np.nan, np.nan, SECONDS, [], [])
     seconds = time.process_time() - start
-    return Result(
-        table,
-        seed,
-        method,
-        roc_auc_score(data.y_test, scores),
-        partial_auc_score(data.y_test, scores, **EARLY),
-        seconds,
-        rankdata(scores).tolist(),
-        data.y_test.tolist(),
-    )
+    auc = roc_auc_score(data.y_test, scores)
+    early = partial_auc_score(data.y_test, scores, fpr_range=EARLY)
+    ranks, labels = rankdata(scores).tolist(), data.y_test.tolist()
+    return Result(table, method, auc, early, seconds, ranks, labels)
 
 
 def tasks() -> list[Task]:
-    """Return one task for each split, method and table, all timed."""
+    """Return one task for each method and table, all timed."""
     return [
         Task(
-            f"{part} {seed}",
-            f"{table}, {method}, split {seed}",
-            partial(run_method, table, method, seed),
+            part,
+            f"{table}, {method}",
+            partial(run_method, table, method),
             Result,
             (path_of(table),),
             is_timed=True,
         )
-        for seed in SEEDS
         for part, methods in PARTS.items()
         for table in TABLES
         for method in methods
@@ -145,120 +125,64 @@ def tasks() -> list[Task]:
 
 def quick_tasks() -> list[Task]:
     """Return the tasks without seconds to spend, on the smallest table."""
-    return [
-        t
-        for t in tasks()
-        if t.part == f"single {SEEDS[0]}" and t.name.startswith("ionosphere")
-    ]
+    single = (task for task in tasks() if task.part == "single")
+    return [task for task in single if task.name.startswith("ionosphere")]
 
 
 def tables(records: list[Result]) -> dict[str, Table]:
     """Return the means of all methods, and each table by itself."""
-    ranked = [one for one in records if np.isfinite(one.auc)]
-    by_method = {
-        key: list(splits)
-        for key, splits in groupby(
-            sorted(ranked, key=_table_and_method), _table_and_method
-        )
-    }
-    methods = [m for m in METHODS if any(method == m for _, method in by_method)]
-    names = [t for t in TABLES if any(table == t for table, _ in by_method)]
-    by_table, counts = _by_table(by_method, names)
-    means = _means(by_method, names, methods)
-    return {"means": means, "by table": by_table, "AutoRanker against the best": counts}
+    results = {(one.table, one.method): one for one in records if np.isfinite(one.auc)}
+    return {"means": _means(results), "by table": _by_table(results)}
 
 
-def pictures(records: list[Result]) -> dict[str, Any]:
-    """Return nothing: the page has no picture."""
-    return {}
-
-
-def _table_and_method(one: Result) -> tuple[str, str]:
-    return one.table, one.method
-
-
-def _mean(splits: list[Result], metric: str) -> float:
-    return float(np.mean([getattr(one, metric) for one in splits]))
-
-
-def _means(found, tables, methods) -> Table:
-    """Means over the tables and splits that a method was run on, AutoRanker less it."""
+def _means(results: Found) -> Table:
+    """Means over the tables that a method was run on, AutoRanker less it."""
     rows = []
-    for method in methods:
-        pairs = {t: _same_splits(found, t, method) for t in tables}
-        pairs = {t: both for t, both in pairs.items() if both[0]}
-        if not pairs:
+    for method in METHODS:
+        keys = [(t, method) for t in TABLES if {(t, method), (t, OURS)} <= set(results)]
+        if not keys:
             continue
-        cells = [method, str(len(pairs))]
+        theirs = [results[key] for key in keys]
+        ours = [results[table, OURS] for table, _ in keys]
+        sources = np.array([SOURCES.get(table, table) for table, _ in keys])
+        cells = [method, str(len(keys))]
         for metric in ("auc", "partial_auc"):
-            theirs, ours = (
-                np.array([_mean(both[k], metric) for both in pairs.values()])
-                for k in (0, 1)
+            values, best = (
+                np.array([getattr(one, metric) for one in some])
+                for some in (theirs, ours)
             )
-            ahead = ABSENT
-            wins = ABSENT
-            if method != OURS and len(pairs) > 1:
-                sources = np.array([SOURCES.get(table, table) for table in pairs])
-                ahead = mean_difference(ours - theirs, sources).in_points(2)
-                wins = f"{np.sum(ours > theirs)} : {np.sum(ours < theirs)}"
-            cells += [f"{theirs.mean():.4f}", ahead, wins]
-        seconds = np.mean([_mean(theirs, "seconds") for theirs, _ in pairs.values()])
-        rows.append([*cells, f"{seconds:.1f}"])
-    head = ["method", "tables", "AUC", "AutoRanker less it, points", "above : below"]
-    head += ["partial AUC", "AutoRanker less it, points ", "above : below "]
-    return Table([*head, "seconds"], rows)
+            cells += [f"{values.mean():.4f}", ABSENT, ABSENT]
+            if method != OURS and len(keys) > 1:
+                difference = mean_difference(best - values, sources)
+                ahead = f"{np.sum(best > values)}:{np.sum(best < values)}"
+                cells[-2:] = difference.in_points(2), ahead
+        rows.append([*cells, f"{np.mean([one.seconds for one in theirs]):.1f}"])
+    less = ["AutoRanker less it, points", "above:below"]
+    head = ["method", "tables", "AUC", *less, "partial AUC", *less, "seconds"]
+    return Table(head, rows)
 
 
-def _same_splits(found, table, method) -> tuple[list[Result], list[Result]]:
-    """Return the results of a method and of AutoRanker on splits that both have."""
-    theirs, ours = (
-        {one.seed: one for one in found.get((table, name), [])}
-        for name in (method, OURS)
-    )
-    shared = [seed for seed in SEEDS if seed in theirs and seed in ours]
-    return [theirs[seed] for seed in shared], [ours[seed] for seed in shared]
-
-
-def _by_table(found, tables) -> tuple[Table, Table]:
-    """AutoRanker, other libraries, and the best of four usual models on the test rows.
-
-    The best is chosen by its mean over the splits. Intervals of several splits, which
-    share rows, are averaged.
-    """
-    rows, apart = [], []
-    others = [m for m in OTHERS if any((table, m) in found for table in tables)]
-    for table in tables:
-        if not {(table, m) for m in (*HINDSIGHT, OURS)} <= found.keys():
+def _by_table(results: Found) -> Table:
+    """AutoRanker, other libraries, and the best of four usual models on test rows."""
+    others = [m for m in NOT_FOR_MANY_COLUMNS if any(m == key[1] for key in results)]
+    rows = []
+    for table in TABLES:
+        if not {(table, method) for method in (*SINGLE, OURS)} <= set(results):
             continue
-        best, ours = max(
-            (_same_splits(found, table, method) for method in HINDSIGHT),
-            key=lambda both: _mean(both[0], "auc"),
+        single, ours = [results[table, m] for m in SINGLE], results[table, OURS]
+        best = max(single, key=lambda one: one.auc)
+        test = compare_auc(ours.labels, ours.ranks, best.ranks)
+        theirs = [results.get((table, method)) for method in others]
+        values = [None if one is None else one.auc for one in theirs]
+        early = max(one.partial_auc for one in single)
+        rows.append(
+            [
+                table,
+                *largest_bold([best.auc, *values, ours.auc]),
+                f"[{100 * test.low:+.2f}, {100 * test.high:+.2f}]",
+                *largest_bold([early, ours.partial_auc]),
+            ]
         )
-        tests = [
-            compare_auc(our.labels, our.ranks, one.ranks)
-            for our, one in zip(ours, best, strict=True)
-        ]
-        low, high = (
-            np.mean([getattr(t, end) for t in tests]) for end in ("low", "high")
-        )
-        mean = _mean(ours, "auc") - _mean(best, "auc")
-        early = max(
-            _mean(_same_splits(found, table, m)[0], "partial_auc") for m in HINDSIGHT
-        )
-        apart.append((mean, low, high, _mean(ours, "partial_auc") - early))
-        theirs = [_same_splits(found, table, method)[0] for method in others]
-        cells = [table]
-        for metric, value in (("auc", _mean(best, "auc")), ("partial_auc", early)):
-            values = [_mean(some, metric) if some else None for some in theirs]
-            cells += largest_bold([value, *values, _mean(ours, metric)])
-        cells.insert(len(others) + 3, f"{100 * low:+.2f} to {100 * high:+.2f}")
-        rows.append(cells)
     names = ["best of four", *others, OURS]
-    head = ["table", *names, "less the best, points"]
-    head += [f"{name}, partial AUC" for name in names]
-    means, lows, highs, earlies = np.array(apart).reshape(-1, 4).T
-    counts = (means >= 0, lows > 0, highs < 0, earlies >= 0)
-    return Table(head, rows), Table(
-        ["at least as good", "clearly above", "clearly below", "partial AUC as good"],
-        [[str(count.sum()) for count in counts]],
-    )
+    early_names = [f"{name}, partial AUC" for name in ("best of four", OURS)]
+    return Table(["table", *names, "less the best, points", *early_names], rows)
