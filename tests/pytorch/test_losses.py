@@ -241,3 +241,11 @@ def test_a_loss_prints_its_parameters_and_survives_a_copy(loss):
     torch.testing.assert_close(
         copy.deepcopy(loss)(logits, labels), loss(logits, labels)
     )
+
+
+def test_a_compiled_step_breaks_the_graph_at_the_loss_and_continues():
+    torch.compiler.reset()
+    loss, labels = PairLogisticLoss(), torch.arange(60) % 3 == 0
+    logits = data(n_rows=60)[0].detach()
+    compiled = torch.compile(lambda s: 2.0 * loss(s, labels), backend="eager")
+    torch.testing.assert_close(compiled(logits), 2.0 * loss(logits, labels))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.function import once_differentiable
 
 from aucmax._core.parameters import check_choice, check_positive, check_range
 from aucmax._core.validation import BoolArray, FloatArray
@@ -20,21 +21,59 @@ from aucmax.risks import (
     Risk,
     SmoothAveragePrecision,
 )
-from aucmax.torch._batch import Batch, Column
-from aucmax.torch._evaluation import evaluate
-from aucmax.torch._tensor_risk import MAX_ROW_SHORTFALL, PairForm
+from aucmax.torch._batch import Batch, Column, check_tensors
+
+_MAX_ROW_SHORTFALL = 1e-9  # tolerance for rounded ranges
+
+
+def _scale_gradient(ctx: Any, factor: torch.Tensor, _: Any) -> Any:
+    (gradient,) = ctx.saved_tensors
+    return factor * gradient, None, None, None, None
+
+
+class _RiskFunction(torch.autograd.Function):
+    """The value of a loss, with the gradient that was computed along with it."""
+
+    @staticmethod
+    def forward(
+        scores: torch.Tensor, labels: Any, weight: Any, qid: Any, loss: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        batch = Batch.from_tensors(scores, labels, weight, qid, loss)
+        value, gradient = loss.value_and_gradient(batch)
+        dtype = torch.float64 if scores.dtype == torch.float64 else torch.float32
+        gradient = torch.from_numpy(gradient.reshape(scores.shape))
+        return (
+            torch.tensor(value, dtype=dtype, device=scores.device),
+            gradient.to(scores.device, dtype),
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(output[1])
+        ctx.mark_non_differentiable(output[1])
+
+    backward = staticmethod(once_differentiable(_scale_gradient))
+
+
+def _count_and_apply(loss: Any, *batch: Any) -> torch.Tensor:
+    loss.n_calls += 1
+    value: torch.Tensor
+    value, _ = _RiskFunction.apply(*batch, loss)
+    return value
+
+
+#: compiled code breaks here, and continues after the loss
+_outside_of_graphs = torch.compiler.disable(_count_and_apply)
 
 
 class PairLoss(torch.nn.Module):
     """Base class of all losses: the mean over the columns of a risk."""
 
     takes_levels = False
-    #: the loss as tensor operations; without it, the CPU computes all sums
-    form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_calls = 0  # calls; compiled code does not count
+        self.n_calls = 0
         self.n_without_pairs = 0  # batches without pairs: loss and gradient are 0
 
     def forward(
@@ -65,15 +104,19 @@ class PairLoss(torch.nn.Module):
         tensor
             A scalar, float64 if the logits are, else float32.
         """
-        return evaluate(self, logits, labels, sample_weight, qid)
+        check_tensors(logits, labels)
+        value: torch.Tensor = _outside_of_graphs(
+            self, logits, labels, sample_weight, qid
+        )
+        return value
 
     def extra_repr(self) -> str:
         """Return the parameters, for printing."""
         names = inspect.signature(type(self)).parameters
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
-    def by_kernels(self, batch: Batch) -> tuple[float, FloatArray]:
-        """Return the mean over the columns, and its gradient, computed on the CPU."""
+    def value_and_gradient(self, batch: Batch) -> tuple[float, FloatArray]:
+        """Return the mean over the columns, and its gradient."""
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
@@ -124,8 +167,6 @@ class PairLogisticLoss(PairLoss):
     0.0878 [-0.0833  0.0596  0.0237]
     """
 
-    form = PairForm("logistic")
-
     def _risk(self, column: Column, accuracy: float) -> Risk:
         return PairLogistic(accuracy=accuracy)
 
@@ -154,7 +195,6 @@ class PairHingeLoss(PairLoss):
         super().__init__()
         check_positive("margin", margin)
         self.margin = margin
-        self.form = PairForm("hinge", float(margin))
 
     def _risk(self, column: Column, accuracy: float) -> Risk:
         return PairHinge(self.margin)
@@ -187,7 +227,6 @@ class PairSigmoidLoss(PairLoss):
         super().__init__()
         check_positive("tau", tau)
         self.tau = tau
-        self.form = PairForm("sigmoid", float(tau))
 
     def _risk(self, column: Column, accuracy: float) -> Risk:
         return PairSigmoid(tau=self.tau, accuracy=accuracy)
@@ -245,11 +284,8 @@ class PartialAUCLoss(PairLoss):
             "fpr_range": self.fpr_range,
             "tpr_range": self.tpr_range,
         }
-        ranges = (self.fpr_range, self.tpr_range)
-        self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
-        box = PartialHinge(**self._ranges).rank_box() if loss == "hinge" else None
-        if box is not None and not box.is_choice_of_rows:
-            self.form = None  # a choice of orders, for which only a kernel exists
+        if loss == "hinge":
+            PartialHinge(**self._ranges).rank_box()  # or an error
 
     def _risk(self, column: Column, accuracy: float) -> Risk:
         if column.qid is None:
@@ -269,9 +305,9 @@ class PartialAUCLoss(PairLoss):
         ):
             low, high = self._ranges[name]
             n_rows = int(np.count_nonzero(members))
-            if (high - low) * n_rows >= 1.0 - MAX_ROW_SHORTFALL:
+            if (high - low) * n_rows >= 1.0 - _MAX_ROW_SHORTFALL:
                 continue
-            needed = math.ceil((1.0 - MAX_ROW_SHORTFALL) / (high - low))
+            needed = math.ceil((1.0 - _MAX_ROW_SHORTFALL) / (high - low))
             size = math.ceil(labels.size * needed / n_rows)
             raise ValueError(
                 f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
@@ -289,8 +325,8 @@ class SmoothAveragePrecisionLoss(PairLoss):
               N_i = 1 + \sum_{j \ne i} \sigma\Big(\frac{s_j - s_i}{\tau}\Big)
 
     where :math:`A_i` is the same sum over positives. Equal to
-    :class:`aucmax.risks.SmoothAveragePrecision`, in O(m log m) on the CPU for a batch
-    of m rows. Not convex: start with a few epochs of another loss. The average
+    :class:`aucmax.risks.SmoothAveragePrecision`, in O(m log m) for a batch of m
+    rows. Not convex: start with a few epochs of another loss. The average
     precision of a batch is that of few rows; see :class:`ScoreBank` for more.
 
     Parameters
@@ -354,8 +390,6 @@ class LambdaLoss(PairLoss):
         check_choice("metric", metric, ("auc", "mauc"))
         self.metric = metric
         self.takes_levels = metric == "mauc"
-        if not self.takes_levels:
-            self.form = PairForm("logistic", is_ranked=True)
 
     def _risk(self, column: Column, accuracy: float) -> Risk:
         weights = "equal" if self.metric == "auc" else "mauc"
