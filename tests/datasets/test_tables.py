@@ -272,13 +272,6 @@ def test_a_file_that_changes_meanwhile_is_read_as_it_was(write):
         assert load_table(path).rows() == [(1, 2)]
 
 
-@pytest.mark.parametrize("option", ["separator", "quote_char"])
-@pytest.mark.parametrize("value", ["", "ab", "é"])
-def test_separators_and_quotes_are_single_characters(write, option, value):
-    with pytest.raises(ValueError, match=f"{option} must be one ASCII character"):
-        load_table(write("a,b\n1,2\n"), **{option: value})
-
-
 @pytest.mark.parametrize("name", ["data.svm", "data.letor"])
 def test_formats_that_are_no_tables_are_refused(write, name):
     with pytest.raises(DataFileError, match="load_svmlight reads it"):

@@ -2,16 +2,14 @@
 
 import datetime as dt
 from decimal import Decimal
-from itertools import product
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from aucmax.tables import TableEncoder, encode_target
+from aucmax.tables import TableEncoder
 from aucmax.tables.frames import as_table
-from aucmax.tables.target_encoding import describe_rows
 
 # a NumPy scalar, and the Python scalar that it equals
 SCALARS = [
@@ -75,39 +73,6 @@ def test_every_pair_of_scalars_is_read_as_the_same_python_scalars(first, source)
         else:
             filled = [cell for cell in plain if cell is not None]
             assert sum(cell is not None for cell in cells) == len(filled)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        pair
-        for pair in product(SCALARS, repeat=2)
-        if all(isinstance(plain, NUMBERS) for _, plain in pair)
-        and pair[0][1] != pair[1][1]
-    ],
-)
-def test_every_pair_of_numbers_is_the_same_target_as_in_python(first, second):
-    given, plain = ([pair[k] for pair in (first, second)] for k in (0, 1))
-    array = np.empty(2, dtype=object)
-    array[:] = given
-    expected = encode_target(plain)
-    for values in (given, array, pd.Series(array)):
-        target = encode_target(values)
-        np.testing.assert_array_equal(target.labels, expected.labels)
-        assert target.grading.by_text == expected.grading.by_text
-
-
-def test_a_numpy_scalar_in_front_neither_rounds_nor_removes_other_cells():
-    frame = pd.DataFrame(
-        {"a": [np.int64(3), 2.5], "b": [np.int8(3), 300]}, dtype=object
-    )
-    table = as_table(frame)
-    assert table["a"].to_list() == [3, 2.5]
-    assert table["b"].to_list() == [3, 300]
-    target = encode_target([0, 1, 1])
-    weights = [np.int64(1), 0.5, 0.25]
-    weighted = describe_rows(target, sample_weight=weights)
-    assert weighted.weights.tolist() == [1, 0.5, 0.25]
 
 
 @pytest.mark.parametrize(

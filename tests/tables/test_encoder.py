@@ -176,16 +176,6 @@ def test_times_of_day_are_a_feature_and_time_zones_are_settled():
     assert columns["at:days"][1] > columns["at:days"][0]
 
 
-def test_columns_are_found_by_name_in_any_order_and_others_ignored():
-    table = patients()
-    encoder = TableEncoder().fit(table)
-    shuffled = table.select(table.columns[::-1]).with_columns(extra=pl.lit("x"))
-    np.testing.assert_array_equal(encoder.transform(shuffled), encoder.transform(table))
-    np.testing.assert_array_equal(
-        encoder.matrix(shuffled, "trees"), encoder.matrix(table, "trees")
-    )
-
-
 def test_a_missing_column_is_named_with_what_may_have_been_meant():
     encoder = TableEncoder().fit(patients())
     with pytest.raises(ValueError, match=r"missing column 'age'.*mean 'Age'"):

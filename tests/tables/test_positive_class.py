@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, cross_val_score
 
 import aucmax
 from aucmax import AUCSVC, AutoRanker
@@ -66,19 +64,6 @@ def test_the_second_label_is_positive_in_every_model(event, other, share):
     comparison = compare_models(X, y, ["logistic"], cv=2)
     assert comparison.target.grading.positive == other
     assert comparison.results[0].auc > 0.9
-
-
-@pytest.mark.parametrize(("event", "other", "share"), NAMES)
-@pytest.mark.parametrize("scoring", ["roc_auc", metric_scorer("auc")], ids=str)
-@pytest.mark.filterwarnings("ignore::aucmax.exceptions.PositiveClassWarning")
-def test_cross_validation_of_an_auto_ranker_is_that_of_its_model(
-    event, other, share, scoring
-):
-    X, y = rows(event, other, share)
-    folds = KFold(6, shuffle=True, random_state=1)
-    plain = cross_val_score(LogisticRegression(), X, y, scoring=scoring, cv=folds)
-    aucs = cross_val_score(quick_auto(), X, y, scoring=scoring, cv=folds)
-    np.testing.assert_allclose(aucs, plain, atol=0.05)
 
 
 @pytest.mark.parametrize(("event", "other", "share"), NAMES)
@@ -194,13 +179,3 @@ def test_the_shell_ranks_the_event_first_and_stores_it(tmp_path, event, other, s
     run = CliRunner().invoke(main, ["fit", *arguments, *choice])
     assert run.exit_code == 0, run.output
     assert aucmax.load(path).classes_.tolist() == [event, other]
-
-
-def test_the_shell_takes_the_rarer_of_two_words_without_meaning(tmp_path):
-    X, y = rows("left", "right", 0.6)
-    pl.DataFrame({"a": X[:, 0], "y": y}).write_csv(tmp_path / "t.csv")
-    path = tmp_path / "m.aucmax"
-    arguments = [str(tmp_path / "t.csv"), "--target", "y", "--model", "logistic"]
-    run = CliRunner().invoke(main, ["fit", *arguments, "--output", str(path)])
-    assert run.exit_code == 0, run.output
-    assert aucmax.load(path).classes_.tolist() == ["left", "right"]

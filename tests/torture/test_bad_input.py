@@ -5,7 +5,6 @@ Each call ends by a ValueError or a TypeError that names the argument.
 
 import inspect
 import warnings
-from functools import cache
 
 import numpy as np
 import polars as pl
@@ -171,37 +170,6 @@ def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
     if "sample_weight" in parameters:
         for bad in bad_weights().values():
             assert_rejected(call(sample_weight=bad), ["sample_weight"])
-
-
-def from_estimator():
-    """Find the displays that ask a model for scores."""
-    for name in plots.__all__:
-        if hasattr(getattr(plots, name), "from_estimator"):
-            yield getattr(plots, name)
-
-
-@cache
-def with_probabilities():
-    model = small(aucmax.AutoRanker).set_params(calibrate="sigmoid")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(X, Y)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("display", [*from_estimator()])
-def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
-    model = with_probabilities()
-
-    def call(rows, labels):
-        options = {"ax": Figure().subplots()}
-        return lambda: display.from_estimator(model, rows, labels, **options)
-
-    for kind, bad in bad_tables().items():
-        if kind not in _FOR_TABLES:
-            assert_rejected(call(bad, Y), ["X", "table", "column", "labels", "y_true"])
-    for bad in bad_labels().values():
-        assert_rejected(call(X, bad), ["y", "labels"])
 
 
 def estimators():

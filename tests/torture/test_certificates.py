@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from aucmax import AUCSVC, LevelSumRanker, MarginRanker
+from aucmax import AUCSVC, MarginRanker
 from aucmax.exceptions import ConstantScoresWarning, MarginWarning
-from aucmax.graphs.total_variation import prox
 from margin import samples
 from margin_programs import (
     solve_hard_pairs,
@@ -22,8 +21,6 @@ from margin_programs import (
     solve_pairs,
 )
 from reference_margins import instance_margin, pair_margin
-from reference_total_variation import optimality_gap
-from reference_total_variation import value as total_variation
 from torture.amount import times
 
 FITS = range(times(8, 500))
@@ -208,19 +205,6 @@ def test_no_bound_of_a_linear_machine_lies_above_an_attained_value(seed):
     assert_is_certified(model, rows, rows.labels == 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", FITS)
-def test_each_level_of_a_sum_of_levels_has_a_certificate(seed):
-    rng = np.random.default_rng(seed)
-    rows = draw(rng, 3)
-    C = float(10.0 ** rng.uniform(-3, 3))
-    model = LevelSumRanker(AUCSVC(C, max_iter=300))
-    fit_quietly(model, rows.X, rows.labels, rows.weight, qid=rows.qid)
-    assert len(model.estimators_) == 2
-    for level, own in zip((1, 2), model.estimators_, strict=True):
-        assert_is_certified(own, rows, rows.labels == level)
-
-
 @pytest.mark.parametrize("seed", FITS)
 def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed):
     rng = np.random.default_rng(seed)
@@ -260,31 +244,3 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     assert model.objective_ <= optimum + solver
     assert model.objective_ + model.dual_gap_ >= optimum - solver
     assert attained == pytest.approx(model.objective_, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", FITS)
-def test_no_smoother_values_on_a_graph_are_below_what_the_gap_allows(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 41))
-    edges = rng.integers(0, n, (int(rng.integers(1, 2 * n)), 2))
-    edges = edges[edges[:, 0] != edges[:, 1]]
-    edges = np.unique(np.sort(edges, axis=1), axis=0)
-    values = np.round(rng.normal(size=n), int(rng.integers(0, 6)))
-    pair_weights = rng.choice([0.0, 0.3, 1.0, 1e3], len(edges))
-    scale = 10.0 ** float(rng.choice([-100, -9, 0, 9, 100]))
-    solution = prox(scale * values, edges, scale * pair_weights) / scale
-    gap = optimality_gap(scale * solution, scale * values, edges, scale * pair_weights)
-    x = cp.Variable(n)
-    model = cp.sum_squares(x - values) / 2.0
-    if len(edges):
-        model += pair_weights @ cp.abs(x[edges[:, 0]] - x[edges[:, 1]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its own accuracy does not matter
-        cp.Problem(cp.Minimize(model)).solve(solver=cp.CLARABEL)
-    ours, other = (
-        total_variation(at.astype(np.longdouble), values, edges, pair_weights)
-        for at in (solution, x.value)
-    )
-    bound = ours - np.longdouble(gap) / np.longdouble(scale) ** 2
-    assert bound <= other + 1e-13 * (1.0 + abs(float(ours)))
-    assert ours <= other + 1e-13 * (1.0 + abs(float(ours)))

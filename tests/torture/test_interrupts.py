@@ -1,13 +1,9 @@
 """Ctrl-C at any moment of a fit: it ends soon, and the earlier model is as it was."""
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -132,56 +128,5 @@ def test_a_fit_ends_soon_and_leaves_the_earlier_model(name, record_property):
                 np.testing.assert_array_equal(scores(model, rows), expected)
             vars(model).clear()
             vars(model).update(state)
-    record_property("the longest time to the end, in seconds", longest)
-    assert longest <= LONGEST
-
-
-#: those with loops of their own to compile
-COMPILED = ["AUCSVC", "AUCSVC sigmoid", "MarginRanker", "RankBoost", "SoftRankBoost"]
-COMPILED += ["LambdaMART", "GraphRanker"]
-FIRST_CALLS = """
-import random, sys, time, warnings
-warnings.simplefilter("ignore")
-from aucmax._core import compiled as _compiled
-_compiled.MAX_ELEMENTS = -1  # few rows would not be compiled for
-from torture.test_interrupts import MODELS, interrupted
-template, rows, labels = MODELS[sys.argv[1]]
-few = 2 if isinstance(rows, list) else 60
-draw, most, n_hits, longest = random.Random(), float(sys.argv[2]), 0, 0.0
-# some fits take longer than that once all is compiled, and would never end
-while n_hits < 10:
-    late = interrupted(template, rows[:few], labels[:few], draw.uniform(0.0, most))
-    if late is None:
-        break
-    n_hits, longest = n_hits + 1, max(longest, late)
-print(n_hits, longest)
-"""
-
-
-@pytest.mark.skipif(times(True, False), reason="compiling takes long; part of torture")
-@pytest.mark.parametrize("name", COMPILED)
-def test_a_first_call_ends_soon_while_its_loops_are_compiled(
-    name, tmp_path, record_property
-):
-    n_hits, longest, attempt = 0, 0.0, 0
-    while n_hits < 50:
-        attempt += 1
-        environment = {
-            **os.environ,
-            "NUMBA_CACHE_DIR": str(tmp_path / str(attempt)),
-            "PYTHONPATH": str(Path(__file__).parents[1]),
-        }
-        ran = subprocess.run(
-            [sys.executable, "-c", FIRST_CALLS, name, "0.3"],
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=600,
-        )
-        assert ran.returncode == 0, ran.stderr
-        assert ran.stderr == ""
-        hits, seconds = ran.stdout.split()
-        n_hits, longest = n_hits + int(hits), max(longest, float(seconds))
-    record_property("interrupts of first calls", n_hits)
     record_property("the longest time to the end, in seconds", longest)
     assert longest <= LONGEST

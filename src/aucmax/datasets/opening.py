@@ -325,7 +325,10 @@ def _chunks(stream: Any, size: int = CHUNK) -> Iterator[bytes]:
 
 def _zip_chunks(raw: BinaryIO) -> Iterator[bytes]:
     archive = ZipFile(raw)
-    return _chunks(archive.open(_only_member(archive)))
+    try:
+        return _chunks(archive.open(_only_member(archive)))
+    except ValueError as error:  # a damaged directory may point before the file
+        raise BadZipFile(str(error)) from error
 
 
 def _zstandard(path: PathLike) -> Any:

@@ -191,7 +191,9 @@ def _check_bomb(path: PathLike, content: bytes) -> None:
                 with archive.open(info) as member:
                     cell_bytes = _MEMORY_OF_A_SHEET_CELL * _n_cells(member)
                 require_memory(path, n_bytes + cell_bytes, file_size)
-    except (*ZIP_ERRORS, OSError, zlib.error) as error:
+    except DataFileError:
+        raise
+    except (*ZIP_ERRORS, OSError, ValueError, zlib.error) as error:
         raise DataFileError(f"{path}: not a readable spreadsheet: {error}.") from error
 
 
