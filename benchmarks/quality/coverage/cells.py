@@ -7,12 +7,14 @@ differ in kind: few rows of one class and many of the other, areas near 1, heavy
 ties, rare values, models that nearly agree, clusters, folds, censored times.
 """
 
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from math import sqrt
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -21,12 +23,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from aucmax.decisions import (
-    compare_groups,
-    net_benefit,
-    operating_point,
-    reliability,
-)
+from aucmax.decisions import compare_groups, net_benefit, operating_point, reliability
 from aucmax.inference import (
     auc_interval,
     bootstrap_interval,
@@ -39,15 +36,17 @@ from aucmax.inference import (
 )
 from aucmax.metrics import concordance_index, roc_auc_score
 from aucmax.metrics.metric_names import parse_metric
+from benchmarks.quality.coverage.held_out import held_out
 
 Outcome = tuple[bool, float]
 Drawn = Iterator[dict[str, Outcome]]
 Figures = dict[str, dict[str, float]]
 SEED = 20_271
 N_TRUE = 400_000  # rows that true values without a formula come from
-N_RESAMPLES = 100  # of a bootstrap, in place of 1,000 or 2,000
-#: needs minutes: only if it is named
-BY_NAME = ("AutoRanker",)
+#: of a bootstrap: fewer than the default of 1,000 or 2,000
+DRAWS: dict[str, Any] = {"n_resamples": 100, "random_state": 0}
+#: need minutes: only if they are named
+BY_NAME = ("AutoRanker", "held-out")
 
 
 @dataclass(frozen=True)
@@ -55,22 +54,13 @@ class Cell:
     """A sampler with its options, and how many tables are drawn."""
 
     draw: Callable[..., Drawn]
-    options: dict[str, Any] = field(default_factory=dict)
-    n_draws: int = 500
-
-
-CELLS: dict[str, Cell] = {}
+    options: dict[str, Any]
+    n_draws: int
 
 
 def difference(y: Any, a: Any, b: Any, metric: str = "auc", **options: Any) -> Any:
     """Return the difference of two models by any metric."""
     return compare_metric(y, {"a": a, "b": b}, metric, **options).differences[0]
-
-
-def add(
-    name: str, draw: Callable[..., Drawn], n_draws: int = 500, **options: Any
-) -> None:
-    CELLS[name] = Cell(draw, options, n_draws)
 
 
 def measure(name: str) -> Figures:
@@ -95,15 +85,39 @@ def measure(name: str) -> Figures:
     return figures
 
 
-def covers(found: Any, truth: float) -> Outcome:
-    return bool(
-        found.low - 1e-12 <= truth <= found.high + 1e-12
-    ), found.high - found.low
+def covers(interval: Any, truth: float) -> Outcome:
+    """Return whether an interval or pair of ends covers the truth, and its width."""
+    is_pair = isinstance(interval, tuple)
+    low, high = interval if is_pair else (interval.low, interval.high)
+    return bool(low - 1e-12 <= truth <= high + 1e-12), high - low
 
 
-def accepts(found: Any) -> Outcome:
+def accepts(test: Any) -> Outcome:
     """Return the outcome of a test of a true hypothesis."""
-    return found.p_value >= 0.05, found.p_value
+    return test.p_value >= 0.05, test.p_value
+
+
+def compared(test: Any, truth: float = 0.0, is_null: bool = True) -> dict[str, Outcome]:
+    """Return the outcomes of a comparison; without test, if its null is not true."""
+    outcomes = {"difference": covers(test, truth), "test": accepts(test)}
+    return outcomes if is_null else {"difference": outcomes["difference"]}
+
+
+def cover_all(intervals: list[Outcome]) -> Outcome:
+    """Return whether all intervals cover at once, and their mean width."""
+    each, widths = zip(*intervals, strict=True)
+    return all(each), float(np.mean(widths))
+
+
+def all_compared(comparison: Any) -> dict[str, Outcome]:
+    """Return the outcomes of several equal models."""
+    each = [covers(one, 0.0) for one in comparison.differences]
+    return {"all differences": cover_all(each), "test": accepts(comparison)}
+
+
+def normal_shift(auc: float) -> Any:
+    """Return the shift of normal scores of the positives with this AUC."""
+    return np.sqrt(2.0) * ndtri(auc)
 
 
 class TwoNormals:
@@ -185,24 +199,6 @@ def areas(rng: Any, kind: str, auc: float, p: int, n: int, **ranges: Any) -> Dra
         yield {"AUC": covers(auc_interval(y, scores, **ranges), truth)}
 
 
-SIZES = ((3, 200), (10, 200), (200, 10), (20, 20), (50, 50), (50, 500), (200, 200))
-for _kind in KINDS:
-    for _auc in (0.5, 0.7, 0.9, 0.97, 0.995):
-        for _p, _n in SIZES:
-            _cell: Any = {"kind": _kind, "auc": _auc, "p": _p, "n": _n}
-            add(f"area, {_kind}, {_auc:g}, {_p} and {_n}", areas, 1000, **_cell)
-for _kind in ("normal", "t3", "Pareto"):
-    for _auc in (0.7, 0.97):
-        for _p, _n in ((10, 200), (200, 20), (50, 50), (200, 200)):
-            for _ends in ((0.0, 0.1), (0.0, 0.3), (0.1, 0.5)):
-                if _n * (_ends[1] - _ends[0]) > 2.0:  # else a warning
-                    _cell = {"kind": _kind, "auc": _auc, "p": _p, "n": _n}
-                    _name = (
-                        f"partial area, {_kind}, {_auc:g}, {_p} and {_n}, FPR {_ends}"
-                    )
-                    add(_name, areas, fpr_range=_ends, **_cell)
-
-
 def differences(
     rng: Any, kind: str, auc: float, gap: float, r: float, p: int, n: int
 ) -> Drawn:
@@ -216,19 +212,7 @@ def differences(
             np.concatenate((place(kind, w[:p], True, s), place(kind, w[p:], False, 0)))
             for w, s in zip(u, shifts, strict=True)
         )
-        test = compare_auc(y, a, b)
-        yield {"difference": covers(test, gap)} | (
-            {} if gap else {"test": accepts(test)}
-        )
-
-
-for _kind in ("normal", "log-normal", "t3", "Pareto"):
-    for _auc in (0.7, 0.9, 0.965):
-        for _gap, _r in ((0.0, 0.0), (0.0, 0.9), (0.05, 0.5)):
-            for _p, _n in ((5, 200), (20, 200), (200, 20), (50, 50), (50, 500)):
-                _cell = {"kind": _kind, "auc": _auc, "gap": _gap, "r": _r, "p": _p}
-                _name = f"difference, {_kind}, {_auc:g}, gap {_gap:g}, r {_r:g}"
-                add(f"{_name}, {_p} and {_n}", differences, n=_n, **_cell)
+        yield compared(compare_auc(y, a, b), gap, is_null=not gap)
 
 
 def unpaired(rng: Any, kind: str, auc: float, gap: float, sizes: Any) -> Drawn:
@@ -238,25 +222,11 @@ def unpaired(rng: Any, kind: str, auc: float, gap: float, sizes: Any) -> Drawn:
         for half, size in zip((gap / 2, -gap / 2), sizes, strict=True)
     ]
     for scores in zip(*samples, strict=True):
-        test = compare_metric(
-            labels,
-            list(scores),
-        )
-        (one,) = test.differences
-        yield {"difference": covers(one, gap)} | ({} if gap else {"test": accepts(one)})
+        (test,) = compare_metric(labels, list(scores)).differences
+        yield compared(test, gap, is_null=not gap)
 
 
-for _kind in ("normal", "t3"):
-    for _auc, _gap in ((0.7, 0.0), (0.9, 0.05), (0.965, 0.0)):
-        for _sizes in (((20, 200), (50, 50)), ((50, 500), (200, 50))):
-            _cell = {"kind": _kind, "auc": _auc, "gap": _gap, "sizes": _sizes}
-            add(
-                f"unpaired, {_kind}, {_auc:g}, gap {_gap:g}, {_sizes}",
-                unpaired,
-                **_cell,
-            )
-
-
+FEW_LEVELS = (0.95, 0.02, 0.01, 0.01, 0.01)
 #: shares of the levels among positives and negatives, lowest first; "+" is a
 #: continuous score above the first level, shifted by 1 among positives
 RARE: dict[str, tuple[Any, Any]] = {
@@ -268,19 +238,22 @@ RARE: dict[str, tuple[Any, Any]] = {
     "two values, 80% right": ((0.2, 0.8), (0.8, 0.2)),
     "zeros and 3%": ((0.97, "+"), (0.97, "+")),
     "zeros and 15%, 5%": ((0.85, "+"), (0.95, "+")),
-    "five levels": ((0.95, 0.02, 0.01, 0.01, 0.01), (0.95, 0.02, 0.01, 0.01, 0.01)),
-    "five levels, better": (
-        (0.8, 0.08, 0.06, 0.03, 0.03),
-        (0.95, 0.02, 0.01, 0.01, 0.01),
-    ),
+    "five levels": (FEW_LEVELS, FEW_LEVELS),
+    "five levels, better": ((0.8, 0.08, 0.06, 0.03, 0.03), FEW_LEVELS),
 }
 
 
-def draw_rare(rng: Any, shares: Any, is_positive: bool, n: int) -> Any:
-    if shares[1] != "+":
-        return rng.choice(len(shares), n, p=shares) * 1.0
-    scores = rng.exponential(size=n) + 1.0 * is_positive
-    return np.where(rng.random(n) < shares[0], 0.0, scores)
+def draw_rare(rng: Any, kind: str, p: int, n: int) -> Any:
+    """Return scores of few values, positives first."""
+
+    def draw(shares: Any, is_positive: bool, n: int) -> Any:
+        if shares[1] != "+":
+            return rng.choice(len(shares), n, p=shares) * 1.0
+        scores = rng.exponential(size=n) + 1.0 * is_positive
+        return np.where(rng.random(n) < shares[0], 0.0, scores)
+
+    positive, negative = RARE[kind]
+    return np.concatenate((draw(positive, True, p), draw(negative, False, n)))
 
 
 def area_of_rare(kind: str) -> float:
@@ -298,21 +271,9 @@ def rare_values(rng: Any, kind: str, p: int, n: int, size: int = 1) -> Drawn:
     y, truth = np.repeat(np.arange(p + n) < p, size), area_of_rare(kind)
     groups = None if size == 1 else np.arange(y.size) // size
     while True:
-        parts = (
-            draw_rare(rng, RARE[kind][0], True, p),
-            draw_rare(rng, RARE[kind][1], False, n),
-        )
-        scores = np.repeat(np.concatenate(parts), size)
+        scores = np.repeat(draw_rare(rng, kind, p, n), size)
         interval = auc_interval(y, scores, groups=groups, null=truth)
         yield {"AUC": covers(interval, truth), "test": accepts(interval)}
-
-
-SMALL = ((20, 200), (50, 500), (50, 5000), (100, 100), (250, 250), (500, 50))
-for _kind in RARE:
-    for _p, _n in SMALL:
-        _name = f"rare values, {_kind}, {_p} and {_n}"
-        add(_name, rare_values, 1000, kind=_kind, p=_p, n=_n)
-    add(f"rare values, {_kind}, clusters", rare_values, kind=_kind, p=50, n=500, size=3)
 
 
 def near_pairs(
@@ -323,7 +284,7 @@ def near_pairs(
     "redrawn": other scores of the same class, so that areas are equal; "lost": scores
     of negatives; "raised": to the top, in both classes.
     """
-    y, shift = np.repeat(np.arange(p + n) < p, size), np.sqrt(2.0) * ndtri(auc)
+    y, shift = np.repeat(np.arange(p + n) < p, size), normal_shift(auc)
     groups = None if size == 1 else np.arange(y.size) // size
     truth = {
         "redrawn": 0.0,
@@ -335,85 +296,33 @@ def near_pairs(
         changed = np.repeat(rng.random(p + n) < share, size)
         fresh = rng.normal(size=y.size) + shift * y * (how == "redrawn")
         b = np.where(changed, a + 100.0 if how == "raised" else fresh, a)
-        test = compare_auc(y, a, b, null=truth, groups=groups)
-        yield {"difference": covers(test, truth), "test": accepts(test)}
+        yield compared(compare_auc(y, a, b, null=truth, groups=groups), truth)
 
 
-for _how in ("redrawn", "lost", "raised"):
-    for _auc in (0.7, 0.9):
-        for _share in (0.01, 0.02, 0.05):
-            for _p, _n in SMALL:
-                _cell = {"how": _how, "auc": _auc, "share": _share, "p": _p, "n": _n}
-                _name = f"near pairs, {_how}, {_auc:g}, {_share:g} of the rows"
-                add(f"{_name}, {_p} and {_n}", near_pairs, **_cell)
-    add(
-        f"near pairs, {_how}, 0.7, clusters",
-        near_pairs, how=_how, auc=0.7, share=0.02, p=50, n=500, size=3,
-    )  # fmt: skip
-
-
-def rare_pairs(rng: Any, kinds: Any, p: int, n: int, is_paired: bool = True) -> Drawn:
+def rare_pairs(rng: Any, kinds: Any, p: int, n: int, is_paired: bool) -> Drawn:
     """Compare independent scores of few values."""
     y = np.arange(p + n) < p
     truth = area_of_rare(kinds[0]) - area_of_rare(kinds[1])
     while True:
-        a, b = (
-            np.concatenate(
-                [
-                    draw_rare(rng, RARE[k][0], True, p),
-                    draw_rare(rng, RARE[k][1], False, n),
-                ]
-            )
-            for k in kinds
-        )
-        test = compare_auc(y if is_paired else [y, y], a, b, null=truth)
-        yield {"difference": covers(test, truth), "test": accepts(test)}
-
-
-for _kinds in (("flag on 2%", "flag on 10%, 2%"), ("zeros and 3%", "five levels")):
-    for _p, _n in SMALL:
-        _cell = {"kinds": _kinds, "p": _p, "n": _n}
-        add(f"rare pairs, {' and '.join(_kinds)}; {_p} and {_n}", rare_pairs, **_cell)
-        _name = f"rare pairs, unpaired, {' and '.join(_kinds)}; {_p} and {_n}"
-        add(_name, rare_pairs, is_paired=False, **_cell)
+        a, b = (draw_rare(rng, kind, p, n) for kind in kinds)
+        yield compared(compare_auc(y if is_paired else [y, y], a, b, null=truth), truth)
 
 
 def near_models(rng: Any, p: int, n: int, share: float) -> Drawn:
     """Compare four models at once: three that differ in few rows, and another one."""
-    y, shift = np.arange(p + n) < p, np.sqrt(2.0) * ndtri(0.7)
+    y, shift = np.arange(p + n) < p, normal_shift(0.7)
     while True:
         a, last, *fresh = rng.normal(size=(4, y.size)) + shift * y
         near = [np.where(rng.random(y.size) < share, one, a) for one in fresh]
-        comparison = compare_metric(y, np.column_stack([a, *near, last]))
-        each = [covers(one, 0.0) for one in comparison.differences]
-        width = float(np.mean([one[1] for one in each]))
-        yield {
-            "all differences": (all(one[0] for one in each), width),
-            "test": accepts(comparison),
-        }
-
-
-for _p, _n in ((50, 500), (250, 250)):
-    add(f"near models, {_p} and {_n}", near_models, p=_p, n=_n, share=0.02)
+        yield all_compared(compare_metric(y, np.column_stack([a, *near, last])))
 
 
 def models(rng: Any, k: int, n: int, r: float) -> Drawn:
-    y, shift = np.arange(2 * n) < n, np.sqrt(2.0) * ndtri(0.7)
+    y, shift = np.arange(2 * n) < n, normal_shift(0.7)
     while True:
-        own, shared = rng.normal(size=(k, 2 * n)), rng.normal(size=2 * n)
-        comparison = compare_metric(
-            y, (np.sqrt(r) * shared + np.sqrt(1.0 - r) * own + shift * y).T
-        )
-        each = [covers(one, 0.0) for one in comparison.differences]
-        width = float(np.mean([one[1] for one in each]))
-        yield {
-            "all differences": (all(one[0] for one in each), width),
-            "test": accepts(comparison),
-        }
-
-
-for _k, _n, _r in ((3, 30, 0.0), (3, 30, 0.8), (6, 30, 0.8), (6, 100, 0.0)):
-    add(f"{_k} models, {_n} per class, r {_r:g}", models, k=_k, n=_n, r=_r)
+        separate, shared = rng.normal(size=(k, 2 * n)), rng.normal(size=2 * n)
+        scores = np.sqrt(r) * shared + np.sqrt(1.0 - r) * separate + shift * y
+        yield all_compared(compare_metric(y, scores.T))
 
 
 def clusters(rng: Any, k: int, size: int, icc: float, mixed: bool, auc: float) -> Drawn:
@@ -422,30 +331,15 @@ def clusters(rng: Any, k: int, size: int, icc: float, mixed: bool, auc: float) -
     y = (np.arange(groups.size) if mixed else groups) % 2 == 0
     counts = np.array([np.bincount(groups, y == c, k) for c in (0, 1)])
     within = (counts[0] @ counts[1]) / (y.sum() * (~y).sum())
-    shift = np.sqrt(2.0) * ndtri(auc)
+    shift = normal_shift(auc)
     # rows of one cluster share an effect, so that pairs within it differ less
     truth = (1.0 - within) * auc + within * ndtr(shift / np.sqrt(2.0 * (1.0 - icc)))
     while True:
         shared, own = rng.normal(size=(2, k))[:, groups], rng.normal(size=(2, y.size))
         a, b = np.sqrt(icc) * shared + np.sqrt(1.0 - icc) * own + shift * y
         test = compare_auc(y, a, b, groups=groups)
-        yield {
-            "AUC": covers(auc_interval(y, a, groups=groups), truth),
-            "difference": covers(test, 0.0),
-            "test": accepts(test),
-        }
-
-
-for _k, _size, _icc, _mixed in (
-    (10, 4, 0.0, True), (10, 4, 0.8, True), (30, 2, 0.8, False), (30, 20, 0.0, True),
-    (30, 20, 0.8, False), (30, 20, 0.8, True), (100, 5, 0.4, True),
-):  # fmt: skip
-    for _auc in (0.7, 0.9):
-        _cell = {"k": _k, "size": _size, "icc": _icc, "mixed": _mixed, "auc": _auc}
-        _name = (
-            f"clusters, {_k} of {_size}, {'both classes' if _mixed else 'one class'}"
-        )
-        add(f"{_name}, ICC {_icc:g}, {_auc:g}", clusters, **_cell)
+        interval = auc_interval(y, a, groups=groups)
+        yield {"AUC": covers(interval, truth)} | compared(test)
 
 
 _MEANS = np.array([0.6, 0.4, 0.3, 0.2, 0.1, 0.3, 0.2, 0.1, 0.0, 0.0])
@@ -472,12 +366,15 @@ def fit_tree(X: Any, y: Any, used: int) -> Callable[[Any], Any]:
     return lambda X: tree.predict_proba(X)[:, 1]
 
 
-def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
+FITS = {"linear": fit_discriminant, "trees": fit_tree}
+
+
+def folds(rng: Any, fit: str, n_rows: int, repetitions: int) -> Drawn:
     """Cross-validate two models; estimands are the fitted ones, and the procedures."""
     new_X, new_y = table_of_means(rng, 4000)
 
     def scored(X: Any, y: Any) -> tuple[list[Any], list[float]]:
-        both = [fit(X, y, used) for used in (10, 5)]
+        both = [FITS[fit](X, y, used) for used in (10, 5)]
         return both, [roc_auc_score(new_y, one(new_X)) for one in both]
 
     n_train = n_rows - n_rows // 5
@@ -506,12 +403,6 @@ def folds(rng: Any, fit: Any, n_rows: int, repetitions: int) -> Drawn:
             held[f"{estimand}, AUC"] = covers(interval, truth[0])
             held[f"{estimand}, difference"] = covers(test, truth[0] - truth[1])
         yield held
-
-
-for _n, _r in ((100, 1), (300, 1), (300, 3)):
-    _cell = {"n_rows": _n, "repetitions": _r}
-    add(f"folds, linear, {_n} rows, {_r} times", folds, fit=fit_discriminant, **_cell)
-add("folds, trees, 300 rows, 1 times", folds, fit=fit_tree, n_rows=300, repetitions=1)
 
 
 def draw_rows(rng: Any, kind: str, shift: float, share: float, m: int) -> Any:
@@ -546,125 +437,68 @@ def precision(
         yield {"average precision": covers(metric_interval(y, scores), value)}
 
 
-for _kind in ("normal", "two normals", "Pareto", "t3", "outliers"):
-    for _share, _value in (
-        (0.02, 0.1),
-        (0.1, 0.3),
-        (0.1, 0.6),
-        (0.1, 0.9),
-        (0.3, 0.97),
-    ):
-        for _p in (20, 50, 200):
-            _cell = {"kind": _kind, "value": _value, "share": _share, "n_positive": _p}
-            _name = f"average precision, {_kind}, {_value:g}, {_p} of {_p / _share:.0f}"
-            add(_name, precision, **_cell)
-
-
-def equal_precision(rng: Any, shift: float, r: float, n_positive: int) -> Drawn:
+def equal_models(
+    rng: Any, metric: str, shift: float, r: float, n_positive: int, is_drawn: bool
+) -> Drawn:
     while True:
         y, a = draw_rows(rng, "normal", shift, 0.1, 10 * n_positive)
-        b = (
-            r * (a - shift * y)
-            + np.sqrt(1.0 - r**2) * rng.normal(size=y.size)
-            + shift * y
-        )
-        yield {"test": accepts(difference(y, a, b, metric="average_precision"))}
+        noise = np.sqrt(1.0 - r**2) * rng.normal(size=y.size)
+        b = r * (a - shift * y) + noise + shift * y
+        options = DRAWS if is_drawn else {}
+        yield {"test": accepts(difference(y, a, b, metric, **options))}
 
 
-for _shift, _r, _p in ((1.0, 0.5, 20), (1.0, 0.9, 50), (2.0, 0.5, 50), (3.0, 0.9, 200)):
-    _cell = {"shift": _shift, "r": _r, "n_positive": _p}
-    add(
-        f"equal average precision, shift {_shift:g}, r {_r:g}, {_p}",
-        equal_precision,
-        **_cell,
-    )
-
-BY_RULE = ("recall@fpr=0.01", "recall@fpr=0.1", "ks", "gini")
-BY_BOOTSTRAP = (
-    "precision@100", "recall@100", "lift@100", "recall@precision=0.8",
-    "precision@recall=0.5",
-)  # fmt: skip
-
-
-def top(rng: Any, kind: str, shift: float, share: float, m: int, names: Any) -> Drawn:
-    y, scores = draw_rows(rng, kind, shift, share, N_TRUE * 5)
+def metrics_of_rows(
+    rows: Callable[[int], Any], n_true: int, n: int, names: Any, unit: str
+) -> Drawn:
+    """Draw labels, scores and units; truths are the metrics of many rows."""
+    y, scores, units = rows(n_true)
+    options = {"qid": units} if unit == "qid" else {}
     truth = {}
     for name in names:
-        named = parse_metric(name)
-        truth[name] = named.of_share(N_TRUE * 5 / m).function(y, scores)
+        metric = parse_metric(name).of_share(n_true / n)
+        truth[name] = float(metric.function(y, scores, **options))
     while True:
-        y, scores = draw_rows(rng, kind, shift, share, m)
-        draws: Any = {"n_resamples": N_RESAMPLES, "random_state": 0}
+        y, scores, units = rows(n)
+        options = {unit: units} if unit else {}
         yield {
-            name: covers(metric_interval(y, scores, name, **draws), value)
+            name: covers(metric_interval(y, scores, name, **DRAWS, **options), value)
             for name, value in truth.items()
         }
 
 
-for _kind in ("normal", "log-normal", "levels"):
-    for _shift, _m, _share in ((1.0, 400, 0.1), (2.5, 400, 0.1), (2.5, 2000, 0.05)):
-        _cell = {"kind": _kind, "shift": _shift, "share": _share, "m": _m}
-        _name = f"{_kind}, shift {_shift:g}, {_share:.0%} of {_m}"
-        add(f"rates, {_name}", top, names=BY_RULE, **_cell)
-        if _kind == "normal" and _m == 400:
-            add(f"top, {_name}", top, names=BY_BOOTSTRAP, **_cell)
+def top(rng: Any, kind: str, shift: float, share: float, m: int, names: Any) -> Drawn:
+    def rows(n: int) -> Any:
+        return *draw_rows(rng, kind, shift, share, n), None
 
-
-def equal_top(rng: Any, metric: str) -> Drawn:
-    while True:
-        y, a = draw_rows(rng, "normal", 1.5, 0.1, 1000)
-        b = 0.5 * (a - 1.5 * y) + np.sqrt(0.75) * rng.normal(size=y.size) + 1.5 * y
-        draws: Any = {"n_resamples": N_RESAMPLES, "random_state": 0}
-        yield {"test": accepts(difference(y, a, b, metric, **draws))}
-
-
-add("equal models by recall@fpr=0.1", equal_top, metric="recall@fpr=0.1")
+    return metrics_of_rows(rows, N_TRUE * 5, m, names, "")
 
 
 def clustered_top(rng: Any, k: int, size: int) -> Drawn:
     """Draw clusters whose rows share an effect, for metrics other than areas."""
-    names = "average_precision", "recall@fpr=0.1"
 
-    def rows(k: int) -> Any:
-        groups = np.repeat(np.arange(k), size)
-        y = rng.random(groups.size) < expit(rng.normal(size=k) - 1.5)[groups]
-        noise = 0.7 * rng.normal(size=k)[groups] + 0.7 * rng.normal(size=y.size)
+    def rows(n: int) -> Any:
+        groups = np.repeat(np.arange(n // size), size)
+        y = rng.random(groups.size) < expit(rng.normal(size=n // size) - 1.5)[groups]
+        noise = 0.7 * rng.normal(size=n // size)[groups]
+        noise = noise + 0.7 * rng.normal(size=y.size)
         return y, noise + 1.5 * y, groups
 
-    y, scores, _ = rows(N_TRUE // size)
-    truth = {name: parse_metric(name).function(y, scores) for name in names}
-    while True:
-        y, scores, groups = rows(k)
-        draws: Any = {"n_resamples": N_RESAMPLES, "random_state": 0}
-        yield {
-            name: covers(
-                metric_interval(y, scores, name, groups=groups, **draws), value
-            )
-            for name, value in truth.items()
-        }
-
-
-add("clusters, 60 of 8, top of the list", clustered_top, k=60, size=8)
+    names = "average_precision", "recall@fpr=0.1"
+    return metrics_of_rows(rows, N_TRUE, k * size, names, "groups")
 
 
 def queries(rng: Any, k: int) -> Drawn:
     """Draw queries of 12 rows and three levels; some are easier than others."""
 
-    def rows(k: int) -> Any:
-        qid = np.repeat(np.arange(k), 12)
-        ease, quality = rng.normal(size=k)[qid], rng.normal(size=qid.size)
+    def rows(n: int) -> Any:
+        qid = np.repeat(np.arange(n // 12), 12)
+        ease, quality = rng.normal(size=n // 12)[qid], rng.normal(size=qid.size)
         noise = rng.normal(size=qid.size) * np.exp(ease / 2.0)
         return np.digitize(quality + ease, [1.0, 2.5]), quality + noise, qid
 
-    y, scores, qid = rows(N_TRUE // 12)
-    truth = float(parse_metric("ndcg@10").function(y, scores, qid=qid))
-    while True:
-        y, scores, qid = rows(k)
-        yield {"NDCG@10": covers(metric_interval(y, scores, "ndcg@10", qid=qid), truth)}
-
-
-for _k in (20, 100):
-    add(f"queries, {_k}", queries, k=_k)
+    for outcome in metrics_of_rows(rows, N_TRUE, k * 12, ("ndcg@10",), "qid"):
+        yield {"NDCG@10": outcome["ndcg@10"]}
 
 
 def sensitivities(rng: Any, kind: str, p: int, n: int, auc: float) -> Drawn:
@@ -679,30 +513,16 @@ def sensitivities(rng: Any, kind: str, p: int, n: int, auc: float) -> Drawn:
             name = f"recall@fpr={rate:g}"
             held[name] = covers(metric_interval(y, scores, name), value)
         point = operating_point(y, scores, fpr=0.1)
-        low, high = point.intervals["recall"]
+        ends = point.intervals["recall"]
         # of the threshold that was chosen
         real = float(positive.sf(point.threshold - shift))
-        held["operating_point, recall at its threshold"] = (
-            low <= real <= high,
-            high - low,
+        held["operating_point, recall at its threshold"] = covers(ends, real)
+        held["operating_point, recall at FPR 0.1"] = covers(ends, truth[0.1])
+        drawn = bootstrap_interval(
+            parse_metric("recall@fpr=0.1").function, y, scores, **DRAWS
         )
-        held["operating_point, recall at FPR 0.1"] = (
-            low <= truth[0.1] <= high,
-            high - low,
-        )
-        metric = parse_metric("recall@fpr=0.1").function
-        draws: Any = {"n_resamples": N_RESAMPLES, "random_state": 0}
-        held["bootstrap"] = covers(
-            bootstrap_interval(metric, y, scores, **draws), truth[0.1]
-        )
+        held["bootstrap"] = covers(drawn, truth[0.1])
         yield held
-
-
-for _kind, _p, _n in (
-    ("normal", 20, 20), ("normal", 100, 100), ("t3", 30, 300), ("t3", 200, 50)
-):  # fmt: skip
-    _cell = {"kind": _kind, "p": _p, "n": _n}
-    add(f"sensitivity, {_kind}, {_p} and {_n}", sensitivities, auc=0.8, **_cell)
 
 
 def decided(rng: Any, p: int, n: int) -> Drawn:
@@ -713,17 +533,8 @@ def decided(rng: Any, p: int, n: int) -> Drawn:
     truth["precision"] = p * recall / (p * recall + n * fpr)
     for scores in tables(rng, "normal", ndtr(1.5 / np.sqrt(2.0)), p, n):
         intervals = operating_point(y, scores, threshold=cut).intervals
-        yield {
-            name: (
-                bool(intervals[name][0] <= value <= intervals[name][1]),
-                np.ptp(intervals[name]),
-            )
-            for name, value in truth.items()
-        }
+        yield {name: covers(intervals[name], one) for name, one in truth.items()}
 
-
-for _p, _n in ((20, 200), (100, 100)):
-    add(f"decisions at a threshold, {_p} and {_n}", decided, 1000, p=_p, n=_n)
 
 CUTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.65, 0.8])
 
@@ -748,30 +559,17 @@ def net_benefits(
         y = rng.random(n) < expit(shift + slope * x)
         if not 2 <= y.sum() <= n - 2:
             continue
-        found, held = net_benefit(y, expit(x), thresholds=CUTS), {}
-        for k in counted:
-            ends = found.low[k], found.high[k]
-            held[f"net benefit at {CUTS[k]:g}"] = (
-                bool(ends[0] <= benefit[k] <= ends[1]), ends[1] - ends[0],
-            )  # fmt: skip
+        benefits = net_benefit(y, expit(x), thresholds=CUTS)
+        held = {
+            f"net benefit at {CUTS[k]:g}": covers(
+                (benefits.low[k], benefits.high[k]), benefit[k]
+            )
+            for k in counted
+        }
         fitted = reliability(y, expit(x))
         for name, value in truth.items():
-            low, high = getattr(fitted, f"{name}_interval")
-            held[name] = bool(low <= value <= high), high - low
+            held[name] = covers(tuple(getattr(fitted, f"{name}_interval")), value)
         yield held
-
-
-for _n, _base, _spread, _slope, _shift in (
-    (60, 0.5, 2.5, 1.6, 0.4), (200, 0.2, 1.5, 1.0, 0.0), (600, 0.06, 1.0, 1.6, 0.4)
-):  # fmt: skip
-    _cell = {
-        "n": _n,
-        "base": _base,
-        "spread": _spread,
-        "slope": _slope,
-        "shift": _shift,
-    }
-    add(f"net benefit, {_n} rows, {_base:.0%}, slope {_slope:g}", net_benefits, **_cell)
 
 
 def groups_of_people(rng: Any, sizes: Any, positive: Any, negative: Any) -> Drawn:
@@ -799,45 +597,25 @@ def groups_of_people(rng: Any, sizes: Any, positive: Any, negative: Any) -> Draw
                 covers(one, values[int(one.names[0])] - values[int(one.names[1])])
                 for one in pairs
             ]
-            width = float(np.mean([one[1] for one in each]))
-            held[f"differences of {name}"] = all(one[0] for one in each), width
+            held[f"differences of {name}"] = cover_all(each)
             if np.ptp(values) < 1e-12:
                 least = min(one.p_value for one in pairs)
                 held[f"test of {name}"] = least >= 0.05, least
         yield held
 
 
-for _sizes, _positive, _negative in (
-    ((30, 30, 30), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)),
-    ((200, 60, 30), (1.2, 1.2, 1.2), (0.0, 0.0, 0.0)),
-    ((200, 100, 40), (2.0, 1.5, 1.2), (-0.4, 0.0, 0.2)),
-):
-    _cell = {"sizes": _sizes, "positive": _positive, "negative": _negative}
-    add(f"groups of {_sizes}, {_positive}", groups_of_people, **_cell)
-
-
-def levels(rng: Any, sizes: Any, gap: float, share: float = 1.0) -> Drawn:
+def levels(rng: Any, sizes: Any, share: float) -> Drawn:
     """Compare two models of several levels, which differ in a share of the rows."""
     y = np.repeat(np.arange(len(sizes)), sizes)
     while True:
-        a, b = (
-            0.7 * rng.normal(size=y.size) + 0.7 * rng.normal(size=(2, y.size)) + gap * y
-        )
+        shared, separate = rng.normal(size=y.size), rng.normal(size=(2, y.size))
+        a, b = 0.7 * shared + 0.7 * separate + 0.8 * y
         if share < 1.0:
             b = np.where(rng.random(y.size) < share, b, a)
-        test = difference(y, a, b, metric="ordinal_auc")
-        yield {"difference": covers(test, 0.0), "test": accepts(test)}
+        yield compared(difference(y, a, b, metric="ordinal_auc"))
 
 
-for _sizes in ((30, 30, 30), (200, 40, 10)):
-    add(f"levels, {_sizes}", levels, sizes=_sizes, gap=0.8)
-add(
-    "levels, near pairs, (200, 40, 10)",
-    levels,
-    sizes=(200, 40, 10),
-    gap=0.8,
-    share=0.02,
-)
+FEW, MANY = (30, 30, 30), (200, 40, 10)
 
 
 def draw_times(rng: Any, x: Any, strength: float, rate: float) -> Any:
@@ -884,32 +662,15 @@ def concordance(
         if events[1] <= times[0] and seen[-2] > times[-1]:
             dynamic = cumulative_dynamic_auc(*rows, times)
             held |= {"AUC at the median": dynamic.areas[1], "mean AUC": dynamic.mean}
-        yield {name: covers(found, truth[name]) for name, found in held.items()}
+        yield {name: covers(one, truth[name]) for name, one in held.items()}
 
 
-for _strength, _censored, _n in (
-    (0.5, 0.2, 38), (0.5, 0.8, 500), (1.5, 0.5, 60), (1.5, 0.8, 150), (4.0, 0.5, 200)
-):  # fmt: skip
-    _cell = {"strength": _strength, "censored": _censored, "n_rows": _n}
-    _name = f"concordance, strength {_strength:g}, {_censored:.0%} censored, {_n} rows"
-    add(_name, concordance, **_cell)
-for _strength, _marker, _n, _c in (
-    (0.0, 0.03, 150, 0.3), (1.0, 0.03, 150, 0.3), (1.0, 0.1, 60, 0.3),
-    (0.0, 0.03, 600, 0.3), (1.0, 0.03, 150, 0.8), (2.0, 0.03, 150, 0.8),
-    (1.0, 0.03, 600, 0.8),
-):  # fmt: skip
-    _cell = {"strength": _strength, "censored": _c, "n_rows": _n, "marker": _marker}
-    _name = f"concordance, marker in {_marker:.0%} of {_n}, strength {_strength:g}"
-    _name += f", {_c:.0%} censored"
-    add(_name, concordance, **_cell)
-
-
-def equal_concordance(rng: Any, n_rows: int, share: float | None = None) -> Drawn:
+def equal_concordance(rng: Any, n_rows: int, share: float) -> Drawn:
     """Compare two equal models; with a share, they differ in these rows only."""
     rate = censoring_rate(rng, lambda size: rng.normal(size=size), 1.0, 0.4)
     while True:
         x, (first, other) = rng.normal(size=n_rows), rng.normal(size=(2, n_rows))
-        if share is not None:
+        if share < 1.0:
             other = np.where(rng.random(n_rows) < share, other, first)
         death, left = draw_times(rng, x, 1.0, rate)
         rows = death <= left, np.minimum(death, left)
@@ -919,13 +680,6 @@ def equal_concordance(rng: Any, n_rows: int, share: float | None = None) -> Draw
         options: Any = {"method": "uno", "horizon": np.quantile(rows[1], 0.9)}
         (test,) = compare_concordance(*rows, models, **options).differences
         yield held | {"test of Uno": accepts(test)}
-
-
-for _n, _share in ((60, None), (300, None), (150, 0.02), (150, 0.05), (600, 0.02)):
-    _name = f"equal concordance, {_n} rows" + (
-        f", {_share:.0%} differ" if _share else ""
-    )
-    add(_name, equal_concordance, n_rows=_n, share=_share)
 
 
 def auto_ranker(rng: Any, n_rows: int) -> Drawn:
@@ -948,10 +702,40 @@ def auto_ranker(rng: Any, n_rows: int) -> Drawn:
     while True:
         model = AutoRanker(models=["logistic", "additive"]).fit(*table(n_rows, k))
         X, y = table(20_000, k)
-        truth, found = roc_auc_score(y, model.decision_function(X)), model.estimate_
-        low, high = found["auc_low"], found["auc_high"]
-        yield {"AUC": (bool(low <= truth <= high), high - low)}
+        truth, estimate = roc_auc_score(y, model.decision_function(X)), model.estimate_
+        yield {"AUC": covers((estimate["auc_low"], estimate["auc_high"]), truth)}
         k += 1
 
 
-add("AutoRanker, 300 rows", auto_ranker, n_rows=300)
+def tuples(value: Any) -> Any:
+    """Return lists of lists as tuples of tuples."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
+def read_cells() -> dict[str, Cell]:
+    """Read the cells: all combinations of the options of each table of the file."""
+    cells = {}
+    path = Path(__file__).with_name("cells.toml")
+    for axes in tomllib.loads(path.read_text(encoding="utf-8"))["cells"]:
+        name, draw = axes.pop("name"), SAMPLERS[axes.pop("draw")]
+        n_draws = axes.pop("n_draws", 500)
+        for values in product(*axes.values()):
+            options: dict[str, Any] = {}
+            for keys, value in zip(axes, values, strict=True):
+                each = value if " " in keys else [value]
+                options |= zip(keys.split(), map(tuples, each), strict=True)
+            kept = {key: one for key, one in options.items() if key[0] != "_"}
+            cells[name.format(**options)] = Cell(draw, kept, n_draws)
+    return cells
+
+
+SAMPLERS: dict[str, Callable[..., Drawn]] = {
+    one.__name__: one
+    for one in (
+        *(areas, differences, unpaired, rare_values, near_pairs, rare_pairs, models),
+        *(near_models, clusters, folds, precision, equal_models, top, clustered_top),
+        *(queries, sensitivities, decided, net_benefits, groups_of_people, levels),
+        *(concordance, equal_concordance, auto_ranker, held_out),
+    )
+}
+CELLS = read_cells()
