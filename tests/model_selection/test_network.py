@@ -95,6 +95,15 @@ def test_sparse_rows_and_weights_mean_the_same_as_dense_rows_and_copies():
     assert favoured.decision_function(X).mean() > plain.mean() + 1.0
 
 
+def test_rows_of_weight_zero_are_left_out_and_tiny_weights_have_a_mean():
+    is_first = np.arange(300) < 40
+    weighted = Network(**SMALL).fit(X, Y, np.where(is_first, 2.0, 0.0))
+    alone = Network(**SMALL).fit(X[:40], Y[:40]).decision_function(X)
+    np.testing.assert_array_equal(weighted.decision_function(X), alone)
+    tiny = Network(**SMALL).fit(X, Y, np.where(is_first, 1.0, 1e-48))
+    assert np.isfinite(tiny.decision_function(X)).all()
+
+
 def test_a_saved_network_scores_alike_unless_it_is_damaged(small, tmp_path):
     aucmax.save(small, tmp_path / "a")
     loaded = aucmax.load(tmp_path / "a")

@@ -41,7 +41,7 @@ _MAX_NORMAL_SCORE = 3.0  # further ones are clipped
 _MAX_CELLS = 50_000_000  # of the dense matrix in single precision, 200 MB
 # SELU keeps mean 0 and variance 1 of normal inputs (Klambauer et al., 2017)
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-# The recipe of a prototype that was measured on 44 other tables; none was tuned here.
+# Taken over unchanged from a prototype; docs/studies/tables.md has what was measured.
 _BATCH_ROWS = 128
 _VALIDATION_SHARE = 0.15
 _RATE, _SCALE_RATE, _WARM_UP = 0.01, 0.03, 0.05
@@ -141,8 +141,13 @@ class Network(BinaryRanker):
                 f"{X.shape[0]:,} rows of {X.shape[1]:,} columns. Use fewer rows or "
                 "columns, or another model."
             )
-        knots, heights = _learn_normal_scores(_dense(X))
-        inputs = _to_normal_scores(_dense(X), knots, heights).astype(np.float32)
+        rows = _dense(X)
+        if weight is not None:
+            # a batch whose rows all have the weight 0 would divide 0 by 0
+            kept = np.flatnonzero(weight)
+            rows, labels, weight = rows[kept], labels[kept], weight[kept]
+        knots, heights = _learn_normal_scores(rows)
+        inputs = _to_normal_scores(rows, knots, heights).astype(np.float32)
         seeds = np.random.SeedSequence(self.random_state).spawn(self.n_networks)
         n_parts = min(n_threads(self.n_jobs, X.shape[0]), self.n_networks)
         parts = [
@@ -209,7 +214,8 @@ class _Training:
         weight = np.ones(labels.size) if weight is None else weight / weight.mean()
         self.inputs = inputs
         self.labels = labels.astype(np.float32)
-        self.weight = weight.astype(np.float32)
+        # a weight that single precision rounds to 0 counts as its smallest number
+        self.weight = weight.astype(np.float32).clip(np.finfo(np.float32).tiny)
         self.draws = [np.random.default_rng(seed) for seed in seeds]
         splits = [split_validation_rows(labels, draw) for draw in self.draws]
         self.trained, self.held_out = (
