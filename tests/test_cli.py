@@ -163,7 +163,7 @@ def test_compare_as_json_prints_nothing_else(folder, inside):
         assert 0.5 < model["auc"] < 1
         assert model["seconds"] > 0
     (test,) = record["tests"]
-    assert (test["model"], test["baseline"]) == ("svm-auc", "logistic")
+    assert test["names"] == ["svm-auc", "logistic"]
     assert test["verdict"] in {"beats", "loses", "no difference"}
     assert record["fpr_range"] == [0.0, 0.2]
     assert (record["positive"], record["negative"]) == ("ill", "well")

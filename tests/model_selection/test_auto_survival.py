@@ -239,7 +239,7 @@ def test_models_are_compared_by_concordance():
     comparison = compare_models(X, y, models[:2], cv=3)
     assert comparison.metric == "concordance"
     (test,) = comparison.tests
-    assert (test.model, test.baseline) == ("first column", "cox")
+    assert test.names == ("first column", "cox")
     cox = comparison.results[0]
     expected = literal_concordance(y, comparison.scores["cox"], comparison.fold_numbers)
     assert cox.main == pytest.approx(expected)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
+from aucmax.model_selection.comparison import verdict
 from aucmax.model_selection.models import BASELINES, compared_models
 from aucmax.tables import TableEncoder, encode_target
 from aucmax.tables._cells import TypedTable
@@ -32,7 +33,7 @@ def test_all_models_are_measured_on_the_same_folds():
         assert result.low < result.auc < result.high
         assert min(result.folds) <= result.auc <= max(result.folds)
         assert 0 <= result.measures["partial_auc"] <= 1
-    pairs = {(test.model, test.baseline) for test in comparison.tests}
+    pairs = {test.names for test in comparison.tests}
     assert pairs == {
         (name, baseline)
         for name in compared_models()
@@ -42,9 +43,8 @@ def test_all_models_are_measured_on_the_same_folds():
     assert comparison.unit == "rows"
     by_name = {result.name: result.auc for result in comparison.results}
     for test in comparison.tests:
-        assert test.difference == pytest.approx(
-            by_name[test.model] - by_name[test.baseline]
-        )
+        model, baseline = test.names
+        assert test.difference == pytest.approx(by_name[model] - by_name[baseline])
     assert by_name[comparison.best] == max(by_name.values())
 
 
@@ -59,7 +59,7 @@ def test_a_clear_winner_beats_and_the_other_loses():
         ["logistic", "lightgbm"],
         cv=3,
     )
-    verdicts = {test.model: test.verdict for test in comparison.tests}
+    verdicts = {test.names[0]: verdict(test) for test in comparison.tests}
     assert verdicts == {"logistic": "loses", "lightgbm": "beats"}
     assert comparison.best == "lightgbm"
 
@@ -137,7 +137,7 @@ def test_with_queries_the_mean_over_queries_is_compared():
     assert aucsvc.low < aucsvc.auc < aucsvc.high
     (test,) = comparison.tests
     assert test.difference == pytest.approx(aucsvc.auc - logistic.auc)
-    assert (test.verdict, test.low > 0) == ("beats", True)
+    assert (verdict(test), test.low > 0) == ("beats", True)
     record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert (record["queries"], record["usable_queries"]) == (
         60,

@@ -34,7 +34,7 @@ def test_names_pairs_and_objects_are_compared_alike():
     logistic, mine, _ = comparison.results
     # the table is scaled already, so that the pipeline is about the same model
     assert mine.auc == pytest.approx(logistic.auc, abs=0.01)
-    assert [test.model for test in comparison.tests] == names[1:]
+    assert [test.names[0] for test in comparison.tests] == names[1:]
     assert not hasattr(svc, "coef_")
     assert svc.C == 3.0
 
@@ -106,7 +106,7 @@ def test_the_first_model_is_the_baseline_if_none_of_the_list_takes_part():
     models = [("bayes", GaussianNB()), AUCSVC()]
     comparison = compare_models(X, LABELS, models, cv=2)
     (test,) = comparison.tests
-    assert (test.model, test.baseline) == ("AUCSVC", "bayes")
+    assert test.names == ("AUCSVC", "bayes")
     assert [result.is_baseline for result in comparison.results] == [True, False]
 
 

@@ -1,9 +1,12 @@
 """Contents of reports: names that try to break out, ties, many models and columns."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from aucmax.inference import MetricDifference
 from aucmax.inspection import Importances
-from aucmax.model_selection.comparison import ModelResult, VersusBaseline
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.report.contents import Importance, ReportContents
 
 EVIL = '</script><script>alert("x")</script>'
@@ -20,6 +23,13 @@ def labels_and_scores(n_rows=800, n_models=4, seed=0):
     ]
     scores[-1] = np.round(2 * scores[-1]) / 2  # ties are the rule
     return labels, scores
+
+
+def model_difference(model, baseline, p_value):
+    """The first model is ahead by .02."""
+    values, interval = (0.9, 0.88), (0.02, 0.01, 0.03)
+    test = MetricDifference(*values, *interval, 2.0, p_value, 0.01, 0.95)
+    return replace(test, names=(model, baseline))
 
 
 def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **changes):
@@ -55,7 +65,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         "measures": ["AUC", "pAUC 0-0.1"],
         "models": models,
         "tests": [
-            VersusBaseline(name, names[1], 0.02, 0.01, 0.03, p_value=0.01)
+            model_difference(name, names[1], 0.01)
             for k, name in enumerate(names)
             if k != 1 and len(names) > 1
         ],

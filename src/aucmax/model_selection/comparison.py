@@ -1,6 +1,6 @@
 """The results of a comparison: measures, intervals and tests of each model."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from itertools import chain
@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax.inference import MetricDifference
 from aucmax.inference.differences import holm
+from aucmax.inference.results import p_value_text
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.tables import TableEncoder, Target
 from aucmax.tables.checks import TableNotice
@@ -80,57 +82,22 @@ class ModelResult:
         return {**record, f"fold_{next(iter(measures))}s": folds}
 
 
-@dataclass(frozen=True, repr=False)
-class VersusBaseline:
-    """The test of a model against a baseline: DeLong's, or Student's over queries.
-
-    Attributes
-    ----------
-    model, baseline : str
-        Their names.
-    difference, low, high : float
-        Main measure of the model minus that of the baseline, with its 95% interval.
-    p_value : float
-        Two-sided; in a comparison adjusted for the number of tests by Holm's method.
-    """
-
-    model: str
-    baseline: str
-    difference: float
-    low: float
-    high: float
-    p_value: float
-
-    @property
-    def verdict(self) -> str:
-        """The outcome: "beats" or "loses" if p < 0.05, else "no difference"."""
-        if self.p_value >= 0.05:
-            return "no difference"
-        return "beats" if self.difference > 0 else "loses"
-
-    def __repr__(self) -> str:
-        low, high = f"{self.low:+.4f}", f"{self.high:+.4f}"
-        return (
-            f"{self.model} against {self.baseline}: {self.difference:+.4f} (95% "
-            f"interval {low} to {high}), {self._p}: {self.verdict}"
-        )
-
-    @property
-    def _p(self) -> str:
-        return "p<0.001" if self.p_value < 0.001 else f"p={self.p_value:.3f}"
-
-    def _cell(self) -> str:
-        """Return the outcome for a cell of a table."""
-        word = "even" if self.verdict == "no difference" else self.verdict
-        return f"{word} {self._p}"
+def verdict(test: MetricDifference) -> str:
+    """Return the outcome: "beats" or "loses" if p < 0.05, else "no difference"."""
+    if test.p_value >= 0.05:
+        return "no difference"
+    return "beats" if test.difference > 0 else "loses"
 
 
-def adjusted_tests(tests: Iterable[VersusBaseline]) -> tuple[VersusBaseline, ...]:
+def adjusted_tests(tests: Sequence[MetricDifference]) -> tuple[MetricDifference, ...]:
     """Adjust p-values by Holm's method; two models have one test in both directions."""
-    given = [(frozenset((test.model, test.baseline)), test) for test in tests]
-    p_values = {pair: test.p_value for pair, test in given}
+    pairs = [frozenset(test.names or ()) for test in tests]
+    p_values = {pair: test.p_value for pair, test in zip(pairs, tests, strict=True)}
     adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
-    return tuple(replace(test, p_value=adjusted[pair]) for pair, test in given)
+    return tuple(
+        replace(test, p_value=adjusted[pair])
+        for pair, test in zip(pairs, tests, strict=True)
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,8 +127,9 @@ class Comparison:
     ----------
     results : tuple of ModelResult
         In the order in which the models were given.
-    tests : tuple of VersusBaseline
-        Every model against every other baseline.
+    tests : tuple of MetricDifference
+        Every model less every other baseline, in this order in ``names``; several
+        p-values are adjusted by Holm's method.
     best : str or None
         The model with the highest main measure, the first of several; None if all have
         constant scores.
@@ -195,7 +163,7 @@ class Comparison:
     """
 
     results: tuple[ModelResult, ...]
-    tests: tuple[VersusBaseline, ...]
+    tests: tuple[MetricDifference, ...]
     best: str | None
     target: Target
     unit: str
@@ -256,7 +224,7 @@ class Comparison:
             "unit": self.unit,
             "best": self.best,
             "models": [result._record() for result in self.results],
-            "tests": [{**asdict(t), "verdict": t.verdict} for t in self.tests],
+            "tests": [{**t.to_dict(), "verdict": verdict(t)} for t in self.tests],
             "notices": [notice.to_dict() for notice in self.notices],
         }
 
@@ -267,7 +235,7 @@ class Comparison:
     def _table(self) -> list[str]:
         """Return lines of a table, columns after the first aligned to the right."""
         baselines = [result.name for result in self.results if result.is_baseline]
-        against = {(test.model, test.baseline): test._cell() for test in self.tests}
+        against = {test.names: _cell(test) for test in self.tests}
         main, *others = self.measure_titles
         rows = [["model", main, "95% CI", *others, "s/fit"]]
         tests = [["model", *(f"vs {name}" for name in baselines)]]
@@ -321,7 +289,7 @@ class Comparison:
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")
-            if len({frozenset((t.model, t.baseline)) for t in self.tests}) > 1:
+            if len({frozenset(test.names or ()) for test in self.tests}) > 1:
                 lines.append("p-values are adjusted for all tests (Holm).")
         lines += [f"{r.name}: {r.problem}." for r in self.results if r.problem]
         if self.target.is_graded:
@@ -331,6 +299,14 @@ class Comparison:
                 "lowest level.",
             ]
         return lines
+
+
+def _cell(test: MetricDifference) -> str:
+    """Return the outcome of a test for a cell of a table."""
+    word = verdict(test).replace("no difference", "even")
+    return f"{word} {p_value_text(test.p_value)}".replace(" = ", "=").replace(
+        " < ", "<"
+    )
 
 
 def _finite(value: Any) -> Any:

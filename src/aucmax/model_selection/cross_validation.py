@@ -40,6 +40,7 @@ References
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,10 @@ from aucmax._core.censored_times import is_survival_target
 from aucmax._core.row_splits import Folds
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
+from aucmax.inference import MetricDifference
 from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
-    VersusBaseline,
     adjusted_tests,
 )
 from aucmax.model_selection.goals import Goal, choose_goal
@@ -297,15 +298,18 @@ def _test_models(
     names: Sequence[str],
     baselines: Sequence[str],
     scores: Mapping[str, FloatArray],
-) -> tuple[VersusBaseline, ...]:
+) -> tuple[MetricDifference, ...]:
     """Test every model against every other baseline."""
-    tests = []
-    for name in names:
-        for baseline in baselines:
-            if baseline in names and baseline != name:
-                test = rows.compare(scores[name], scores[baseline])
-                ends = test.difference, test.low, test.high, test.p_value
-                tests.append(VersusBaseline(name, baseline, *ends))
+    tests = [
+        replace(
+            rows.compare(scores[name], scores[baseline]),
+            names=(name, baseline),
+            metric=rows.goal.metric,
+        )
+        for name in names
+        for baseline in baselines
+        if baseline in names and baseline != name
+    ]
     return adjusted_tests(tests)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.decisions.subgroups import GroupComparison
+from aucmax.inference import MetricDifference
 from aucmax.inspection import Importances
-from aucmax.model_selection.comparison import ModelResult, VersusBaseline
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.tables import Target
 
 
@@ -46,7 +47,7 @@ class ReportContents:
     labels: BoolArray
     rankings: Mapping[str, FloatArray]  # scores per model; empty: see `no_rankings`
     glossary: Mapping[str, str] = field(default_factory=dict)
-    tests: Sequence[VersusBaseline] = ()
+    tests: Sequence[MetricDifference] = ()
     score_unit: str = "score"  # of the thresholds
     start_depth: int | None = None  # cases reviewed when the page opens
     fpr_range: Sequence[float] | None = None  # to shade in the ROC curves

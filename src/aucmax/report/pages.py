@@ -14,7 +14,7 @@ from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
 from aucmax.decisions.subgroups import GroupComparison, compare_groups
 from aucmax.inference.results import p_value_text
-from aucmax.model_selection.comparison import Comparison, ModelResult
+from aucmax.model_selection.comparison import Comparison, ModelResult, verdict
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.held_out import summarise_scores
 from aucmax.model_selection.models import trained_ranges
@@ -432,10 +432,10 @@ def _against(comparison: Comparison) -> str:
     beaten: dict[str, str] = {}
     even: dict[str, str] = {}
     for test in comparison.tests:
-        pair = [test.model, test.baseline]
+        pair = [*(test.names or ())]
         if comparison.best in pair:
             pair.remove(comparison.best)
-            group = even if test.verdict == "no difference" else beaten
+            group = even if verdict(test) == "no difference" else beaten
             group[pair[0]] = f"{pair[0]} ({p_value_text(test.p_value)})"
     parts = []
     if beaten:

@@ -17,7 +17,7 @@ from aucmax.decisions.subgroups import TITLES
 from aucmax.inference import MetricDifference
 from aucmax.inference.results import p_value_text
 from aucmax.metrics.metric_names import parse_metric
-from aucmax.model_selection.comparison import ModelResult
+from aucmax.model_selection.comparison import ModelResult, verdict
 from aucmax.plots import (
     CalibrationDisplay,
     DecisionCurveDisplay,
@@ -97,13 +97,14 @@ def page_view(contents: ReportContents) -> dict[str, Any]:
 
 def _table_row(row: ModelResult, contents: ReportContents) -> dict[str, Any]:
     tests = {
-        test.baseline: {
+        baseline: {
             **vars(test),
-            "word": "even" if test.verdict == "no difference" else test.verdict,
+            "word": verdict(test).replace("no difference", "even"),
             "p_text": p_value_text(test.p_value),
         }
         for test in contents.tests
-        if test.model == row.name
+        for model, baseline in [test.names or ("", "")]
+        if model == row.name
     }
     return {
         **vars(row),
