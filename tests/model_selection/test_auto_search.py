@@ -12,10 +12,9 @@ from aucmax.model_selection.auto_search import (
     AutoSearch,
     SearchClock,
     TimeUpError,
-    fit_members,
     fit_out_of_fold,
 )
-from aucmax.model_selection.goals import WHOLE_CURVE, Goal
+from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import learn_scale, scaled
@@ -26,7 +25,7 @@ from aucmax.tables.frames import as_table
 from aucmax.tables.target import Grading
 
 N_ROWS = 90
-SETTING = SearchSetting(2, False, WHOLE_CURVE, 1, 0)
+SETTING = SearchSetting(2, False, Goal("auc"), 1, 0)
 WEIGHTS = np.array([0.3, 0.0, 0.7])
 
 
@@ -241,11 +240,10 @@ def test_time_is_up_when_what_is_reserved_is_no_longer_left():
 def members(rows, make=Recorder, time_limit=None, refits=True):
     clock = SearchClock(None)
     models = [(name, make()) for name in "abc"]
-    search = searched(models, clock, rows=rows)
-    clock.time_limit = time_limit
     setting = SETTING._replace(refits=refits)
-    options = (*rows, setting, clock, search.notices)
-    return search, *fit_members(search.fitted, WEIGHTS, *options)
+    search = searched(models, clock, setting=setting, rows=rows)
+    clock.time_limit = time_limit
+    return search, *search.fit_members(WEIGHTS, rows[1])
 
 
 @pytest.mark.parametrize("times", [None, np.arange(float(N_ROWS))])

@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.model_selection.goals import WHOLE_CURVE
+from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.models import (
     CANDIDATES,
     MODELS,
@@ -14,8 +14,9 @@ from aucmax.model_selection.models import (
 )
 from aucmax.tables import TableEncoder
 
-EARLY = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
-LATE = {"fpr_range": (0.1, 0.3), "tpr_range": (0.0, 1.0)}
+WHOLE = Goal("auc")
+EARLY = Goal("partial_auc", (0.0, 0.1))
+LATE = Goal("partial_auc", (0.1, 0.3))
 ONE_MODEL = [name for name in MODELS if name != "auto"]
 
 
@@ -23,7 +24,7 @@ def setting(**changes):
     usual = {
         "n_columns": 4,
         "is_sparse": False,
-        "part": WHOLE_CURVE,
+        "goal": WHOLE,
         "n_jobs": 1,
         "random_state": 0,
     }
@@ -45,7 +46,7 @@ def test_candidates_are_names_of_the_list():
 
 
 def test_wide_and_sparse_tables_have_candidates_that_suit_them():
-    assert names("default") == names("default", part=EARLY) == [*CANDIDATES]
+    assert names("default") == names("default", goal=EARLY) == [*CANDIDATES]
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
     assert "extra-trees" in wide
@@ -61,12 +62,12 @@ def test_models_that_store_rows_can_be_left_out():
 
 
 @pytest.mark.parametrize("name", ONE_MODEL)
-@pytest.mark.parametrize("part", [WHOLE_CURVE, EARLY])
-def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
+@pytest.mark.parametrize("goal", [WHOLE, EARLY])
+def test_every_model_of_the_list_learns_and_can_be_saved(name, goal, tmp_path):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(100, 4))
     y = (X[:, 0] + 0.5 * generator.normal(size=100) > 0).astype(int)
-    model = one_candidate(name, part=part).estimator
+    model = one_candidate(name, goal=goal).estimator
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=10)
     if MODELS[name].learns_survival:
@@ -82,11 +83,10 @@ def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
 
 
 def test_trees_of_pairs_train_for_the_range():
-    fpr_range = (0.0, 0.2)
-    early = {**EARLY, "fpr_range": fpr_range}
-    pairs = one_candidate("lambdamart-pauc", part=early)
-    assert pairs.estimator.fpr_range == fpr_range
-    other = one_candidate("lambdamart-pauc", part=LATE)
+    early = Goal("partial_auc", (0.0, 0.2))
+    pairs = one_candidate("lambdamart-pauc", goal=early)
+    assert pairs.estimator.fpr_range == (0.0, 0.2)
+    other = one_candidate("lambdamart-pauc", goal=LATE)
     assert other.estimator.fpr_range == (0.0, 0.1)
 
 

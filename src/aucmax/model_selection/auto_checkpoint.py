@@ -141,8 +141,7 @@ def _describe(
         **{name: version(name) for name in ("lightgbm", "scikit-learn")},
         "the digest of the rows": digest_rows(folded.table, rows),
         "the digest of the folds": digest_rows(np.concatenate(tests), tests),
-        "the part of the ROC curve": str(setting.part),
-        "the metric": setting.metric,
+        "the goal": str(setting.goal),
         "random_state": str(setting.random_state),
         **{f"the model {name!r}": _digest(one) for name, one in candidates.items()},
     }

@@ -37,7 +37,6 @@ from aucmax.model_selection.auto_search import (
     AutoProgress,
     AutoSearch,
     SearchClock,
-    fit_members,
 )
 from aucmax.model_selection.goals import (
     WHOLE_CURVE,
@@ -401,7 +400,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             folded = FoldedTable(table, target, plan.folds, _MANY_CELLS, encoder)
             leaks = check_table(folded.table, target, plan.folds)
             folded.encoder(0)  # raises if no column can be used
-            setting = self._setting(table, goal, target)._replace(refits=plan.refits)
+            setting = self._setting(table, goal, target, plan.refits)
             candidates = {
                 name: for_frame(model, X)
                 for name, model in choose_candidates(self.models, setting).items()
@@ -429,10 +428,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             min_weight = _COMPACT_SHARE if self.compact else 1.0
             ranked = LogitRows(**vars(held_out), logits=logits, min_weight=min_weight)
             ensemble = combine(ranked, plan.blocks, is_forward=target.times is not None)
-            setting = setting._replace(refits=plan.refits and not search.is_stopped)
-            encoders, members = fit_members(
-                fitted, ensemble.weights, folded, plan, setting, clock, notices
-            )
+            encoders, members = search.fit_members(ensemble.weights, plan)
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
             cut = self._learn_cut(ranked, ensemble, notices)
@@ -458,7 +454,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
                     "estimate_": self._estimate(ranked, ensemble),
-                    "board_": board(fitted, ranked, ensemble),
+                    "board_": board(fitted, search.estimates, ranked, ensemble),
                     "notices_": [
                         *positive_notes,
                         *plan.notices,
@@ -622,20 +618,21 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             fpr_range = (0.0, 0.1)
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
-    def _setting(self, table: Any, goal: Goal, target: Target) -> SearchSetting:
+    def _setting(
+        self, table: Any, goal: Goal, target: Target, refits: bool
+    ) -> SearchSetting:
         has_units = target.is_graded or target.queries is not None
-        is_area = goal.is_area and not target.is_graded
         return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
-            part=goal.ranges or WHOLE_CURVE,
-            metric="partial_auc" if is_area else goal.metric,
-            is_ranking=has_units and not is_area,
-            is_survival=target.is_survival,
+            goal=goal,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             is_limited=self._time_limit is not None,
+            refits=refits,
             stores_rows=self.stores_rows,
+            is_ranking=has_units and (target.is_graded or not goal.is_area),
+            is_survival=target.is_survival,
         )
 
     def _check_calibrate(self, target: Target) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.inference import MetricInterval
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import SearchSetting
 from aucmax.model_selection.stacking import learn_scale, scaled
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # rows: 20,000 rows of 12 models took 2.7 s, and other machines are slower.
 _TIME_TO_COMBINE = 0.05
 _SECONDS_PER_LOGIT = 2e-5
+# Largest factor of these seconds on a machine that other programs use, too.
+_MAX_SLOWDOWN = 4.0
 # Factor of the seconds per row of a fit to all rows.
 _LONGER_WITH_MORE_ROWS = 1.1
 # With more rows, a fit that cannot be stopped is first timed on some of them.
@@ -130,9 +133,12 @@ class AutoSearch:
     report: Reporter | None = None
     checkpoint: "SearchCheckpoint | None" = None
     fitted: list[FittedCandidate] = field(default_factory=list)
+    estimates: list[MetricInterval] = field(default_factory=list)  # of the fitted ones
     notices: list[str] = field(default_factory=list)
     is_stopped: bool = False  # by Ctrl-C or the callback
     best: tuple[str, float] = ("", float("nan"))
+    # wall and processor seconds of the estimates: more wall time on a busy machine
+    _measured: FloatArray = field(default_factory=lambda: np.zeros(2))
 
     def run(self, candidates: Mapping[str, TableCandidate]) -> None:
         """Fit candidates until none is left, the time is up, or the callback stops it.
@@ -190,9 +196,13 @@ class AutoSearch:
             _note_failure(self.notices, f"{name} is left out", error)
             return True
         self.fitted.append(fitted)
-        value = self.held_out.measure(fitted.logits)
-        if not value <= self.best[1]:
-            self.best = name, value
+        start = np.array([time.perf_counter(), time.process_time()])
+        # the first estimate loads compiled code: in the search its time counts
+        estimate = self.held_out.estimate(fitted.logits)
+        self.estimates.append(estimate)
+        self._measured += [time.perf_counter(), time.process_time()] - start
+        if not estimate.value <= self.best[1]:
+            self.best = name, estimate.value
         if self.checkpoint is not None:
             self.checkpoint.keep(fitted)
         return True
@@ -203,7 +213,9 @@ class AutoSearch:
             return True
         n_logits = self.held_out.folds.size * (len(self.fitted) + 1)
         share = _TIME_TO_COMBINE * (self.clock.time_limit or 0.0)
-        needed += max(share, _SECONDS_PER_LOGIT * n_logits)
+        wall, process = self._measured
+        slowdown = min(max(wall / max(process, 1e-6), 1.0), _MAX_SLOWDOWN)
+        needed += slowdown * max(share, _SECONDS_PER_LOGIT * n_logits)
         if self.setting.refits:
             needed += _seconds_to_refit(self.fitted, self.folded)
         return self.clock.has(needed)
@@ -232,6 +244,61 @@ class AutoSearch:
                 UserWarning,
                 stacklevel=4,
             )
+
+    def fit_members(
+        self, weights: FloatArray, plan: FoldPlan
+    ) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
+        """Refit the candidates that have a weight to all rows, or keep their folds.
+
+        Return encoders, of all rows or of each fold, and a record per model. A model of
+        all rows ranks better than the mean of models that lack a fold each.
+        """
+        order = np.argsort(-weights, kind="stable")
+        chosen = [(self.fitted[k], float(weights[k])) for k in order if weights[k] > 0]
+        try:
+            if self.setting.refits and not self.is_stopped:
+                self.clock.check(
+                    _seconds_to_refit([one for one, _ in chosen], self.folded)
+                )
+                return self._refit(chosen, plan)
+        except TimeUpError:
+            self.notices.append(
+                "there was no time to fit the models to all rows; those of the folds "
+                "are averaged"
+            )
+        except KeyboardInterrupt:
+            self.notices.append("interrupted before the models were fitted to all rows")
+        except Exception as error:
+            _note_failure(self.notices, "not fitted to all rows", error)
+        records = [
+            _member(
+                one,
+                weight,
+                [one.models[k] for k in plan.scoring],
+                [learn_scale(one.parts[k], one.scores) for k in plan.scoring],
+            )
+            for one, weight in chosen
+        ]
+        return [self.folded.encoder(k) for k in plan.scoring], records
+
+    def _refit(
+        self, chosen: Sequence[tuple[FittedCandidate, float]], plan: FoldPlan
+    ) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
+        """Fit to all rows, each model on the scale of its held-out rows."""
+        table, target = self.folded.table, self.folded.target
+        everything = np.arange(table.shape[0]), np.empty(0, dtype=np.intp)
+        whole = FoldedTable(table, target, [everything], template=self.folded.template)
+        is_scoring = np.isin(plan.fold_of_row, plan.scoring)
+        records = []
+        for one, weight in chosen:
+            with warnings.catch_warnings(action="ignore"):
+                options = _fit_options(
+                    one.model, self.setting, lambda *_: self.clock.check()
+                )
+                model = whole.fit(one.model, 0, **options)
+            scale = learn_scale(one.scores[is_scoring], one.scores)
+            records.append(_member(one, weight, [model], [scale]))
+        return [whole.encoder(0)], records
 
 
 def _note_failure(notices: list[str], outcome: str, error: Exception) -> None:
@@ -295,70 +362,6 @@ def _seconds_to_refit(fitted: Sequence[FittedCandidate], folded: FoldedTable) ->
     n_trained = sum(train.size for train, _ in folded.folds)
     n_rows, seconds = folded.target.labels.size, sum(one.seconds for one in fitted)
     return _LONGER_WITH_MORE_ROWS * n_rows / n_trained * (folded.seconds + seconds)
-
-
-def fit_members(
-    fitted: Sequence[FittedCandidate],
-    weights: FloatArray,
-    folded: FoldedTable,
-    plan: FoldPlan,
-    setting: SearchSetting,
-    clock: SearchClock,
-    notices: list[str],
-) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
-    """Refit the candidates that have a weight to all rows, or keep their folds.
-
-    Return encoders, of all rows or of each fold, and a record per model. A model of all
-    rows ranks better than the mean of models that lack a fold each.
-    """
-    order = np.argsort(-weights, kind="stable")
-    chosen = [(fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]
-    try:
-        if setting.refits:
-            clock.check(_seconds_to_refit([one for one, _ in chosen], folded))
-            return _refit(chosen, folded, plan, setting, lambda *_, **__: clock.check())
-    except TimeUpError:
-        notices.append(
-            "there was no time to fit the models to all rows; those of the folds are "
-            "averaged"
-        )
-    except KeyboardInterrupt:
-        notices.append("interrupted before the models were fitted to all rows")
-    except Exception as error:
-        _note_failure(notices, "not fitted to all rows", error)
-    records = [
-        _member(
-            one,
-            weight,
-            [one.models[k] for k in plan.scoring],
-            [learn_scale(one.parts[k], one.scores) for k in plan.scoring],
-        )
-        for one, weight in chosen
-    ]
-    return [folded.encoder(k) for k in plan.scoring], records
-
-
-def _refit(
-    chosen: Sequence[tuple[FittedCandidate, float]],
-    folded: FoldedTable,
-    plan: FoldPlan,
-    setting: SearchSetting,
-    check_time: CheckTime,
-) -> tuple[list[TableEncoder], list[dict[str, Any]]]:
-    """Fit to all rows, each model on the scale of its held-out rows."""
-    everything = np.arange(folded.table.shape[0]), np.empty(0, dtype=np.intp)
-    whole = FoldedTable(
-        folded.table, folded.target, [everything], template=folded.template
-    )
-    is_scoring = np.isin(plan.fold_of_row, plan.scoring)
-    records = []
-    for one, weight in chosen:
-        with warnings.catch_warnings(action="ignore"):
-            options = _fit_options(one.model, setting, check_time)
-            model = whole.fit(one.model, 0, **options)
-        scale = learn_scale(one.scores[is_scoring], one.scores)
-        records.append(_member(one, weight, [model], [scale]))
-    return [whole.encoder(0)], records
 
 
 def _member(

@@ -43,14 +43,16 @@ COMBINATION = "combination"
 
 
 def board(
-    fitted: Sequence[FittedCandidate], ranked: LogitRows, ensemble: StackedModels
+    fitted: Sequence[FittedCandidate],
+    estimates: Sequence[MetricInterval],
+    ranked: LogitRows,
+    ensemble: StackedModels,
 ) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: the combination, then models by metric."""
     columns = [ensemble.honest_scores, *ranked.logits.T]
     names = [COMBINATION, *(one.name for one in fitted)]
     shares = [1.0, *ensemble.weights.tolist()]
     seconds = [float(sum(one.seconds for one in fitted)), *(o.seconds for o in fitted)]
-    estimates = [ranked.estimate(scores) for scores in columns[1:]]
     estimates = [estimate_combination(ranked, ensemble), *estimates]
     values = np.array([one.value for one in estimates])
     best = 1 + int(np.argmax(values[1:]))

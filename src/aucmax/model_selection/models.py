@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # this list must load fast
+    from aucmax.model_selection.goals import Goal
     from aucmax.tables.cross_fit import TableCandidate
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -33,27 +34,19 @@ class SearchSetting(NamedTuple):
 
     n_columns: int
     is_sparse: bool
-    part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
+    goal: "Goal"
     n_jobs: int
     random_state: int
     is_limited: bool = False  # whether there is a time limit
     refits: bool = True  # whether the chosen models are fitted to all rows in the end
     stores_rows: bool = True  # whether a model may hold training rows
-    metric: str = "partial_auc"  # the metric that counts, by its name
-    is_ranking: bool = False  # whether it is one of levels, or of the top of queries
+    is_ranking: bool = False  # whether it is of levels, or of the top of queries
     is_survival: bool = False  # whether rows have censored times
 
     @property
     def other_metric(self) -> str | None:
         """The metric, unless it is an area or one of levels."""
-        is_area = self.metric == "partial_auc" or self.is_ranking
-        return None if is_area else self.metric
-
-    @property
-    def is_early(self) -> bool:
-        """Whether the part begins at the false positive rate 0 and ends before 1."""
-        low, high = self.part["fpr_range"]
-        return bool(low == 0.0 and high < 1.0)
+        return None if self.is_ranking else self.goal.other_metric
 
 
 AppliesTo = Callable[[SearchSetting], bool]
@@ -190,7 +183,7 @@ def _kernel(C: float, width: float) -> NamedModel:
 #: The models that have a name. The first tries many and combines them, the linear one
 #: chooses its settings; both use inner folds. All others have fixed settings: their own
 #: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables, and for the
-#: trees, forests, kernels, curves and the network at the end, chosen to differ.
+#: trees, forests and kernels at the end, chosen to differ.
 MODELS: dict[str, NamedModel] = {
     "auto": NamedModel(
         "aucmax.model_selection.auto_ranker:AutoRanker",
@@ -546,9 +539,10 @@ def _search_candidate(
     if setting.n_columns > _MAX_COLUMNS_OF_TREES and "n_estimators" in choice.settings:
         settings["n_estimators"] = choice.settings["n_estimators"] // 3
     settings |= parameters or {}
-    ranges = setting.part
-    if name == "lambdamart-pauc" and not setting.is_early:
-        ranges = {}
+    ranges = setting.goal.ranges
+    low, high = setting.goal.fpr_range
+    if name == "lambdamart-pauc" and (low > 0.0 or high == 1.0):
+        ranges = {}  # it learns a range that begins at 0
     metric = setting.other_metric
     candidate = named_candidate(name, ranges=ranges, metric=metric, parameters=settings)
     names = candidate.estimator.get_params(deep=False).keys() - settings
