@@ -184,7 +184,8 @@ def tree_derivatives(scores, labels, qid=None, weights=None, rank_weighted=False
     """Derivatives for trees: a query counts by its weight, as in a classifier.
 
     Absolute gradients add up to those of one that starts from the base rate of each
-    query, 2 p n / (p + n). Hessians of rank weights are halved.
+    query, 2 p n / (p + n), unless a row would have more than 5 per unit of its weight.
+    Hessians of rank weights are halved.
     """
     scores, labels = np.asarray(scores, dtype=float), np.asarray(labels)
     qid = np.zeros(scores.size, dtype=int) if qid is None else qid
@@ -195,6 +196,8 @@ def tree_derivatives(scores, labels, qid=None, weights=None, rank_weighted=False
     pairs = positive * (query_weights - positive)
     target = (2.0 * pairs[pairs > 0.0] / query_weights[pairs > 0.0]).sum()
     scale = np.ones(scores.size) if rank_weighted else query_weights[qid]
-    scale = scale * target / np.abs(parts.gradient * scale).sum()
+    sizes = np.abs(parts.gradient * scale)
+    largest = (sizes[weights > 0.0] / weights[weights > 0.0]).max()
+    scale = scale * min(target / sizes.sum(), 5.0 / largest)
     share = 0.5 if rank_weighted else 1.0
     return parts.gradient * scale, parts.hessian * scale * share

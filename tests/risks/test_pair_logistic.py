@@ -543,6 +543,35 @@ def test_derivatives_for_trees_keep_their_size_as_the_loss_falls(rank_weighted):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("rank_weighted", [False, True])
+def test_no_row_has_more_than_five_times_the_gradient_of_a_classifier(rank_weighted):
+    scores, labels = np.r_[np.linspace(40.0, 60.0, 99), 0.0], np.arange(100) > 49
+    scores[:50] -= 30.0  # all in order except one positive below all negatives
+    pairs = PairLogistic(rank_weighted).bind(labels)
+    gradient, hessian = pairs.gradient_hessian(scores, scaled=True)
+    plain = pairs.gradient_hessian(scores)
+    assert np.abs(gradient).max() == pytest.approx(5.0)
+    np.testing.assert_allclose(gradient, gradient[-1] / plain[0][-1] * plain[0])
+    doubled = PairLogistic(rank_weighted).bind(labels, np.full(100, 2.0))
+    for one, other in zip(
+        doubled.gradient_hessian(scores, scaled=True), (gradient, hessian), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-300)
+
+
+def test_derivatives_of_several_levels_fall_with_the_loss():
+    levels, scores = np.arange(SIZE) % 3, np.linspace(-1.0, 2.0, SIZE) ** 2
+    for pair_weights in ("equal", "mauc"):
+        pairs = PairLogistic(pair_weights == "mauc", pair_weights=pair_weights)
+        pairs = pairs.bind(levels, queries=QID)
+        for plain, scaled in zip(
+            pairs.gradient_hessian(scores),
+            pairs.gradient_hessian(scores, scaled=True),
+            strict=True,
+        ):
+            np.testing.assert_allclose(scaled, plain * pairs.row_scale, rtol=1e-12)
+
+
 # ---- parameters and errors --------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from xgboost import collective
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
+from aucmax.risks.bound_pair_logistic import tree_factor
 
 #: with more rows, workers exchange cells instead of scores, where that is possible
 MAX_SCORES = 20_000_000
@@ -74,8 +75,10 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
     class_weights = np.bincount(classes, rows.weights, minlength=2).astype(np.float64)
     total_weights = _sum(class_weights)
     unit = rows.n_rows / 2.0 / total_weights.prod()
-    # the absolute gradients of a classifier that starts from the base rate
-    start = 2.0 * rows.n_rows * total_weights.prod() / total_weights.sum() ** 2
+    total_weight = total_weights.sum()
+    initial = 2.0 * rows.n_rows * total_weights.prod() / total_weight**2
+    weights = np.ones(classes.size) if rows.weights is None else rows.weights
+    relative = np.where(weights > 0.0, weights * (rows.n_rows / total_weight), np.inf)
     grid_classes = GridClasses.of(classes, rows.weights, [(0.0, 1.0)] * 2, 0.0)
 
     def gradient_hessian(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -85,8 +88,10 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
         grid_rows = grid_classes.at(scores)
         sums = GridSums(grid_rows, grid, int(risk.n_jobs), add_others=_sum)
         gradient, hessian = sums.gradient_hessian(unit)
-        total = float(_sum(np.abs(gradient).sum()))
-        factor = start / total if total > 0.0 else 1.0
+        sizes = np.abs(gradient)
+        largest = np.array([(sizes / relative).max(initial=0.0)])
+        largest = collective.allreduce(largest, collective.Op.MAX)
+        factor = tree_factor(initial, float(_sum(sizes.sum())), float(largest[0]))
         return gradient * factor, hessian * factor
 
     return gradient_hessian

@@ -154,14 +154,15 @@ class BoundSmoothAveragePrecision(BoundTreeRisk):
         ranks, slopes = np.zeros((2, order.size)), np.zeros((2, order.size))
         for down in (True, False):
             sum_ranks(rows, self._table, down, ranks, slopes)
-        shares, positive_weights, negative_weights = self._shares[order], *ranks
-        positive_weights = positive_weights + rows.weights
-        total = positive_weights + negative_weights
+        # smooth counts: the weights of the rows above, each class by itself
+        shares, positives_above, negatives_above = self._shares[order], *ranks
+        positives_above = positives_above + rows.weights
+        total = positives_above + negatives_above
         np.divide(shares, total, out=shares, where=shares > 0.0)
-        value = float((shares * negative_weights).sum())
+        value = float((shares * negatives_above).sum())
         # change of the value by the ranks among positives and among negatives
         np.divide(shares, total, out=shares, where=shares > 0.0)
-        rank_gains = np.stack([shares * negative_weights, shares * positive_weights])
+        rank_gains = np.stack([shares * negatives_above, shares * positives_above])
         passed = np.zeros(order.size)
         for down in (True, False):
             sum_slopes(rows, self._table, down, rank_gains, passed)

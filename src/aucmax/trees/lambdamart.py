@@ -237,8 +237,9 @@ class LambdaMART(BinaryRanker):
     For "ndcg", equal scores are ranked in the order of the rows, so the order of rows
     within a query matters a little; that of queries does not.
 
-    Each round scales both derivatives such that absolute gradients add up to those of
-    the first round of LightGBM's binary objective. So penalties, and LightGBM's minimum
+    For two classes and for "ndcg", each round scales both derivatives such that
+    absolute gradients add up to those of the first round of LightGBM's binary
+    objective, unless the largest would exceed 5. So penalties, and LightGBM's minimum
     of hessians per leaf, keep their strength as the loss falls.
 
     References

@@ -17,7 +17,7 @@ def first_weights(values, weights, amount, side):
     """Return each row's weight among the first `amount`; tied rows share equally."""
     # values ascend; the first is the largest for side 1, the smallest for side -1
     n = values.size
-    first_rows = np.zeros(n)
+    weights_in_range = np.zeros(n)
     k = 0
     while k < n and amount > 0.0:
         start, mass = k, 0.0
@@ -28,9 +28,9 @@ def first_weights(values, weights, amount, side):
         share = amount / mass if mass > amount else 1.0
         for tied in range(start, k):
             j = n - 1 - tied if side > 0 else tied
-            first_rows[j] = share * weights[j]
+            weights_in_range[j] = share * weights[j]
         amount -= mass
-    return first_rows
+    return weights_in_range
 
 
 @njit(cache=True, nogil=True)
@@ -38,15 +38,15 @@ def first_weights_of_groups(values, weights, starts, ends):
     """Return the weights of the first rows of each group, up to ends[query]."""
     # ends = weights at which ranges end: of the negatives that are skipped, of the
     # negatives and of the positives that count
-    first_rows = np.empty(weights.size)
+    weights_in_range = np.empty(weights.size)
     for group in range(starts.size - 1):
         first, stop = starts[group], starts[group + 1]
         side = -1 if group % 2 else 1
         amount = ends[group // 2, 2 if group % 2 else 1]
-        first_rows[first:stop] = first_weights(
+        weights_in_range[first:stop] = first_weights(
             values[first:stop], weights[first:stop], amount, side
         )
-    return first_rows
+    return weights_in_range
 
 
 @njit(cache=True, nogil=True)
