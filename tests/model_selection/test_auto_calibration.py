@@ -33,15 +33,6 @@ def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     assert model.predict_proba(new, prevalence=0.01)[:, 1].mean() < 0.02
 
 
-def test_two_classes_have_probabilities_by_default():
-    X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], cv=2)
-    assert hasattr(model, "predict_proba")
-    chances = model.fit(X, y).predict_proba(X)
-    assert chances.shape == (200, 2)
-    assert chances[y, 1].mean() > chances[~y, 1].mean()
-
-
 def test_the_error_states_why_there_are_none():
     X, y = made_up(200, 0)
     model = AutoRanker(models=["logistic"], cv=2, calibrate=None)

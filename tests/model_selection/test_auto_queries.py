@@ -7,7 +7,6 @@ import aucmax
 from aucmax import AutoRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import ndcg_score
-from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import RANKING_CANDIDATES
 from aucmax.model_selection.stacking import searched
 from model_selection.ranked_samples import ranked
@@ -142,13 +141,3 @@ def test_the_search_finds_weights_that_maximise_the_metric():
     assert weights[2] < min(weights[:2])
     singles = [rows.measure(rows.logits[:, k]) for k in range(3)]
     assert rows.measure(rows.logits @ weights) > max(singles)
-
-
-def test_it_is_compared_by_the_metric_that_decides():
-    X, y, qid = judged(0, 20)
-    small = ("small", AutoRanker(models=FAST, cv=2, time_limit=None))
-    comparison = compare_models(
-        X, y, ["lambdamart-ndcg", small], qid=qid, cv=2, metric="ndcg@5"
-    )
-    assert comparison.metric == "ndcg@5"
-    assert comparison.results[1].measures["ndcg@5"] > 0.6

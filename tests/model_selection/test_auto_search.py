@@ -11,7 +11,6 @@ from aucmax.model_selection import LightGBMBaseline, auto_search
 from aucmax.model_selection.auto_search import (
     AutoSearch,
     SearchClock,
-    TimeUpError,
     fit_out_of_fold,
 )
 from aucmax.model_selection.goals import Goal
@@ -227,14 +226,6 @@ def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
     with pytest.warns(UserWarning, match="enough for one model only"):
         searched([GaussianNB(), Blind()], SearchClock(0.5), setting=setting)
     assert sizes == [60 // 16]
-
-
-def test_time_is_up_when_what_is_reserved_is_no_longer_left():
-    clock = SearchClock(100.0)
-    clock.check(80.0)
-    with pytest.raises(TimeUpError):
-        clock.check(101.0)
-    SearchClock(None).check(1e9)
 
 
 def members(rows, make=Recorder, time_limit=None, refits=True):

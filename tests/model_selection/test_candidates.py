@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 import aucmax
 from aucmax import LambdaMART
@@ -12,7 +11,6 @@ from aucmax.model_selection.models import (
     SearchSetting,
     choose_candidates,
 )
-from aucmax.tables import TableEncoder
 
 WHOLE = Goal("auc")
 EARLY = Goal("partial_auc", (0.0, 0.1))
@@ -38,11 +36,6 @@ def names(models, **changes):
 def one_candidate(model, **changes):
     (candidate,) = choose_candidates([model], setting(**changes)).values()
     return candidate
-
-
-def test_candidates_are_names_of_the_list():
-    assert set(CANDIDATES) <= set(MODELS)
-    assert len(set(CANDIDATES)) == len(CANDIDATES)
 
 
 def test_wide_and_sparse_tables_have_candidates_that_suit_them():
@@ -99,13 +92,6 @@ def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
     alone = one_candidate("logistic")
     assert alone.estimator.max_iter == 1000
     assert alone.max_rows > logistic.max_rows
-
-
-def test_a_pipeline_with_an_encoder_gets_the_table():
-    mine = make_pipeline(TableEncoder(), LogisticRegression())
-    candidate = one_candidate(mine)
-    assert candidate.view == "frame"
-    assert candidate.estimator is mine
 
 
 def test_estimators_may_be_given_with_or_without_a_name():

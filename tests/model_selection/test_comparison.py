@@ -17,8 +17,12 @@ LABELS = (X[:, 0] + 0.5 * RNG.normal(size=120) > 0.5).astype(int)
 MODELS = ["svm-auc", "logistic"]
 
 
-def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
-    comparison = compare_models(X, LABELS, MODELS, cv=2)
+@pytest.fixture(scope="module")
+def comparison():
+    return compare_models(X, LABELS, MODELS, cv=2)
+
+
+def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are(comparison):
     header, rule, aucsvc, logistic, blank, *explanation = str(comparison).splitlines()
     assert header.split()[:2] == ["model", "AUC"]
     assert header.endswith("vs logistic")
@@ -44,8 +48,7 @@ def test_a_comparison_is_at_most_80_columns_wide():
     assert sum(line.startswith("model ") for line in lines) == 2
 
 
-def test_results_print_as_sentences():
-    comparison = compare_models(X, LABELS, MODELS, cv=2)
+def test_results_print_as_sentences(comparison):
     result, test = comparison.results[0], comparison.tests[0]
     interval = f"(95% interval {result.low:.4f} to {result.high:.4f})"
     assert str(result) == f"svm-auc: AUC {result.auc:.4f} {interval}"
@@ -77,8 +80,7 @@ def test_levels_are_explained(with_queries):
     assert "ordinal AUC: pairs of different levels" in text
 
 
-def test_the_record_is_made_of_simple_values():
-    comparison = compare_models(X, LABELS, MODELS, cv=2)
+def test_the_record_is_made_of_simple_values(comparison):
     record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert (record["rows"], record["positive_rows"]) == (120, LABELS.sum())
     (test,) = record["tests"]

@@ -169,10 +169,3 @@ def test_levels_are_compared_by_mauc(with_queries):
     record = comparison.to_dict()["models"][0]
     assert record["mauc"] == comparison.results[0].main
     assert len(record["fold_maucs"]) == 3
-
-
-def test_lengths_must_agree():
-    table, labels = shapes()
-    message = "the table has 240 rows, but the target has 239"
-    with pytest.raises(ValueError, match=message):
-        compare_models(table, encode_target(labels[1:]))

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax.inference import compare_auc
 from aucmax.model_selection import MODELS, AutoRanker, compare_models
-from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.goals import Goal, by_query, choose_goal
 from aucmax.model_selection.models import (
     compared_models,
     named_candidate,
@@ -69,6 +69,13 @@ def test_what_decides_follows_from_ranges_and_target():
         choose_goal(levels, "loss")
     with pytest.raises(ValueError, match="fpr_range"):
         choose_goal(classes, fpr_range=(0.3, 0.2))
+
+
+def test_a_query_without_the_lowest_level_has_a_mauc_but_no_auc():
+    target = encode_target([0, 1, 1, 2], allow_levels=True, qid=[1, 1, 2, 2])
+    scores, goal = np.arange(4.0), Goal("mauc")
+    assert by_query("mauc", target, scores, goal).tolist() == [1, 0.5]
+    np.testing.assert_array_equal(by_query("auc", target, scores, goal), [1, np.nan])
 
 
 def test_models_that_can_are_trained_for_the_range():

@@ -212,27 +212,6 @@ def test_other_rows_that_do_not_fit(rows, truth, message):
         compare_models(X, LABELS, [Column()], test=(rows, truth))
 
 
-def test_weights_count_in_measures_intervals_and_tests():
-    models = [("first", Column(0)), ("second", Column(1))]
-    comparison = compare_models(X, LABELS, models[::-1], sample_weight=WEIGHTS, cv=2)
-    folds = [test for _, test in split_rows(encode_target(LABELS), 2, 0)]
-    pairs = [WEIGHTS[f][LABELS[f]].sum() * WEIGHTS[f][~LABELS[f]].sum() for f in folds]
-    shares = np.array(pairs) / np.sum(pairs)
-    comparisons = [
-        compare_auc(LABELS[f], X[f, 0], X[f, 1], sample_weight=WEIGHTS[f])
-        for f in folds
-    ]
-    assert comparison.results[1].auc == pytest.approx(
-        shares @ [k.value_1 for k in comparisons]
-    )
-    (test,) = comparison.tests
-    assert test.difference == pytest.approx(
-        shares @ [k.difference for k in comparisons]
-    )
-    assert test.low < test.difference < test.high
-    assert "AUC and partial AUC of weighted rows" in str(comparison)
-
-
 def test_weights_are_learned_from():
     # the first half of the rows says one thing, the second the opposite
     labels = (X[:, 0] > 0) ^ (np.arange(ROWS) % 2 == 0)
