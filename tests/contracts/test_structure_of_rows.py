@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from aucmax import AutoRanker
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.goals import Goal
-from aucmax.model_selection.stacking import LogitRows, combine
+from aucmax.model_selection.held_out import HeldOutRows
+from aucmax.model_selection.stacking import combine
 from aucmax.tables import TableEncoder, Target, encode_target
 from aucmax.tables.cross_fit import TableCandidate, fit_estimator
 from aucmax.tables.target import Grading
@@ -157,9 +158,8 @@ def test_weights_of_a_combination_come_from_earlier_blocks():
 
     def honest(labels):
         target = Target(np.where(labels > 0, 1, 0), Grading((0, 1), (0, 1)))
-        rows = {"folds": np.zeros(N_ROWS, int), "goal": Goal("auc")}
-        ranked = LogitRows(target=target, logits=logits, **rows)
-        return combine(ranked, blocks, is_forward=True).honest_scores
+        rows = HeldOutRows(target, np.zeros(N_ROWS, int), Goal("auc"))
+        return combine(rows, logits, blocks, is_forward=True).honest_scores
 
     later = LABELS.copy()
     later[blocks[2]] = 1 - later[blocks[2]]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from aucmax.model_selection.goals import Goal
-from aucmax.model_selection.stacking import LogitRows, scaled
+from aucmax.model_selection.held_out import HeldOutRows
+from aucmax.model_selection.stacking import scaled
 from aucmax.tables import Target
 from aucmax.tables.target import Grading
 
@@ -11,7 +12,7 @@ WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 
 def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
-    """Models that see the truth through noise of their own; None is noise alone."""
+    """Return rows, and logits of models with this noise each; None is noise alone."""
     generator = np.random.default_rng(seed)
     truth = generator.normal(size=n_rows)
     labels = truth + generator.normal(size=n_rows) > 1.0
@@ -28,4 +29,4 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
     weight, queries = more.get("weight"), more.get("queries")
     target = Target(labels.astype(int), Grading((0, 1), (0, 1)), queries, weight)
     goal = Goal(more.get("metric", "partial_auc"), **part)
-    return LogitRows(target=target, folds=folds, goal=goal, logits=logits)
+    return HeldOutRows(target, folds, goal), logits

@@ -134,10 +134,10 @@ def test_levels_up_to_31_are_ranked_by_all_and_higher_ones_by_some():
 
 def test_the_search_finds_weights_that_maximise_the_metric():
     queries = np.arange(600) // 20 * 3 + np.arange(600) % 3
-    rows = ranked([0.8, 0.9, None], queries=queries, metric="ndcg@10")
-    weights = searched(rows)
+    rows, logits = ranked([0.8, 0.9, None], queries=queries, metric="ndcg@10")
+    weights = searched(rows, logits)
     assert weights.sum() == pytest.approx(1.0)
     assert weights.min() >= 0.0
     assert weights[2] < min(weights[:2])
-    singles = [rows.measure(rows.logits[:, k]) for k in range(3)]
-    assert rows.measure(rows.logits @ weights) > max(singles)
+    singles = [rows.measure(column) for column in logits.T]
+    assert rows.measure(logits @ weights) > max(singles)

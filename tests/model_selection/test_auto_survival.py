@@ -13,7 +13,7 @@ from aucmax.model_selection import compare_models
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import MODELS, SURVIVAL_CANDIDATES
-from aucmax.model_selection.stacking import LogitRows, by_likelihood
+from aucmax.model_selection.stacking import by_likelihood
 from aucmax.report import report_comparison, report_model
 from aucmax.tables import encode_target
 from aucmax.tables.folds import plan_folds, split_rows
@@ -183,7 +183,7 @@ def test_weights_minimise_the_shrunken_likelihood():
     logits = signal[:, None] * [1.0, 0.5, 0.0] + rng.normal(size=(200, 3))
     folds, target = rng.integers(3, size=200), encode_target(y)
     rows = HeldOutRows(target, folds, Goal("concordance"))
-    weights = by_likelihood(LogitRows(**vars(rows), logits=logits))
+    weights = by_likelihood(rows, logits)
     assert weights.sum() == pytest.approx(1.0)
     assert weights[0] > weights[1] > weights[2] >= 0.0
 
@@ -195,7 +195,7 @@ def test_a_combination_is_not_below_a_model_that_is_clearly_better(strength):
     signal = -np.log(y["time"]) / np.log(y["time"]).std()
     logits = signal[:, None] * [strength, 0.3, 0.3, 0.3] + rng.normal(size=(600, 4))
     rows = HeldOutRows(encode_target(y), np.arange(600) % 5, Goal("concordance"))
-    weights = by_likelihood(LogitRows(**vars(rows), logits=logits))
+    weights = by_likelihood(rows, logits)
     assert rows.measure(logits @ weights) > rows.measure(logits[:, 0]) - 0.001
 
 

@@ -12,8 +12,9 @@ from aucmax.inference.metric_intervals import mean_interval
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.comparison import adjusted_tests, verdict
 from aucmax.model_selection.goals import Goal
+from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.leaderboard import estimate_combination
-from aucmax.model_selection.stacking import LogitRows, combine, scaled
+from aucmax.model_selection.stacking import combine, scaled
 from aucmax.tables import encode_target
 from report.page_samples import model_difference
 
@@ -134,8 +135,7 @@ def held_out(rng, n_positive, n_models):
     for k in range(5):
         for j, column in enumerate(scores.T):
             logits[folds == k, j] = scaled(column[folds == k], column)
-    rows = {"target": encode_target(y), "folds": folds, "goal": Goal("auc")}
-    return LogitRows(**rows, logits=logits)
+    return HeldOutRows(encode_target(y), folds, Goal("auc")), logits
 
 
 @pytest.mark.slow
@@ -143,11 +143,11 @@ def test_the_estimate_of_a_combination_of_noise_is_nearly_one_half():
     rng = np.random.default_rng(3)
     plain, corrected = [], []
     for _ in range(150):
-        rows = held_out(rng, 10, 4)
+        rows, logits = held_out(rng, 10, 4)
         blocks = [np.flatnonzero(rows.folds == k) for k in range(5)]
-        ensemble = combine(rows, blocks)
+        ensemble = combine(rows, logits, blocks)
         # single models have no bias; their mean takes the luck of the tables away
-        single = np.mean([rows.estimate(one).value for one in rows.logits.T])
+        single = np.mean([rows.estimate(one).value for one in logits.T])
         plain.append(rows.estimate(ensemble.honest_scores).value - single)
         corrected.append(estimate_combination(rows, ensemble).value - single)
     assert np.mean(plain) > 0.03  # the weights have seen some labels of the fold

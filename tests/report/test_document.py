@@ -144,10 +144,10 @@ def test_300_models_and_2000_columns_make_a_small_page():
 
 
 def test_without_rankings_the_page_says_why():
-    some = contents(rankings={}, no_rankings="LogitRows within queries.")
+    some = contents(rankings={}, no_rankings="Rankings within queries.")
     page, markdown = Report(some).html(), Report(some).markdown()
-    assert "LogitRows within queries." in page
-    assert "LogitRows within queries." in markdown
+    assert "Rankings within queries." in page
+    assert "Rankings within queries." in markdown
     assert "aucmax-data" not in page
     Elements(page)
 

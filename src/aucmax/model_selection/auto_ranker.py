@@ -53,7 +53,7 @@ from aucmax.model_selection.leaderboard import (
     summarise,
 )
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
+from aucmax.model_selection.stacking import StackedModels, combine
 from aucmax.tables import TableEncoder, Target, check_table
 from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import (
@@ -425,13 +425,17 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             search.run(candidates)
             fitted, notices = search.fitted, search.notices
             logits = np.column_stack([one.logits for one in fitted])
-            min_weight = _COMPACT_SHARE if self.compact else 1.0
-            ranked = LogitRows(**vars(held_out), logits=logits, min_weight=min_weight)
-            ensemble = combine(ranked, plan.blocks, is_forward=target.times is not None)
+            ensemble = combine(
+                held_out,
+                logits,
+                plan.blocks,
+                min_weight=_COMPACT_SHARE if self.compact else 1.0,
+                is_forward=target.times is not None,
+            )
             encoders, members = search.fit_members(ensemble.weights, plan)
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
-            cut = self._learn_cut(ranked, ensemble, notices)
+            cut = self._learn_cut(held_out, ensemble, notices)
             kind = {"levels_" if target.is_graded else "classes_": classes}
             is_positive = target.relevant > 0
             positive_notes = []
@@ -453,8 +457,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "encoders_": encoders,
                     "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
-                    "estimate_": self._estimate(ranked, ensemble),
-                    "board_": board(fitted, search.estimates, ranked, ensemble),
+                    "estimate_": self._estimate(held_out, ensemble),
+                    "board_": board(
+                        fitted, search.estimates, held_out, logits, ensemble
+                    ),
                     "notices_": [
                         *positive_notes,
                         *plan.notices,

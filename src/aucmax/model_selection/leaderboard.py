@@ -12,7 +12,7 @@ from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_search import FittedCandidate
 from aucmax.model_selection.goals import Goal, title_of
 from aucmax.model_selection.held_out import HeldOutRows
-from aucmax.model_selection.stacking import LogitRows, StackedModels
+from aucmax.model_selection.stacking import StackedModels
 
 
 def estimate_combination(rows: HeldOutRows, ensemble: StackedModels) -> MetricInterval:
@@ -45,20 +45,21 @@ COMBINATION = "combination"
 def board(
     fitted: Sequence[FittedCandidate],
     estimates: Sequence[MetricInterval],
-    ranked: LogitRows,
+    rows: HeldOutRows,
+    logits: FloatArray,
     ensemble: StackedModels,
 ) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: the combination, then models by metric."""
-    columns = [ensemble.honest_scores, *ranked.logits.T]
+    columns = [ensemble.honest_scores, *logits.T]
     names = [COMBINATION, *(one.name for one in fitted)]
     shares = [1.0, *ensemble.weights.tolist()]
     seconds = [float(sum(one.seconds for one in fitted)), *(o.seconds for o in fitted)]
-    estimates = [estimate_combination(ranked, ensemble), *estimates]
+    estimates = [estimate_combination(rows, ensemble), *estimates]
     values = np.array([one.value for one in estimates])
     best = 1 + int(np.argmax(values[1:]))
     order = [0, *(1 + np.argsort(-values[1:], kind="stable")).tolist()]
     p_values = [
-        None if k == best else _p_value(ranked, columns[k], columns[best])
+        None if k == best else _p_value(rows, columns[k], columns[best])
         for k in range(len(columns))
     ]
     return {

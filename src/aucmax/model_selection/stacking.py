@@ -8,14 +8,14 @@ by its rank and by its score. A combination is a weighted sum of the logits.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.model_selection.held_out import HeldOutRows, ignore_few_rows
 
 # Points of the scale; between them it is linear.
@@ -60,70 +60,40 @@ def learn_scale(scores: FloatArray, all_scores: FloatArray) -> FloatArray:
     return np.stack([knots, logits])
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogitRows(HeldOutRows):
-    """Held-out rows with their logits, one column per model, to be combined."""
-
-    logits: FloatArray
-    min_weight: float = 1.0  # share of the weight that the models kept must have
-
-    @property
-    def labels(self) -> BoolArray:
-        """Which rows are positive."""
-        return np.asarray(self.target.relevant > 0)
-
-    @property
-    def combiners(self) -> "dict[str, Combiner]":
-        """The combinations to choose from, the preferred one first."""
-        target = self.target
-        if target.is_survival:
-            return _SURVIVAL_COMBINERS
-        if target.is_graded:
-            return _RANKING_COMBINERS
-        if self.goal.is_area:
-            return COMBINERS
-        return _TOP_COMBINERS if target.queries is None else _RANKING_COMBINERS
-
-    def take(self, rows: IntArray) -> "LogitRows":
-        """Return some of the rows."""
-        fields: dict[str, Any] = vars(super().take(rows))
-        kept: dict[str, Any] = {
-            "logits": self.logits[rows],
-            "min_weight": self.min_weight,
-        }
-        return LogitRows(**fields, **kept)
+# Learns the weights of models from rows and their logits, one column per model.
+Combiner: TypeAlias = Callable[[HeldOutRows, FloatArray], FloatArray]
 
 
-Combiner: TypeAlias = Callable[[LogitRows], FloatArray]
-
-
-def best_single(ranked: LogitRows) -> FloatArray:
+def best_single(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     """Put all weight on the model with the highest metric; the first of several."""
-    n_models = ranked.logits.shape[1]
-    values = [ranked.measure(ranked.logits[:, k]) for k in range(n_models)]
-    return np.asarray(np.eye(n_models)[int(np.argmax(values))])
+    values = [rows.measure(column) for column in logits.T]
+    return np.asarray(np.eye(len(values))[int(np.argmax(values))])
 
 
-def stacked(ranked: LogitRows) -> FloatArray:
+def stacked(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     """Return the non-negative weights of a logistic regression on the logits.
 
     A small penalty of the squared weights makes those of nearly equal models stable.
     """
-    n_models = ranked.logits.shape[1]
-    if ranked.labels.all() or not ranked.labels.any():
-        return best_single(ranked)
-    weights = _non_negative_logistic(ranked, np.arange(n_models))
+    if np.ptp(rows.target.relevant) == 0:
+        return best_single(rows, logits)
+    weights = _non_negative_logistic(rows, logits)
     if weights.sum() == 0.0:
-        return best_single(ranked)
-    kept = np.flatnonzero(weights >= _MIN_SHARE * weights.sum())
-    if kept.size < n_models:
-        weights = _non_negative_logistic(ranked, kept)
-    return _compacted(weights, ranked.min_weight)
+        return best_single(rows, logits)
+    kept = weights >= _MIN_SHARE * weights.sum()
+    if not kept.all():
+        weights = np.zeros(kept.size)
+        weights[kept] = _non_negative_logistic(rows, logits[:, kept])
+    return weights / weights.sum()
+
+
+def _without_small(weights: FloatArray) -> FloatArray:
+    weights = np.where(weights < _MIN_SHARE, 0.0, weights)
+    return np.asarray(weights / weights.sum())
 
 
 def _compacted(weights: FloatArray, share: float) -> FloatArray:
     """Return shares of the fewest models with this share of the weight."""
-    weights = weights / weights.sum()
     if share == 1.0:
         return weights
     order = np.argsort(-weights, kind="stable")
@@ -133,47 +103,44 @@ def _compacted(weights: FloatArray, share: float) -> FloatArray:
     return np.asarray(kept / kept.sum())
 
 
-def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
-    """Return the weights of some of the models; 0 for the others."""
-    Z, n_models = ranked.logits[:, models], ranked.logits.shape[1]
-    _, fold = np.unique(ranked.folds, return_inverse=True)
+def _non_negative_logistic(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
+    n_models, is_positive = logits.shape[1], rows.target.relevant > 0
+    _, fold = np.unique(rows.folds, return_inverse=True)
     n_folds = int(fold.max()) + 1
-    weights = ranked.target.weights
-    weight = np.ones(fold.size) if weights is None else weights
+    weight = rows.target.weights
+    weight = np.ones(fold.size) if weight is None else weight
     # the share of one class may round to 1
-    positive, negative = weight[ranked.labels].sum(), weight[~ranked.labels].sum()
+    positive, negative = weight[is_positive].sum(), weight[~is_positive].sum()
     weight = weight / weight.sum()
-    sign = np.where(ranked.labels, 1.0, -1.0)
+    sign = np.where(is_positive, 1.0, -1.0)
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
-        w, constants = parameters[: len(models)], parameters[len(models) :]
-        margin = sign * (Z @ w + constants[fold])
+        w, constants = parameters[:n_models], parameters[n_models:]
+        margin = sign * (logits @ w + constants[fold])
         value = weight @ np.logaddexp(0.0, -margin) + _SHRINKAGE / 2.0 * (w @ w)
         gradient = -weight * sign * expit(-margin)
         by_fold = np.bincount(fold, gradient, minlength=n_folds)
-        return float(value), np.concatenate([Z.T @ gradient + _SHRINKAGE * w, by_fold])
+        slopes = logits.T @ gradient + _SHRINKAGE * w
+        return float(value), np.concatenate([slopes, by_fold])
 
     odds = np.log(positive) - np.log(negative)
-    start = np.repeat([1.0 / len(models), odds], [len(models), n_folds])
-    bounds = [(0.0, None)] * len(models) + [(None, None)] * n_folds
+    start = np.repeat([1.0 / n_models, odds], [n_models, n_folds])
+    bounds = [(0.0, None)] * n_models + [(None, None)] * n_folds
     optimum = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
-    weights = np.zeros(n_models)
-    weights[models] = optimum[: len(models)]
-    return weights
+    return np.asarray(optimum[:n_models])
 
 
-def searched(ranked: LogitRows) -> FloatArray:
+def searched(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     """Return non-negative weights that maximise the metric, changed one at a time.
 
     The search starts from the mean of the best models. A change must gain more than a
     little, so that weights do not follow the noise of few queries.
     """
-    n_models = ranked.logits.shape[1]
-    singles = [ranked.measure(ranked.logits[:, k]) for k in range(n_models)]
-    order = np.argsort(-np.array(singles), kind="stable")[:_MAX_MEMBERS]
-    weights = np.zeros(n_models)
+    singles = np.array([rows.measure(column) for column in logits.T])
+    order = np.argsort(-singles, kind="stable")[:_MAX_MEMBERS]
+    weights = np.zeros(singles.size)
     weights[order] = 1.0 / order.size
-    best = ranked.measure(ranked.logits @ weights)
+    best = rows.measure(logits @ weights)
     for step in _STEPS:
         for model in order:
             for change in (step, -step):
@@ -182,22 +149,21 @@ def searched(ranked: LogitRows) -> FloatArray:
                 if changed.sum() == 0.0:
                     continue
                 changed /= changed.sum()
-                value = ranked.measure(ranked.logits @ changed)
+                value = rows.measure(logits @ changed)
                 if value > best + _MIN_GAIN:
                     best, weights = value, changed
-    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.min_weight)
+    return _without_small(weights)
 
 
-def by_likelihood(ranked: LogitRows) -> FloatArray:
+def by_likelihood(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     """Return the non-negative weights of Cox's partial likelihood within folds.
 
     A penalty of the distance of the weights from their mean shrinks them to equality.
     """
     from aucmax.risks import CoxLikelihood  # which loads scikit-learn
 
-    logits, target = ranked.logits, ranked.target
-    strata = ranked.strata
-    risk = CoxLikelihood().bind(target.survival, target.weights, strata)
+    target = rows.target
+    risk = CoxLikelihood().bind(target.survival, target.weights, rows.strata)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = risk.value_and_gradient(logits @ weights)
@@ -209,7 +175,7 @@ def by_likelihood(ranked: LogitRows) -> FloatArray:
     bounds = [(0.0, None)] * start.size
     weights = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     weights = weights / weights.sum() if weights.sum() > 0.0 else start
-    return _compacted(np.where(weights < _MIN_SHARE, 0.0, weights), ranked.min_weight)
+    return _without_small(weights)
 
 
 #: The combinations that are compared, the preferred one first.
@@ -232,56 +198,70 @@ class StackedModels:
     honest_scores: FloatArray  # by combinations chosen and learned on other blocks
 
 
+def combiners_of(rows: HeldOutRows) -> dict[str, Combiner]:
+    """Return the combinations to choose from, the preferred one first."""
+    if rows.target.is_survival:
+        return _SURVIVAL_COMBINERS
+    if rows.goal.is_area and not rows.target.is_graded:
+        return COMBINERS
+    has_units = rows.target.is_graded or rows.target.queries is not None
+    return _RANKING_COMBINERS if has_units else _TOP_COMBINERS
+
+
 def combine(
-    ranked: LogitRows, blocks: Sequence[IntArray], *, is_forward: bool = False
+    rows: HeldOutRows,
+    logits: FloatArray,
+    blocks: Sequence[IntArray],
+    *,
+    min_weight: float = 1.0,
+    is_forward: bool = False,
 ) -> StackedModels:
     """Choose a combination by cross-validation over blocks, and score held-out rows.
 
-    With `is_forward` in time, only earlier blocks give the weights; the first has equal
-    weights.
+    The models kept have at least `min_weight` of the weight. With `is_forward` in time,
+    only earlier blocks give the weights; the first has equal weights.
     """
-    name = _choose(ranked, blocks)
-    weights = ranked.combiners[name](ranked)
-    honest = np.zeros(ranked.labels.size)
+    combiners = combiners_of(rows)
+
+    def learn(name: str, learned: Sequence[IntArray]) -> FloatArray:
+        """Return weights learned from some of the blocks."""
+        numbers = np.concatenate(learned)
+        weights = combiners[name](rows.take(numbers), logits[numbers])
+        return _compacted(weights, min_weight)
+
+    def choose(chosen: Sequence[IntArray]) -> str:
+        """Return the preferred combination, unless the folds support another one.
+
+        A paired test compares both on rows that are scored with weights of others.
+        """
+        preferred, *others = combiners
+        if not others or logits.shape[1] == 1 or len(chosen) < 2:
+            return preferred
+        scores = {
+            name: np.concatenate(
+                [
+                    logits[block] @ learn(name, [*chosen[:k], *chosen[k + 1 :]])
+                    for k, block in enumerate(chosen)
+                ]
+            )
+            for name in combiners
+        }
+        tested, standard = rows.take(np.concatenate(chosen)), scores[preferred]
+        for name in others:
+            if tested.measure(scores[name]) <= tested.measure(standard):
+                continue
+            # a class may have fewer than two rows in a fold
+            with suppress(ValueError), ignore_few_rows():
+                if tested.compare(scores[name], standard).low > 0.0:
+                    return name
+        return preferred
+
+    name = choose(blocks)
+    weights = _compacted(combiners[name](rows, logits), min_weight)
+    honest = np.zeros(len(logits))
     for k, block in enumerate(blocks):
         others = [*blocks[:k], *([] if is_forward else blocks[k + 1 :])]
-        if not others:
-            honest[block] = ranked.logits[block].mean(axis=1)
-            continue
-        learn = ranked.combiners[_choose(ranked, others)]
-        other_rows = ranked.take(np.concatenate(others))
-        honest[block] = ranked.logits[block] @ learn(other_rows)
-    return StackedModels(name, weights, ranked.logits @ weights, honest)
-
-
-def _choose(ranked: LogitRows, blocks: Sequence[IntArray]) -> str:
-    """Return the preferred combination, unless the folds support another one.
-
-    A paired test compares both on rows that are scored with weights of other blocks.
-    """
-    combiners = ranked.combiners
-    preferred, *others = combiners
-    if not others or ranked.logits.shape[1] == 1 or len(blocks) < 2:
-        return preferred
-    rows = ranked.take(np.concatenate(blocks))
-    standard = _cross_fitted_scores(ranked, combiners[preferred], blocks)
-    for name in others:
-        scores = _cross_fitted_scores(ranked, combiners[name], blocks)
-        if rows.measure(scores) <= rows.measure(standard):
-            continue
-        # a class may have fewer than two rows in a fold
-        with suppress(ValueError), ignore_few_rows():
-            if rows.compare(scores, standard).low > 0.0:
-                return name
-    return preferred
-
-
-def _cross_fitted_scores(
-    ranked: LogitRows, combiner: Combiner, blocks: Sequence[IntArray]
-) -> FloatArray:
-    """Score the rows of each block with weights from the others."""
-    scores = []
-    for k, block in enumerate(blocks):
-        others = np.concatenate([*blocks[:k], *blocks[k + 1 :]])
-        scores.append(ranked.logits[block] @ combiner(ranked.take(others)))
-    return np.concatenate(scores)
+        honest[block] = logits[block].mean(axis=1)
+        if others:
+            honest[block] = logits[block] @ learn(choose(others), others)
+    return StackedModels(name, weights, logits @ weights, honest)
