@@ -18,8 +18,8 @@ from aucmax import (
     SoftRankBoost,
 )
 from aucmax.decisions.calibrated import along_knots
-from aucmax.model_selection import LightGBMBaseline, auto_search, stacking
-from aucmax.model_selection.auto_search import TimeUpError
+from aucmax.model_selection import LightGBMBaseline, stacking
+from aucmax.model_selection.auto_search import AutoSearch, TimeUpError
 from aucmax.model_selection.forest import Forest
 from aucmax.model_selection.network import Network
 from aucmax.tables import TableEncoder
@@ -190,9 +190,8 @@ MEMBERS = [
 ]
 
 
-def equal_weights(ranked):
-    n_models = ranked.logits.shape[1]
-    return np.full(n_models, 1.0 / n_models)
+def equal_weights(_, logits):
+    return np.full(logits.shape[1], 1.0 / logits.shape[1])
 
 
 def no_refit(*_):
@@ -207,7 +206,7 @@ def test_a_whole_combination_scores_the_same(monkeypatch, rows_of):
     monkeypatch.setitem(stacking.COMBINERS, "stack", equal_weights)
     monkeypatch.setitem(stacking.COMBINERS, "best single model", equal_weights)
     if rows_of == "folds":
-        monkeypatch.setattr(auto_search, "_refit", no_refit)
+        monkeypatch.setattr(AutoSearch, "_refit", no_refit)
     calibrate = "isotonic" if rows_of == "all" else "sigmoid"
     model = AutoRanker(models=MEMBERS, cv=2, time_limit=None, calibrate=calibrate)
     model.fit(frame, y)

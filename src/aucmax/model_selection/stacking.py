@@ -84,7 +84,7 @@ def stacked(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     if not kept.all():
         weights = np.zeros(kept.size)
         weights[kept] = _non_negative_logistic(rows, logits[:, kept])
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def _without_small(weights: FloatArray) -> FloatArray:
