@@ -205,6 +205,7 @@ def run_comparison(
     """
     from aucmax._core.compiled import Loop
     from aucmax.model_selection import compare_models
+    from aucmax.report import report_comparison
     from aucmax.tables.checks import without_columns
     from aucmax.tables.folds import split_rows
 
@@ -242,9 +243,16 @@ def run_comparison(
     if results is None:
         return record
     files = results_of(results)
-    title = f"Which model ranks best by {data.order}?"
-    reproduction = {"command": command, "data": source_name}
-    record |= _save_pages(comparison, files, title, reproduction, console)
+    if not target.is_survival:
+        draw = partial(save_curves, comparison=comparison, overwrite=True)
+        record["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
+    page = report_comparison(
+        comparison,
+        title=f"Which model ranks best by {data.order}?",
+        reproduction={"command": command, "data": source_name},
+    )
+    save_page = partial(page.save, overwrite=True)
+    record["report"] = console.write(files["report"], save_page, "Report:     {}")
     parameters = auto if comparison.best == "auto" else {}
     model = fit_model(
         comparison.best, data, target, comparison.goal, console, parameters
@@ -254,25 +262,3 @@ def run_comparison(
     record["model_file"] = console.write(files["model"], write, line)
     record["dropped_columns"] = model.encoders_[0].dropped_
     return record
-
-
-def _save_pages(
-    comparison: Any,
-    files: dict[str, Path],
-    title: str,
-    reproduction: dict[str, str],
-    console: Console,
-) -> dict[str, Any]:
-    """Write the ROC curves and the report; return their places."""
-    from aucmax.report import report_comparison
-
-    def describe(path: Path) -> None:
-        page = report_comparison(comparison, title=title, reproduction=reproduction)
-        page.save(path, overwrite=True)
-
-    saved = {}
-    if not comparison.target.is_survival:
-        draw = partial(save_curves, comparison=comparison, overwrite=True)
-        saved["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
-    saved["report"] = console.write(files["report"], describe, "Report:     {}")
-    return saved

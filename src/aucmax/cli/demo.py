@@ -82,24 +82,18 @@ def demo(
     )
     for name, rows in (("training", training), ("new", new)):
         console.write(files[name], partial(save_table, rows, overwrite=True))
-    _suggest(files, console)
+    console.say(
+        f"Table:      {files['training']}\n"
+        f"New rows:   {files['new']} (held out)\n\n"
+        "Next, try:\n"
+        f"  aucmax evaluate {files['model']} {files['new']}\n"
+        f"  aucmax score {files['model']} {files['new']} | head\n"
+        f"  aucmax report {files['model']} {files['new']}\n"
+        f"  aucmax compare {files['training']} --target {_TARGET} --cv 10\n"
+        "  aucmax compare YOUR-TABLE.csv --target COLUMN"
+    )
     data_files = {
         "data_file": str(files["training"]),
         "new_data_file": str(files["new"]),
     }
     console.print_json({**record, **data_files})
-
-
-def _suggest(files: dict[str, Path], console: Console) -> None:
-    console.say(f"Table:      {files['training']}")
-    console.say(f"New rows:   {files['new']} (held out)")
-    console.say()
-    console.say("Next, try:")
-    for command in (
-        f"aucmax evaluate {files['model']} {files['new']}",
-        f"aucmax score {files['model']} {files['new']} | head",
-        f"aucmax report {files['model']} {files['new']}",
-        f"aucmax compare {files['training']} --target {_TARGET} --cv 10",
-        "aucmax compare YOUR-TABLE.csv --target COLUMN",
-    ):
-        console.say(f"  {command}")

@@ -22,8 +22,7 @@ from aucmax.cli.options import (
     without_none,
 )
 from aucmax.cli.output import Console, with_console
-from aucmax.cli.reading import Source, read_test_rows, take_column
-from aucmax.cli.score import load_model
+from aucmax.cli.reading import Source, load_with_rows, take_column
 from aucmax.cli.training import target_record
 
 # share of training rows that calls for a note: rows may be equal by chance
@@ -102,11 +101,9 @@ def evaluate(
         raise click.UsageError(
             "--save-threshold needs a rule for the threshold, such as --fpr 0.01."
         )
-    fitted = load_model(model)
-    name = fitted.file_roles_["model"]
     roles = {"target": target, "qid": qid, "sample_weight": sample_weight}
-    test = read_test_rows(source, fitted, roles, console)
-    truth = test.match(fitted.grading_)
+    fitted, test, truth = load_with_rows(model, source, roles, console)
+    name = fitted.file_roles_["model"]
     scores = fitted.decision_function(test.rows)
     ranges = without_none(fpr_range=fpr_range) or trained_ranges(fitted)
     goal = choose_goal(truth, metric, **ranges)

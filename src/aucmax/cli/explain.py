@@ -14,10 +14,8 @@ from aucmax.cli.options import (
     without_none,
 )
 from aucmax.cli.output import Console, with_console
-from aucmax.cli.reading import Source, read_options, read_test_rows
-from aucmax.cli.score import load_model
+from aucmax.cli.reading import Source, load_model, load_with_rows, read_options
 
-_BAR = 24
 # Columns whose dependence is printed, and values of each.
 _PRINTED = 3
 _VALUES = 10
@@ -88,17 +86,15 @@ def explain(
     With --row or --top-rows it prints instead what each column adds to the score of
     these rows, compared with other rows of DATA, which then need no target.
     """
-    fitted = load_model(model)
     if row_numbers or top_rows:
-        _explain_rows(fitted, source, row_numbers, top_rows, top, console)
+        _explain_rows(load_model(model), source, row_numbers, top_rows, top, console)
         return
     from aucmax.inspection import permutation_importance
     from aucmax.inspection.dependence import rank_dependence
     from aucmax.model_selection.models import trained_ranges
     from aucmax.tables.folds import sample_classes
 
-    test = read_test_rows(source, fitted, roles, console)
-    truth = test.match(fitted.grading_)
+    fitted, test, truth = load_with_rows(model, source, roles, console)
     sample = sample_classes(truth, _MAX_ROWS_PER_CLASS)
     rows, truth = test.rows[sample], truth.take(sample)
     ranges = without_none(fpr_range=fpr_range) or trained_ranges(fitted)
@@ -183,24 +179,15 @@ def _scorecard(model: Any) -> Any:
 def _print_importances(importances: Any, top: int, console: Console) -> None:
     from aucmax.model_selection.goals import title_of
 
-    n_columns = len(importances.column)
     console.say(
         f"{title_of(importances.metric)} {importances.value:.4f}; drop when a column "
         "is shuffled (95% interval):"
     )
-    width = max(map(len, importances.column[:top]), default=0)
-    largest = max(float(importances.drop[0]), 1e-12) if n_columns else 1.0
-    for name, drop, low, high in zip(
-        importances.column[:top],
-        importances.drop,
-        importances.low,
-        importances.high,
-        strict=False,
-    ):
-        bar = "━" * round(_BAR * max(drop, 0.0) / largest)
-        ends = f"({low:.4f} to {high:.4f})"
-        console.say(f"  {name:<{width}}  {drop:>7.4f} {ends:<20} {bar}".rstrip())
-    if n_columns > top:
+    table = importances.to_frame().head(top)
+    width = table["column"].str.len_chars().max()
+    for name, drop, low, high in table.rows():
+        console.say(f"  {name:<{width}}  {drop:>7.4f} ({low:.4f} to {high:.4f})")
+    if (n_columns := len(importances.column)) > top:
         console.say(f"  ... and {n_columns - top} more columns (--top {n_columns})")
 
 

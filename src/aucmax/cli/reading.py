@@ -302,15 +302,36 @@ def read_options(model: Any) -> dict[str, Any]:
     return {"text_columns": strings, **model.file_roles_["read_options"]}
 
 
-def read_test_rows(
-    source: Source, model: Any, roles: Mapping[str, str | None], console: Console
-) -> Data:
-    """Read test rows with a target; the roles are those of training, unless named."""
-    data, path = source.read(**read_options(model)), source.path
+def load_model(path: Path) -> Any:
+    """Load a model of raw tables; reject any other."""
+    from aucmax.persistence import load
+
+    model = load(path)
+    if not hasattr(model, "encoders_"):
+        raise click.ClickException(
+            f"the {type(model).__name__} in {path} cannot prepare the columns of a "
+            "table; make a model with 'aucmax fit' or 'aucmax compare'."
+        )
+    roles: dict[str, Any] = {"model": "the model", "read_options": {}}
+    roles |= dict.fromkeys(("target", "qid", "duration"))
+    model.file_roles_ = roles | getattr(model, "file_roles_", {})
+    return model
+
+
+def load_with_rows(
+    model_path: Path, source: Source, roles: Mapping[str, str | None], console: Console
+) -> tuple[Any, Data, Any]:
+    """Return a model with test rows and their target.
+
+    The roles of columns are those of training, unless they are named.
+    """
+    model, path = load_model(model_path), source.path
+    data = source.read(**read_options(model))
     if data.is_svmlight:
         # columns beyond those of training may be a thousand million
         data = replace(data, rows=model.encoders_[0].frame(data.rows))
-        return data if not any(roles.values()) else split_roles(data, path, roles)
+        data = split_roles(data, path, roles)
+        return model, data, data.match(model.grading_)
     names = {role: model.file_roles_[role] for role in ("target", "qid", "duration")}
     names |= {role: name for role, name in roles.items() if name is not None}
     if not roles.get("qid") and names["qid"] not in (None, *data.rows.columns):
@@ -318,7 +339,8 @@ def read_test_rows(
             f"{path} has no column {names['qid']!r}, which named the queries at "
             "training; name another with --qid."
         )
-    return drop_unknown(split_roles(data, path, names), console)
+    data = drop_unknown(split_roles(data, path, names), console)
+    return model, data, data.match(model.grading_)
 
 
 def drop_unknown(data: Data, console: Console) -> Data:

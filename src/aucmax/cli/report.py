@@ -24,8 +24,7 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import Source, read_test_rows, take_column
-from aucmax.cli.score import load_model
+from aucmax.cli.reading import Source, load_with_rows, take_column
 
 
 @click.command(
@@ -76,13 +75,12 @@ def report(
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)
     check_outputs([output], force, [model, *source.files])
-    fitted = load_model(model)
-    test = read_test_rows(source, fitted, roles, console)
+    fitted, test, truth = load_with_rows(model, source, roles, console)
     name = fitted.file_roles_["model"]
     page = report_model(
         fitted,
         test.rows,
-        test.match(fitted.grading_),
+        truth,
         metric=metric,
         by=take_column(test, by, source.path),
         **without_none(fpr_range=fpr_range),

@@ -23,7 +23,13 @@ from aucmax.cli.output import (
     make_folder,
     with_console,
 )
-from aucmax.cli.reading import Data, Source, read_options, require_column
+from aucmax.cli.reading import (
+    Data,
+    Source,
+    load_model,
+    read_options,
+    require_column,
+)
 
 # spreadsheets read these cells as formulas, unless they are numbers
 _FORMULA = r"^[=+\-@\t\r]"
@@ -198,22 +204,6 @@ def _check_options(
                 f"--keep {name}: the output has another column {name!r}; rename that "
                 "of DATA, or join the scores by the order of the rows."
             )
-
-
-def load_model(path: Path) -> Any:
-    """Load a model of raw tables; reject any other."""
-    from aucmax.persistence import load
-
-    model = load(path)
-    if not hasattr(model, "encoders_"):
-        raise click.ClickException(
-            f"the {type(model).__name__} in {path} cannot prepare the columns of a "
-            "table; make a model with 'aucmax fit' or 'aucmax compare'."
-        )
-    roles: dict[str, Any] = {"model": "the model", "read_options": {}}
-    roles |= dict.fromkeys(("target", "qid", "duration"))
-    model.file_roles_ = roles | getattr(model, "file_roles_", {})
-    return model
 
 
 def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
