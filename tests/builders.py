@@ -64,3 +64,18 @@ def mixed_table(n_rows=200, *, seed=0):
     )
     signal = size + (kind == "red") + rng.normal(size=n_rows)
     return frame, (signal > 0.8).astype(int)
+
+
+def visits(seed=0, n_rows=240, **columns):
+    """Return patients on days, with costs, a dose, a ward and who is sick."""
+    rng = np.random.default_rng(seed)
+    dose = rng.normal(size=n_rows)
+    usual = {
+        "patient": [f"patient {k}" for k in rng.integers(0, 50, n_rows)],
+        "day": [f"2024-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(n_rows)],
+        "cost": rng.uniform(1, 9, n_rows).round(2),
+        "dose": dose,
+        "ward": rng.choice(["red", "green"], n_rows),
+        "sick": (dose + rng.normal(size=n_rows) > 0.7).astype(int),
+    }
+    return pl.DataFrame({**usual, **columns})

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+import aucmax
+from aucmax import AutoRanker
 from aucmax.cli import main
 
 
@@ -31,6 +33,14 @@ def error_of(*arguments: object) -> str:
     message = result.stderr[result.stderr.index("Error: ") :]
     assert message.count("\n") <= 3
     return message
+
+
+def save_logistic(path: Path, table: object, target: str, **roles: str) -> None:
+    """Fit a small model to a table, and save it as `aucmax fit` does."""
+    model = AutoRanker(models=["logistic"], cv=2)
+    model.fit(table.drop(target), table[target])
+    model.file_roles_ = {"target": target, **roles}
+    aucmax.save(model, path)
 
 
 def _modified() -> dict[str, int]:

@@ -75,6 +75,13 @@ def pytest_collection():
         gc.freeze()
 
 
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    """Change to an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def real_data():
     """Return the folder of real data sets that AUCMAX_DATA names, or skip."""

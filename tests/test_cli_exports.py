@@ -1,5 +1,7 @@
 """Tables from other programs: how they are read, and where results go."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +11,9 @@ import pytest
 import aucmax
 from command_line import error_of, run
 
+pytestmark = pytest.mark.usefixtures("inside")
 N_ROWS = 60
 FIT = ["--target", "sick", "--model", "logistic", "-o", "m.aucmax", "-q"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def patients():
@@ -39,6 +37,46 @@ def test_a_file_is_read_as_it_says_and_new_files_as_that_of_training():
     scores = run("score", "m.aucmax", "export.csv").stdout
     plain = ["--read", "decimal=.", "--read", "separator=,", "--read", "encoding=utf-8"]
     assert run("score", "m.aucmax", "plain.csv", *plain).stdout == scores
+
+
+def written(write):
+    stream = io.BytesIO()
+    write(stream)
+    return stream.getvalue()
+
+
+def zipped(content):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("table.csv", content)
+    return stream.getvalue()
+
+
+EXPORTS = {
+    "latin.csv": lambda table: table.write_csv().encode("latin-1"),
+    "utf16.csv": lambda table: table.write_csv().encode("utf-16"),
+    "german.csv": lambda table: (
+        table.write_csv(separator=";").replace(".", ",").encode()
+    ),
+    "sheet.xlsx": lambda table: written(table.write_excel),
+    "arrow.feather": lambda table: written(table.write_ipc),
+    "lines.jsonl": lambda table: written(table.write_ndjson),
+    "columns.parquet": lambda table: written(table.write_parquet),
+    "archive.zip": lambda table: zipped(table.write_csv()),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_format_is_fitted_and_scored_as_the_csv_file(name):
+    clinics = pl.Series("town", ["Köln", "Malmö", "A"] * (N_ROWS // 3))
+    table = patients().with_columns(clinics)
+    table.write_csv("plain.csv")
+    Path(name).write_bytes(EXPORTS[name](table))
+    run("fit", "plain.csv", *FIT)
+    expected = run("score", "m.aucmax", "plain.csv").stdout
+    decimal = ["--read", "decimal=,"] if name == "german.csv" else []
+    run("fit", name, *decimal, *FIT, "--force")
+    assert run("score", "m.aucmax", name).stdout == expected
 
 
 def test_standard_input_is_fitted_and_scored():

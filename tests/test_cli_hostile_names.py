@@ -7,12 +7,11 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-import aucmax
-from aucmax import AutoRanker
 from aucmax.cli import main
 from aucmax.cli.entry_point import printable
 from aucmax.cli.output import Console
 from aucmax.cli.score import _print_scores
+from command_line import run, save_logistic
 
 # clears a screen, names a window, overwrites a line, reads from right to left
 HOSTILE = "\x1b[2J\x1b]0;evil\x07\r\x9b31m\u202e\x7f"
@@ -36,10 +35,7 @@ def hostile_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     data, model = folder / "rows\x1b[2J.parquet", folder / "m\x1b[2J.aucmax"
     table().write_parquet(data)
-    rows, target = table().drop(TARGET), table()[TARGET]
-    fitted = AutoRanker(models=["logistic"], cv=2)
-    fitted.fit(rows, target).file_roles_ = {"model": f"my{HOSTILE}", "target": TARGET}
-    aucmax.save(fitted, model)
+    save_logistic(model, table(), TARGET, model=f"my{HOSTILE}")
     return folder, data, model
 
 
@@ -95,27 +91,17 @@ CELLS = ["=1+1", "+a", "-x", "@SUM(A1)", "\tx", "-5", "+4912", "1=1", "a@b", Non
 @pytest.fixture
 def formulas(tmp_path):
     frame = pl.DataFrame({"age": [1.0, 2.0] * 10, "sick": [0, 1] * 10})
-    model = AutoRanker(models=["logistic"], cv=2)
-    model.fit(frame.drop("sick"), frame["sick"]).file_roles_ = {"target": "sick"}
-    aucmax.save(model, tmp_path / "m.aucmax")
+    save_logistic(tmp_path / "m.aucmax", frame, "sick")
     rows = frame.head(len(CELLS)).with_columns(pl.Series("=key", CELLS))
     rows.write_parquet(tmp_path / "rows.parquet")
-    return [
-        str(tmp_path / "m.aucmax"),
-        str(tmp_path / "rows.parquet"),
-        "--keep",
-        "=key",
-    ]
+    return [tmp_path / "m.aucmax", tmp_path / "rows.parquet", "--keep", "=key"]
 
 
 def test_safe_csv_has_no_cell_that_a_spreadsheet_takes_for_a_formula(
     formulas, tmp_path
 ):
     output = tmp_path / "scores.csv"
-    ran = CliRunner().invoke(
-        main, ["score", *formulas, "-o", str(output), "--safe-csv"]
-    )
-    assert ran.exit_code == 0, ran.stderr
+    run("score", *formulas, "-o", output, "--safe-csv")
     kept = pl.read_csv(output, infer_schema=False)
     assert kept.columns[0] == "'=key"
     assert kept["'=key"].to_list() == [

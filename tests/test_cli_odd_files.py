@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-import aucmax
-from aucmax import AutoRanker
 from aucmax.cli import main
+from command_line import save_logistic
 from torture.amount import times
 
 COMMANDS = {
@@ -47,15 +46,12 @@ def good_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("good")
     table = pl.DataFrame({"age": np.arange(40) % 7 * 1.0, "sick": [0, 0, 1, 1] * 10})
     table.write_csv(folder / "good.csv")
-    model = AutoRanker(models=["logistic"], cv=2)
-    model.fit(table.drop("sick"), table["sick"]).file_roles_ = {"target": "sick"}
-    aucmax.save(model, folder / "good.aucmax")
+    save_logistic(folder / "good.aucmax", table, "sick")
     return folder
 
 
 @pytest.fixture(autouse=True)
-def in_folder(good_files, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def in_folder(good_files, inside):
     for name in ("good.csv", "good.aucmax"):
         os.link(good_files / name, name)
 

@@ -68,12 +68,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def expected(metric, model: str, labels: np.ndarray) -> float:
     """The mean over queries of the new rows."""
     new = searches(1)
@@ -223,11 +217,6 @@ def test_queries_that_make_no_sense(folder, inside, command, options, message):
     data = [folder / "known.csv", "--target", "clicked"]
     assert message in error_of(*command, *data, *options)
     assert os.listdir() == []
-
-
-def test_a_column_of_queries_for_an_svmlight_file(folder):
-    message = error_of("fit", folder / "known.svm", "--qid", "search", "-o", "m.aucmax")
-    assert "columns have no names; leave out the options" in message
 
 
 @pytest.mark.slow

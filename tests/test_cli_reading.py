@@ -12,13 +12,8 @@ from aucmax.tables import encode_target
 from aucmax.tables.target_encoding import describe_rows
 from command_line import error_of, run
 
+pytestmark = pytest.mark.usefixtures("inside")
 FIT = ("--target", "sick", "--model", "svm-auc")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def fit(text: str, *options: object, name: str = "train.csv") -> object:
@@ -68,13 +63,6 @@ def test_a_kept_column_never_gives_way_to_one_of_the_output(name):
     Path("new.csv").write_text(lines(f"{name},dose,age", "x,1,2"))
     message = error_of("score", "m.aucmax", "new.csv", "--keep", name, "--proba")
     assert f"the output has another column '{name}'; rename" in message
-
-
-def test_a_column_to_keep_that_is_missing_is_named_without_the_copies():
-    fit(numbers())
-    Path("new.csv").write_text(lines("key,dose,age", "x,1,2"))
-    message = error_of("score", "m.aucmax", "new.csv", "--keep", "key", "--keep", "no")
-    assert "no column 'no'. The columns are 'key', 'dose', 'age'." in message
 
 
 # ------------------------------------------------------------- decimal marks
@@ -176,6 +164,18 @@ def test_a_target_is_known_in_another_spelling():
 # ------------------------------------------------------------- ids and targets
 
 BIG = 12345678901234567890
+
+
+def test_queries_with_ids_beyond_64_bits_stay_different_and_are_kept():
+    rows = [f"{BIG + k // 4},{k},{k % 3 % 2}" for k in range(40)]
+    assert "10 queries" in fit(lines("id,age,sick", *rows), "--qid", "id").stdout
+    said = run("score", "m.aucmax", "train.csv", "--keep", "id").stdout
+    kept = [line.split(",")[0] for line in said.splitlines()]
+    assert kept == ["id", *(str(BIG + k // 4) for k in range(40))]
+    ids = [2**63 - 1, 2**63 - 2]
+    pl.DataFrame({"id": ids, "age": [1, 2]}).write_parquet("new.parquet")
+    run("score", "m.aucmax", "new.parquet", "--keep", "id", "-o", "out.parquet")
+    assert pl.read_parquet("out.parquet")["id"].to_list() == ids
 
 
 def test_values_beyond_64_bits_stay_different_in_python():

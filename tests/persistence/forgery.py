@@ -7,6 +7,7 @@ import struct
 import zipfile
 
 from aucmax.persistence.container import FORMAT_VERSION
+from aucmax.persistence.model_file import _pack, _unpack
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -15,6 +16,20 @@ def take_apart(content):
     """Return the members of a model file, the manifest among them, in order."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def file_of(model):
+    """Return the members of a model's file but the manifest, and its class name."""
+    class_name = type(model).__name__
+    members = take_apart(_pack(model, class_name))
+    del members["manifest.json"]
+    return members, class_name
+
+
+def unpack_with(members, class_name, state):
+    """Load a file of these members with another state: bytes, or a tree."""
+    state = state if isinstance(state, bytes) else compact(state)
+    return _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
 
 
 def seal(archive_bytes):

@@ -6,9 +6,9 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.exceptions import ModelFileError
-from aucmax.persistence.model_file import _pack, _unpack
+from aucmax.persistence.model_file import _unpack
 from persistence.equality import same, through_file
-from persistence.forgery import forge, take_apart
+from persistence.forgery import file_of, forge
 from trees.tree_samples import LABEL_OBJECTIVES, sample
 
 
@@ -60,9 +60,7 @@ def members():
     X, y, _ = sample(0)
     X[:, 3] = np.arange(400) % 5
     model = LambdaMART(n_estimators=3, categorical_features=[3]).fit(X, y)
-    parts = take_apart(_pack(model, "LambdaMART"))
-    del parts["manifest.json"]
-    return parts
+    return file_of(model)[0]
 
 
 def unpack(members):

@@ -22,23 +22,16 @@ from every_model import MODELS, fitted, scores
 from persistence.forgery import (
     ODD,
     compact,
+    file_of,
     forge,
     forge_state,
     places,
-    take_apart,
     toy_state,
+    unpack_with,
 )
 from torture.amount import times
 
 N_TRIALS = times(25, 60)
-
-
-def file_of(name):
-    model = fitted(name)
-    class_name = public_name(type(model))
-    members = take_apart(_pack(model, class_name))
-    del members["manifest.json"]
-    return members, class_name
 
 
 def forge_values(name, members, class_name, rng):
@@ -52,11 +45,6 @@ def forge_values(name, members, class_name, rng):
         if arrays:
             members[rng.choice(arrays)] = members[rng.choice(arrays)]
     return forge(members, **{"class": class_name})
-
-
-def unpack_tree(members, tree, class_name):
-    changed = {**members, "state.json": compact(tree)}
-    return _unpack(forge(changed, **{"class": class_name}))
 
 
 def test_every_class_that_can_be_saved_declares_its_state_and_has_a_sample():
@@ -78,7 +66,7 @@ def test_a_saved_model_scores_alike(name):
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forged_file_is_rejected_or_scores(name):
-    members, class_name = file_of(name)
+    members, class_name = file_of(fitted(name))
     rng, expected = random.Random(name), scores(name, fitted(name))
     rejected = 0
     for _ in range(N_TRIALS):
@@ -95,14 +83,13 @@ def test_a_forged_file_is_rejected_or_scores(name):
 
 @pytest.mark.parametrize("word", ["has_missing", "has_other"])
 def test_a_number_in_a_file_takes_no_memory(word):
-    members, class_name = file_of("table_encoder")
+    members, class_name = file_of(fitted("table_encoder"))
     state = members["state.json"]
     assert f'["{word}",false]'.encode() in state
     state = state.replace(f'["{word}",false]'.encode(), f'["{word}",{10**8}]'.encode())
-    file = forge({**members, "state.json": state}, **{"class": class_name})
     tracemalloc.start()
     with pytest.raises(ModelFileError, match=word):
-        _unpack(file)
+        unpack_with(members, class_name, state)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24
@@ -125,18 +112,14 @@ def test_a_number_in_a_part_of_a_date_takes_no_memory():
 
 
 def test_an_attribute_that_no_fit_leaves_is_rejected():
-    members, class_name = file_of("auc_svc")
+    members, class_name = file_of(fitted("auc_svc"))
     tree = json.loads(members["state.json"])
     tree["estimator"]["state"]["surprise_"] = 1
     with pytest.raises(ModelFileError, match="unknown fitted attribute 'surprise_'"):
-        _unpack(
-            forge({**members, "state.json": compact(tree)}, **{"class": class_name})
-        )
+        unpack_with(members, class_name, tree)
     del tree["estimator"]["state"]["surprise_"], tree["estimator"]["state"]["classes_"]
     with pytest.raises(ModelFileError, match="no attribute 'classes_'"):
-        _unpack(
-            forge({**members, "state.json": compact(tree)}, **{"class": class_name})
-        )
+        unpack_with(members, class_name, tree)
 
 
 @pytest.mark.parametrize(
@@ -147,11 +130,11 @@ def test_an_attribute_that_no_fit_leaves_is_rejected():
     ],
 )
 def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, problem):
-    members, class_name = file_of(name)
+    members, class_name = file_of(fitted(name))
     assert old in members["state.json"]
     state = members["state.json"].replace(old, new, 1)
     with pytest.raises(ModelFileError, match=problem):
-        _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
+        unpack_with(members, class_name, state)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Models of whole tables come back with their preparation, trees included."""
 
-import json
-import random
 from functools import cache
 
 import numpy as np
@@ -12,12 +10,8 @@ from aucmax.exceptions import ModelFileError
 from aucmax.metrics import survival_target
 from aucmax.model_selection import MODELS, AutoRanker
 from aucmax.model_selection.models import named_candidate
-from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
-from persistence.forgery import ODD, compact, forge, places, take_apart
-from torture.amount import times
-
-N_TRIALS = times(50, 150)
+from persistence.forgery import compact, file_of, unpack_with
 
 RNG = np.random.default_rng(4)
 N = 300
@@ -56,41 +50,11 @@ def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
     assert np.unique(scores).size > (1 if name == "extra-trees" else 4)
 
 
-def booster_file():
-    members = take_apart(_pack(fitted("lightgbm"), "AutoRanker"))
-    del members["manifest.json"]
-    (text,) = [name for name in members if name.endswith(".txt")]
-    return members, text
-
-
 def test_trees_of_another_type_are_rejected():
-    members, text = booster_file()
+    members, class_name = file_of(fitted("lightgbm"))
+    (text,) = [name for name in members if name.endswith(".txt")]
     state = members["state.json"].replace(compact({"text": text}), b"5")
     assert state != members["state.json"]
     del members[text]
     with pytest.raises(ModelFileError, match="model_text_ is not of type str"):
-        _unpack(forge({**members, "state.json": state}, **{"class": "AutoRanker"}))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", sorted({choice.import_path for choice in MODELS.values()})
-)
-def test_odd_values_under_right_hashes_raise_only_our_exception(path):
-    # models of one class differ in their parameters, so they share the trials
-    files = []
-    for name in (name for name, choice in MODELS.items() if choice.import_path == path):
-        files.append(take_apart(_pack(fitted(name), "AutoRanker")))
-        del files[-1]["manifest.json"]
-    rng, rejected = random.Random(path), 0
-    for trial in range(N_TRIALS):
-        members = files[trial % len(files)]
-        tree = json.loads(members["state.json"])
-        container, key = rng.choice(list(places(tree)))
-        container[key] = rng.choice(ODD)
-        changed = {**members, "state.json": compact(tree)}
-        try:
-            _unpack(forge(changed, **{"class": "AutoRanker"}))
-        except ModelFileError:
-            rejected += 1
-    assert rejected > N_TRIALS // 4
+        unpack_with(members, class_name, state)

@@ -6,27 +6,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from aucmax.torch import (
-    LambdaLoss,
-    PairHingeLoss,
-    PairLogisticLoss,
-    PairSigmoidLoss,
-    PartialAUCLoss,
-    ScoreBank,
-)
+from aucmax.torch import PairLogisticLoss, PartialAUCLoss, ScoreBank
 
 torch.set_num_threads(1)
-LOSSES = {
-    "logistic": PairLogisticLoss,
-    "hinge": PairHingeLoss,
-    "sigmoid": PairSigmoidLoss,
-    "part": lambda: PartialAUCLoss((0, 0.5)),
-    "part, hinge": lambda: PartialAUCLoss((0, 0.5), loss="hinge"),
-    "lambda": LambdaLoss,
-    "lambda mauc": lambda: LambdaLoss("mauc"),
-    "bank": lambda: ScoreBank(PairLogisticLoss(), 10),
-}
-every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+every_loss = pytest.mark.parametrize(
+    "loss",
+    [PairLogisticLoss(), ScoreBank(PairLogisticLoss(), 10)],
+    ids=["loss", "bank"],
+)
 Y = torch.tensor([1, 0, 1, 0])
 S = torch.tensor([1.0, 0.0, 2.0, -1.0])
 
@@ -51,19 +38,19 @@ S = torch.tensor([1.0, 0.0, 2.0, -1.0])
 )
 def test_bad_rows_are_rejected_by_name(loss, error, logits, labels, message):
     with pytest.raises(error, match=message):
-        loss()(logits, labels)
+        copy.deepcopy(loss)(logits, labels)
 
 
 @every_loss
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
 def test_logits_of_every_precision_and_of_one_column_are_taken(loss, kind):
     logits = S.to(kind)[:, None].requires_grad_()
-    value = loss()(logits, Y[:, None])
+    value = copy.deepcopy(loss)(logits, Y[:, None])
     value.backward()
     wanted = torch.float64 if kind == torch.float64 else torch.float32
     assert value.dtype == wanted
     assert logits.grad.dtype == kind
-    torch.testing.assert_close(value, loss()(S.to(kind), Y))
+    torch.testing.assert_close(value, copy.deepcopy(loss)(S.to(kind), Y))
 
 
 def test_weights_and_queries_are_rejected_by_row():
