@@ -224,8 +224,7 @@ def operating_point(
     )
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
-    choose, words = _RULES[name]
-    chosen = choose(_Curve.from_task(task), value)
+    chosen = _choose(task, name, value)
     is_best = name in ("balanced", "costs")
     outcome = _outcome(task, codes, chosen, confidence_level, is_best)
     cost = None
@@ -233,7 +232,7 @@ def operating_point(
         cost = value[0] * outcome["fn"] + value[1] * outcome["fp"]
     return OperatingPoint(
         threshold=chosen,
-        rule=words.format(*np.ravel(value)),
+        rule=_WORDS[name].format(*np.ravel(value)),
         cost=cost,
         confidence_level=confidence_level,
         **outcome,
@@ -293,33 +292,19 @@ def _is_number(value: Any) -> bool:
     return is_real and isfinite(float(value))
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """Alerts of each class above the k highest distinct scores, for each k from 0."""
-
-    task: RankingTask
-    scores: FloatArray
-    tp: FloatArray
-    fp: FloatArray
-
-    @classmethod
-    def from_task(cls, task: RankingTask) -> "_Curve":
-        """Count the rows of a task."""
-        steps = task.steps()
-        counts = steps.positive + steps.negative > 0.0
-        tp, fp = (
-            np.concatenate(([0.0], np.cumsum(mass[counts])))
-            for mass in (steps.positive, steps.negative)
-        )
-        return cls(task, steps.scores[counts], tp, fp)
-
-    def cut(self, n_steps: Any) -> float:
-        """Return a threshold with this many distinct scores above it."""
-        if n_steps == 0:
-            return float(self.scores[0])
-        if n_steps == self.scores.size:
-            return float(np.nextafter(self.scores[-1], -np.inf))
-        return halfway(self.scores[n_steps], self.scores[n_steps - 1])
+def _choose(task: RankingTask, rule: str, value: Any) -> float:
+    """Return the threshold of a rule, halfway between two scores."""
+    if rule == "threshold":
+        return float(value)
+    if rule == "balanced":
+        return balanced_threshold(task.scores, task.is_positive, task.sample_weight)
+    scores, tp, fp = task.steps().counts_above()
+    n_above = _RULES[rule](tp, fp, value)  # distinct scores
+    if n_above == 0:
+        return float(scores[0])
+    if n_above == scores.size:
+        return float(np.nextafter(scores[-1], -np.inf))
+    return halfway(scores[n_above], scores[n_above - 1])
 
 
 def _outcome(
@@ -365,19 +350,18 @@ def _outcome(
     return {**counts, **rates, "intervals": intervals}
 
 
-def _by_recall(curve: _Curve, recall: float) -> float:
-    wanted = recall * curve.tp[-1] * (1.0 - _MAX_ROUNDING)
-    return curve.cut(np.searchsorted(curve.tp, wanted))
+def _by_recall(tp: FloatArray, fp: FloatArray, recall: float) -> int:
+    return int(np.searchsorted(tp, recall * tp[-1] * (1.0 - _MAX_ROUNDING)))
 
 
-def _by_fpr(curve: _Curve, fpr: float) -> float:
-    allowed = fpr * curve.fp[-1] * (1.0 + _MAX_ROUNDING)
-    return curve.cut(np.searchsorted(curve.fp, allowed, side="right") - 1)
+def _by_fpr(tp: FloatArray, fp: FloatArray, fpr: float) -> int:
+    allowed = fpr * fp[-1] * (1.0 + _MAX_ROUNDING)
+    return int(np.searchsorted(fp, allowed, side="right")) - 1
 
 
-def _by_precision(curve: _Curve, precision: float) -> float:
-    alerts = curve.tp[1:] + curve.fp[1:]
-    shares = curve.tp[1:] / alerts
+def _by_precision(tp: FloatArray, fp: FloatArray, precision: float) -> int:
+    alerts = tp[1:] + fp[1:]
+    shares = tp[1:] / alerts
     (enough,) = np.nonzero(shares >= precision - _MAX_ROUNDING)
     if enough.size == 0:
         best = int(np.argmax(shares))
@@ -386,54 +370,52 @@ def _by_precision(curve: _Curve, precision: float) -> float:
             f"{shares[best]:.4g}, with {_count(alerts[best])} alerts; lower the "
             "precision."
         )
-    return curve.cut(enough[-1] + 1)
+    return int(enough[-1]) + 1
 
 
-def _by_alerts(curve: _Curve, alerts: float) -> float:
-    above = curve.tp + curve.fp
+def _by_alerts(tp: FloatArray, fp: FloatArray, alerts: float) -> int:
+    above = tp + fp
     if alerts > above[-1] * (1.0 + _MAX_ROUNDING):
         raise ValueError(
             f"alerts={alerts:g}, but there are only {_count(above[-1])} rows."
         )
     allowed = alerts * (1.0 + _MAX_ROUNDING)
-    n_steps = np.searchsorted(above, allowed, side="right") - 1
-    if n_steps == 0:
+    n_above = int(np.searchsorted(above, allowed, side="right")) - 1
+    if n_above == 0:
         raise ValueError(
             f"no threshold gives at most {alerts:g} alerts: {_count(above[1])} rows "
-            f"share the highest score, {curve.scores[0]:.6g}. Allow as many alerts, or "
-            "break the ties."
+            "share the highest score. Allow as many alerts, or break the ties."
         )
-    return curve.cut(n_steps)
+    return n_above
 
 
-def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
-    fn = curve.tp[-1] - curve.tp
-    total = costs[0] * fn + costs[1] * curve.fp
-    near = total <= total.min() + _MAX_ROUNDING * total.max()
-    return curve.cut(np.argmax(near))
+def _by_alert_rate(tp: FloatArray, fp: FloatArray, rate: float) -> int:
+    return _by_alerts(tp, fp, rate * (tp[-1] + fp[-1]))
 
 
-def _by_balanced_accuracy(curve: _Curve, _: None) -> float:
-    task = curve.task
-    return balanced_threshold(task.scores, task.is_positive, task.sample_weight)
+def _by_costs(tp: FloatArray, fp: FloatArray, costs: tuple[float, float]) -> int:
+    total = costs[0] * (tp[-1] - tp) + costs[1] * fp
+    return int(np.argmax(total <= total.min() + _MAX_ROUNDING * total.max()))
 
 
-# how each rule chooses a threshold, and what it is in words
-_RULES: dict[str, tuple[Any, str]] = {
-    "recall": (_by_recall, "recall of at least {:g}"),
-    "fpr": (_by_fpr, "false positive rate of at most {:g}"),
-    "precision": (_by_precision, "precision of at least {:g}"),
-    "alerts": (_by_alerts, "at most {:g} alerts"),
-    "alert_rate": (
-        lambda curve, rate: _by_alerts(curve, rate * (curve.tp + curve.fp)[-1]),
-        "alerts for at most {:.3%} of the rows",
-    ),
-    "costs": (
-        _by_costs,
-        "lowest cost, {:g} for a missed positive and {:g} for a false alarm",
-    ),
-    "threshold": (lambda curve, threshold: float(threshold), "threshold {:g}"),
-    "balanced": (_by_balanced_accuracy, "best balanced accuracy"),
+# each returns the number of distinct scores above the threshold
+_RULES: dict[str, Callable[[FloatArray, FloatArray, Any], int]] = {
+    "recall": _by_recall,
+    "fpr": _by_fpr,
+    "precision": _by_precision,
+    "alerts": _by_alerts,
+    "alert_rate": _by_alert_rate,
+    "costs": _by_costs,
+}
+_WORDS = {
+    "recall": "recall of at least {:g}",
+    "fpr": "false positive rate of at most {:g}",
+    "precision": "precision of at least {:g}",
+    "alerts": "at most {:g} alerts",
+    "alert_rate": "alerts for at most {:.3%} of the rows",
+    "costs": "lowest cost, {:g} for a missed positive and {:g} for a false alarm",
+    "threshold": "threshold {:g}",
+    "balanced": "best balanced accuracy",
 }
 
 

@@ -148,6 +148,18 @@ class RankedSteps(Steps):
     starts: IntArray  # where each step begins in this order
     scores: FloatArray  # of each step
 
+    def counts_above(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the distinct scores, and true and false positives above k of them.
+
+        Of one query; k counts from 0. Scores without any weight are left out.
+        """
+        has_weight = self.positive + self.negative > 0.0
+        tp, fp = (
+            np.concatenate(([0.0], np.cumsum(masses[has_weight])))
+            for masses in (self.positive, self.negative)
+        )
+        return self.scores[has_weight], tp, fp
+
     def number_of_rows(self) -> RowNumbers:
         """Return the number of each row's step."""
         numbers = np.empty(self.order.size, dtype=self.order.dtype)

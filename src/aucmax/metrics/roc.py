@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from aucmax._core.parameters import check_choice, check_integer, reject_foreign
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.metrics._steps import (
     Box,
-    RankingTask,
     Steps,
     box_size,
     check_box,
@@ -287,25 +285,13 @@ def roc_curve(
     if max_points is not None:
         check_integer("max_points", max_points, 2)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    fpr, tpr, thresholds = corners(task)
-    fpr /= fpr[-1]
-    tpr /= tpr[-1]
-    kept = _thinned(fpr, tpr, max_points)
-    return fpr[kept], tpr[kept], thresholds[kept]
-
-
-def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return negative and positive mass and threshold where the curve may turn."""
-    steps = task.steps()
-    counts = steps.negative + steps.positive > 0.0  # else, it would hide a turn
-    right, up = steps.negative[counts] > 0.0, steps.positive[counts] > 0.0
+    scores, tp, fp = task.steps().counts_above()
+    right, up = np.diff(fp) > 0.0, np.diff(tp) > 0.0
     turns = (right[1:] | right[:-1]) & (up[1:] | up[:-1])
-    kept = np.flatnonzero(np.append(turns, True))
-    negative, positive = (
-        np.concatenate(([0.0], np.cumsum(masses[counts])[kept]))
-        for masses in (steps.negative, steps.positive)
-    )
-    return negative, positive, np.concatenate(([np.inf], steps.scores[counts][kept]))
+    kept = np.flatnonzero(np.concatenate(([True], turns, [True])))
+    fpr, tpr = fp[kept] / fp[-1], tp[kept] / tp[-1]
+    thinned = _thinned(fpr, tpr, max_points)
+    return fpr[thinned], tpr[thinned], np.append(np.inf, scores)[kept][thinned]
 
 
 def _thinned(
@@ -318,48 +304,3 @@ def _thinned(
     wanted = np.linspace(0.0, along[-1], max_points)
     nearest = np.searchsorted(along, wanted)
     return np.unique(np.concatenate(([0], nearest[1:-1], [along.size - 1])))
-
-
-@dataclass(frozen=True)
-class AlertCurve:
-    """Positives among the top rows, by the number or weight of rows, at the corners.
-
-    A tied block that is cut counts by its mean over all orders, so the count is linear
-    between corners, and exact.
-    """
-
-    alerts: FloatArray
-    tp: FloatArray
-    thresholds: FloatArray  # a corner opens all rows that score at least this
-
-    @property
-    def n_rows(self) -> float:
-        """Number of all rows, or their weight."""
-        return float(self.alerts[-1])
-
-    @property
-    def n_positive(self) -> float:
-        """Number of positive rows, or their weight."""
-        return float(self.tp[-1])
-
-    @property
-    def base_rate(self) -> float:
-        """Share of positives among all rows."""
-        return self.n_positive / self.n_rows
-
-    def tp_among(self, alerts: float | FloatArray) -> FloatArray:
-        """Return the positives found among the first rows."""
-        return np.asarray(np.interp(np.asarray(alerts), self.alerts, self.tp))
-
-
-def alert_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: object = None,
-) -> AlertCurve:
-    """Count the positives among the first rows; costs O(m log m)."""
-    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    fp, tp, thresholds = corners(task)
-    return AlertCurve(tp + fp, tp, thresholds)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import average_precision_score
-from aucmax.metrics.roc import AlertCurve, alert_curve
+from aucmax.metrics._steps import check_task
 from aucmax.plots._display import (
     GREY,
     REFERENCE,
@@ -31,6 +31,40 @@ if TYPE_CHECKING:
 
 _MAX_POINTS = 1000  # per curve; a screen shows no more
 _FIRST = 200  # a precision-recall curve has each of the first 200 rows
+
+
+@dataclass(frozen=True)
+class GainsCurve:
+    """Positives among the top rows, by the number or weight of the rows reviewed.
+
+    Tied rows count by their mean over all orders: the count is linear between points.
+    """
+
+    name: str | None
+    alerts: FloatArray  # down to each distinct score, from 0
+    positives: FloatArray
+
+    @classmethod
+    def from_scores(
+        cls, name: str | None, y_true: ArrayLike, y_score: ArrayLike, **rows: Any
+    ) -> Self:
+        """Count the positives of scored rows."""
+        _, tp, fp = check_task(y_true, y_score, **rows).steps().counts_above()
+        return cls(name, tp + fp, tp)
+
+    @property
+    def n_rows(self) -> float:
+        """Number of all rows, or their weight."""
+        return float(self.alerts[-1])
+
+    @property
+    def n_positive(self) -> float:
+        """Number of positive rows, or their weight."""
+        return float(self.positives[-1])
+
+    def tp(self, alerts: Any) -> Any:
+        """Return the positives among the top rows; tied rows count in equal parts."""
+        return np.interp(alerts, self.alerts, self.positives)
 
 
 @dataclass(frozen=True)
@@ -125,17 +159,15 @@ class PrecisionRecallDisplay(ScoredDisplay):
         """
         rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
 
-        def measure(
-            key: str | None, scores: ArrayLike
-        ) -> tuple[PrecisionRecallCurve, AlertCurve]:
-            ranked = alert_curve(y_true, scores, **rows)
-            average = average_precision_score(y_true, scores, **rows)
-            return PrecisionRecallCurve(key, *_trace(ranked), average), ranked
+        gains: list[GainsCurve] = []
 
-        measured = measure_each(measure, y_score, name)
-        whole = measured[0][1]
-        curves = [curve for curve, _ in measured]
-        return cls(curves, whole.n_positive, whole.n_rows).plot(ax)
+        def measure(key: str | None, scores: ArrayLike) -> PrecisionRecallCurve:
+            gains.append(GainsCurve.from_scores(key, y_true, scores, **rows))
+            average = average_precision_score(y_true, scores, **rows)
+            return PrecisionRecallCurve(key, *_trace(gains[-1]), average)
+
+        curves = measure_each(measure, y_score, name)
+        return cls(curves, gains[0].n_positive, gains[0].n_rows).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from sklearn import metrics
@@ -164,25 +196,13 @@ class PrecisionRecallDisplay(ScoredDisplay):
         dress(ax, "best")
 
 
-def _trace(ranked: AlertCurve) -> tuple[FloatArray, FloatArray]:
+def _trace(curve: GainsCurve) -> tuple[FloatArray, FloatArray]:
     """Return recall and precision at each of the first rows, then thinned."""
     first = np.arange(1.0, _FIRST + 1.0)
-    thinned = np.linspace(0.0, ranked.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
-    alerts = np.union1d(first[first < ranked.n_rows], thinned)
-    tp = ranked.tp_among(alerts)
-    return tp / ranked.n_positive, tp / alerts
-
-
-@dataclass(frozen=True)
-class GainsCurve:
-    """The positives that a model finds by the number of rows reviewed."""
-
-    name: str | None
-    ranked: AlertCurve
-
-    def tp(self, alerts: float) -> float:
-        """Return the positives among the top rows; tied rows count in equal parts."""
-        return float(self.ranked.tp_among(alerts))
+    thinned = np.linspace(0.0, curve.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
+    alerts = np.union1d(first[first < curve.n_rows], thinned)
+    tp = curve.tp(alerts)
+    return tp / curve.n_positive, tp / alerts
 
 
 @dataclass(eq=False, repr=False)
@@ -219,7 +239,7 @@ class GainsDisplay(ScoredDisplay):
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("gains", "lift"))
-        n_rows, alerts = self.curves[0].ranked.n_rows, self.alerts
+        n_rows, alerts = self.curves[0].n_rows, self.alerts
         is_number = isinstance(alerts, Real)
         if alerts is not None and not (is_number and 0 < alerts <= n_rows):
             raise ValueError(
@@ -279,23 +299,24 @@ class GainsDisplay(ScoredDisplay):
         """
         rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
         curves = measure_each(
-            lambda key, scores: GainsCurve(key, alert_curve(y_true, scores, **rows)),
+            lambda key, scores: GainsCurve.from_scores(key, y_true, scores, **rows),
             y_score,
             name,
         )
         return cls(curves, alerts=alerts, kind=kind).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        whole = self.curves[0].ranked
+        whole = self.curves[0]
         alerts = np.linspace(0.0, whole.n_rows, _MAX_POINTS + 1)[1:]
-        by_chance = self._height(alerts * whole.base_rate, alerts, whole)
+        base_rate = whole.n_positive / whole.n_rows
+        by_chance = self._height(alerts * base_rate, alerts, whole)
         (self.chance_level_,) = ax.plot(
             alerts, by_chance, label="random order", **REFERENCE
         )
         self.line_: list[Line2D] = []
         self.marks_: list[Line2D] = []
         for k, curve in enumerate(self.curves):
-            tp = curve.ranked.tp_among(alerts)
+            tp = curve.tp(alerts)
             style = line_style(k)
             heights = self._height(tp, alerts, whole)
             self.line_ += ax.plot(
@@ -308,8 +329,12 @@ class GainsDisplay(ScoredDisplay):
                 )
         self._dress(ax, whole)
 
-    def _height(self, tp: Any, alerts: Any, whole: AlertCurve) -> Any:
-        return tp if self.kind == "gains" else tp / (alerts * whole.base_rate)
+    def _height(self, tp: Any, alerts: Any, whole: GainsCurve) -> Any:
+        return (
+            tp
+            if self.kind == "gains"
+            else tp * whole.n_rows / (alerts * whole.n_positive)
+        )
 
     def _label(self, curve: GainsCurve) -> str:
         if self.alerts is None:
@@ -317,11 +342,11 @@ class GainsDisplay(ScoredDisplay):
         tp = curve.tp(self.alerts)
         text = f"review {self.alerts:,g}, find {_rounded(tp)}"
         if self.kind == "lift":
-            times = self._height(tp, self.alerts, curve.ranked)
+            times = self._height(tp, self.alerts, curve)
             text += f": lift {times:.1f}"
         return text if curve.name is None else f"{curve.name}\n{text}"
 
-    def _dress(self, ax: Axes, whole: AlertCurve) -> None:
+    def _dress(self, ax: Axes, whole: GainsCurve) -> None:
         from matplotlib.ticker import StrMethodFormatter
 
         counts = (
