@@ -283,7 +283,7 @@ def ordinal_influence(
     weights = weights / weights.sum()
     ordered, partners = np.empty(scores.size), np.empty(scores.size)
     ordered[order], partners[order] = _ranking_kernels.partner_masses(
-        ranked, levels[order], weights[order]
+        ranked, levels[order], weights[order], np.array([0, scores.size])
     )
     pairs = float(weights @ partners)
     value = float(weights @ ordered) / pairs

@@ -129,7 +129,7 @@ class MetricRows:
 
     def _ordinal_auc(self) -> Measure:
         """Bind the share of ordered pairs of levels."""
-        rows = check_level_rows(self.y_true, self.sample_weight, None)
+        rows = check_level_rows(self.y_true, self.sample_weight)
         if rows.names.size == 2:
             return self.auc()
         n_rows = rows.levels.size

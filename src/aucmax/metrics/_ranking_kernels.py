@@ -253,75 +253,38 @@ def _count_wins(scores, levels, weights, start, stop, largest, wins):
 
 
 @njit(cache=True, nogil=True)
-def ordered_pair_shares(scores, levels, weights, offsets):
-    """Return per query the share of pairs of different levels that are in order.
+def partner_masses(scores, levels, weights, offsets):
+    """Return per row the mass that it is in order with, and that of other levels.
 
-    Rows are sorted by query and score. tree is a Fenwick tree of the mass of all lower
-    levels among the rows seen: asked before and after the rows of one score, it gives a
-    tied pair one half on average. A query with one level gets NaN.
+    Rows are sorted by query and score. The tree (Fenwick) holds the mass of each level
+    among the rows of lower scores. A row is in order with lower levels of lower scores,
+    and with higher levels but for those of lower scores: both are asked before and
+    after the rows of one score, so that ties count half.
     """
     tree = np.zeros(levels.max() + 2)
-    shares = np.full(offsets.size - 1, np.nan)
+    ordered, partners = np.zeros(scores.size), np.empty(scores.size)
     for q in range(offsets.size - 1):
-        start, stop = offsets[q], offsets[q + 1]
-        ordered = 0.0
-        block = start
+        block, stop = offsets[q], offsets[q + 1]
+        seen = 0.0
         while block < stop:
             end = block
-            below = 0.0  # sum over the block of weight times lower mass, before it
             while end < stop and scores[end] == scores[block]:
-                below += weights[end] * _mass_under(tree, levels[end])
+                over = seen - _mass_under(tree, levels[end] + 1)
+                ordered[end] = _mass_under(tree, levels[end]) - over
                 end += 1
             for i in range(block, end):
                 _add_mass(tree, levels[i], weights[i])
-            ordered += below
-            if end - block > 1:
-                below_or_tied = 0.0
-                for i in range(block, end):
-                    below_or_tied += weights[i] * _mass_under(tree, levels[i])
-                ordered += 0.5 * (below_or_tied - below)
+                seen += weights[i]
+            for i in range(block, end):
+                over = seen - _mass_under(tree, levels[i] + 1)
+                ordered[i] += _mass_under(tree, levels[i]) - over
             block = end
-        pairs = 0.0  # the tree holds the whole query now
-        for i in range(start, stop):
-            pairs += weights[i] * _mass_under(tree, levels[i])
-        for i in range(start, stop):
+        for i in range(offsets[q], stop):  # the tree holds the whole query
+            over = seen - _mass_under(tree, levels[i] + 1)
+            partners[i] = _mass_under(tree, levels[i]) + over
+            ordered[i] = 0.5 * ordered[i] + over
+        for i in range(offsets[q], stop):
             _forget(tree, levels[i])
-        if pairs > 0.0:
-            shares[q] = ordered / pairs
-    return shares
-
-
-@njit(cache=True, nogil=True)
-def partner_masses(scores, levels, weights):
-    """Return per row the mass that it is in order with, and that of other levels.
-
-    Rows are sorted by score, and the tree is that of `ordered_pair_shares`. A row is in
-    order with lower levels of lower scores, and with higher levels but for those of
-    lower scores: both are asked before and after the rows of one score.
-    """
-    tree = np.zeros(levels.max() + 2)
-    ordered = np.zeros(scores.size)
-    seen = 0.0
-    block = 0
-    while block < scores.size:
-        end = block
-        while end < scores.size and scores[end] == scores[block]:
-            ordered[end] = _mass_under(tree, levels[end]) - (
-                seen - _mass_under(tree, levels[end] + 1)
-            )
-            end += 1
-        for i in range(block, end):
-            _add_mass(tree, levels[i], weights[i])
-            seen += weights[i]
-        for i in range(block, end):
-            ordered[i] += _mass_under(tree, levels[i])
-            ordered[i] -= seen - _mass_under(tree, levels[i] + 1)
-        block = end
-    partners = np.empty(scores.size)
-    for i in range(scores.size):
-        over = seen - _mass_under(tree, levels[i] + 1)
-        partners[i] = _mass_under(tree, levels[i]) + over
-        ordered[i] = 0.5 * ordered[i] + over
     return ordered, partners
 
 

@@ -21,7 +21,7 @@ from aucmax._core.validation import (
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import QueryOrder, QueryValues, check_queries
-from aucmax.metrics.retrieval import precisions
+from aucmax.metrics.retrieval import top_rows
 from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
 
@@ -108,7 +108,7 @@ def _by_level(
 ) -> NDArray[Any]:
     """Return the AUC of each level that counts against the rest, and its share."""
     check_choice("classes", classes, ("positive", "all"))
-    rows = check_level_rows(y_true, sample_weight, None)
+    rows = check_level_rows(y_true, sample_weight)
     first, n_levels = first_counted_level(rows.names, classes), rows.names.size
     weights = np.bincount(rows.levels, rows.sample_weight, minlength=n_levels)
     fields = [("class", rows.names.dtype), ("auc", float), ("weight", float)]
@@ -182,7 +182,7 @@ def multiclass_precision_at_k(
     check_choice("average", average, ("micro", "macro"))
     names, levels = check_levels(y_true)
     first = first_counted_level(names, "positive")
-    precision = precisions(levels >= first, y_score, None, qid, check_k(k))
+    precision, _ = top_rows(levels >= first, y_score, None, qid, check_k(k))
     per_query = precision.values * precision.parts / (k * (names.size - first))
     return float(per_query.mean() if average == "micro" else per_query.sum())
 
@@ -246,18 +246,21 @@ def prepare_multiclass_auc(
     y_true: ArrayLike,
     *,
     classes: str = "positive",
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
     average: str | None = "macro",
+    **rows: Any,
 ) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
     check_choice("classes", classes, ("positive", "all"))
-    rows = check_level_rows(y_true, sample_weight, qid)
-    first = first_counted_level(rows.names, classes)
+    level_rows = check_level_rows(y_true, **rows)
+    first = first_counted_level(level_rows.names, classes)
 
     def multiclass_auc(y_score: ArrayLike) -> Any:
-        values = rows.class_reference_aucs(y_score, first)
-        return rows.query_values(values, first).average(average, NEEDED)
+        *columns, offsets = level_rows.sort(y_score)
+        _, levels, weights = columns
+        means = _ranking_kernels.class_reference_aucs(*columns, offsets, first)
+        counted = np.where(levels >= first, weights, 0.0)
+        sums = (np.add.reduceat(one, offsets[:-1]) for one in (weights, counted))
+        return QueryValues(means, *sums).average(average, NEEDED)
 
     return multiclass_auc
 
@@ -274,18 +277,21 @@ def first_counted_level(names: NDArray[Any], classes: str) -> int:
 
 
 def prepare_ordinal_auc(
-    y_true: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    average: str | None = "macro",
+    y_true: ArrayLike, *, average: str | None = "macro", **rows: Any
 ) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`ordinal_auc_score` of them."""
-    rows = check_level_rows(y_true, sample_weight, qid)
+    level_rows = check_level_rows(y_true, **rows)
 
     def ordinal_auc(y_score: ArrayLike) -> Any:
-        values = rows.ordered_pair_shares(y_score)
-        return rows.query_values(values).average(average, NEEDED)
+        scores, levels, weights, offsets = level_rows.sort(y_score)
+        masses = _ranking_kernels.partner_masses(scores, levels, weights, offsets)
+        ordered, pairs, sizes = (
+            np.add.reduceat(one, offsets[:-1])
+            for one in (*(weights * mass for mass in masses), weights)
+        )
+        with np.errstate(invalid="ignore"):
+            shares = np.clip(ordered / pairs, 0.0, 1.0)  # which rounding may leave
+        return QueryValues(shares, sizes, pairs).average(average, NEEDED)
 
     return ordinal_auc
 
@@ -299,47 +305,7 @@ class LevelRows:
     sample_weight: FloatArray | None
     queries: QueryOrder
 
-    def class_reference_aucs(self, y_score: ArrayLike, first: int) -> FloatArray:
-        """Return the value of each query, over the levels from `first` on."""
-        values: FloatArray = _ranking_kernels.class_reference_aucs(
-            *self._sort(y_score), first
-        )
-        return values
-
-    def ordered_pair_shares(self, y_score: ArrayLike) -> FloatArray:
-        """Return the value of each query, over all pairs of levels."""
-        values: FloatArray = _ranking_kernels.ordered_pair_shares(*self._sort(y_score))
-        return values
-
-    def query_values(self, values: FloatArray, first: int | None = None) -> QueryValues:
-        """Return values of queries, with the weight of rows from a level, or pairs."""
-        codes = np.zeros(self.levels.size, dtype=np.int64)
-        if self.queries.codes is not None:
-            codes = self.queries.codes.astype(np.int64)
-        weights = np.ones(codes.size)
-        if self.sample_weight is not None:
-            weights = self.sample_weight
-        n_levels = self.names.size
-        query_levels, place = np.unique(
-            codes * n_levels + self.levels, return_inverse=True
-        )
-        level_weights: FloatArray = np.bincount(place, weights).astype(np.float64)
-
-        def by_query(level_weights: FloatArray) -> Any:
-            return np.bincount(
-                query_levels // n_levels, level_weights, minlength=values.size
-            )
-
-        rows = by_query(level_weights)
-        if first is None:
-            return QueryValues(
-                values, rows, (rows**2 - by_query(level_weights**2)) / 2.0
-            )
-        return QueryValues(
-            values, rows, by_query(level_weights * (query_levels % n_levels >= first))
-        )
-
-    def _sort(
+    def sort(
         self, y_score: ArrayLike
     ) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
         """Return scores, levels and weights by query and score, and the offsets."""
@@ -352,20 +318,20 @@ class LevelRows:
 
 
 def check_level_rows(
-    y_true: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    y_true: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
 ) -> LevelRows:
     """Check the levels, weights and queries."""
     names, levels = check_levels(y_true)
     weights = check_sample_weight(sample_weight, levels.size)
     if weights is not None:
-        _check_level_weights(names, levels[weights > 0])
+        weighted = levels[weights > 0]
+        if (weighted == weighted[0]).all():
+            raise NotEnoughClassesError(
+                f"sample_weight is zero outside of level {names[weighted[0]]}, so "
+                "there is nothing to compare it with. Give rows of two levels a "
+                "positive weight."
+            )
         weights = weights / weights.max()  # so that no product of two overflows
     return LevelRows(names, levels, weights, check_queries(qid, levels.size))
-
-
-def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:
-    if (weighted == weighted[0]).all():
-        raise NotEnoughClassesError(
-            f"sample_weight is zero outside of level {names[weighted[0]]}, so there "
-            "is nothing to compare it with. Give rows of two levels a positive weight."
-        )

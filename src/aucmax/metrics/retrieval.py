@@ -106,17 +106,18 @@ def precision_at_k(
     """
     k = check_k(k)
     is_relevant = check_relevance(y_true, pos_label=pos_label)
-    return precisions(is_relevant, y_score, sample_weight, qid, k).average(average)
+    precision, _ = top_rows(is_relevant, y_score, sample_weight, qid, k)
+    return precision.average(average)
 
 
-def precisions(
+def top_rows(
     is_relevant: BoolArray,
     y_score: ArrayLike,
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
     k: int,
-) -> QueryValues:
-    """Return the precision of each query, with k as its part."""
+) -> tuple[QueryValues, FloatArray]:
+    """Return the precision of each query, k as its part, and its relevant weight."""
     rows = _check_rows(is_relevant, y_score, sample_weight, qid)
     order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
     # only the rows down to rank k, and those that tie with it, matter
@@ -137,7 +138,8 @@ def precisions(
         weights = np.add.reduceat(rows.weights[order], starts)
     hits = np.add.reduceat(counted * relevant, first_blocks)
     depths = np.add.reduceat(counted * weights, first_blocks)
-    return rows.query_values(hits / depths, depths)
+    relevant = rows.query_values(hits, rows.add_up(rows.values)).parts
+    return rows.query_values(hits / depths, depths), relevant
 
 
 def mean_average_precision(
@@ -334,25 +336,22 @@ class _Rows:
     queries: QueryOrder
     weights: FloatArray | None
     values: FloatArray  # times the weights
-    weighted_queries: IntArray | None = (
-        None  # numbers of the queries that have some weight
-    )
+    # numbers of the queries that have some weight
+    weighted_queries: IntArray | None = None
     n_queries: int = 1
 
     def add_up(self, values: FloatArray) -> FloatArray:
         """Add up values of rows by query."""
-        grouped = values[self.queries.sort(np.zeros(values.size))]
-        sums: FloatArray = np.add.reduceat(grouped, self.queries.offsets[:-1])
-        return sums
+        if self.queries.codes is None:
+            return np.array([values.sum()])
+        n_queries = self.queries.offsets.size - 1
+        return np.bincount(self.queries.codes, values, n_queries).astype(np.float64)
 
     def query_values(self, values: FloatArray, parts: FloatArray) -> QueryValues:
         """Return values of all queries, NaN for those without weight."""
         sizes = np.ones(self.scores.size) if self.weights is None else self.weights
         by_query = QueryValues(values, self.add_up(sizes), parts)
-        if (
-            self.weighted_queries is None
-            or self.weighted_queries.size == self.n_queries
-        ):
+        if self.weighted_queries is None:
             return by_query
         filled = np.full((3, self.n_queries), np.nan)
         filled[:, self.weighted_queries] = by_query
@@ -374,14 +373,9 @@ def _check_rows(
     kept = weights > 0.0
     scores, values, weights = scores[kept], values[kept], weights[kept]
     codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
-    n_queries, weighted_queries = (
-        queries.offsets.size - 1,
-        np.unique(codes).astype(np.int64),
-    )
+    numbers, n_queries = np.unique(codes).astype(np.int64), queries.offsets.size - 1
     queries = check_queries(codes, values.size)
-    return _Rows(
-        scores, queries, weights, values * weights, weighted_queries, n_queries
-    )
+    return _Rows(scores, queries, weights, values * weights, numbers, n_queries)
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:

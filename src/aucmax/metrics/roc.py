@@ -183,22 +183,20 @@ def prepare_partial_auc(
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    pos_label: object = None,
     standardize: str = "mean",
     average: str | None = "macro",
+    **rows: Any,
 ) -> Callable[[ArrayLike], Any]:
     """Check and count the labels once; return :func:`partial_auc_score` of them."""
     box = check_box(fpr_range, tpr_range)
     check_choice("standardize", standardize, STANDARDS)
     rescale = STANDARDS[standardize](box)
-    rows = check_two_classes(y_true, sample_weight, qid, pos_label)
+    checked = check_two_classes(y_true, **rows)
     if average == "macro":
-        return lambda y_score: rescale(rows.task(y_score).mean_area(box))
+        return lambda y_score: rescale(checked.task(y_score).mean_area(box))
 
     def measure(y_score: ArrayLike) -> Any:
-        areas = rows.task(y_score).average_area(average, box)
+        areas = checked.task(y_score).average_area(average, box)
         return np.array([*map(rescale, areas)]) if average is None else rescale(areas)
 
     return measure

@@ -13,19 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_number
-from aucmax._core.validation import (
-    FloatArray,
-    IntArray,
-    check_relevance,
-    check_sample_weight,
-)
+from aucmax._core.validation import FloatArray, IntArray, check_relevance
 from aucmax.metrics._steps import (
     QueryValues,
     RankingTask,
-    check_queries,
     check_task,
 )
-from aucmax.metrics.retrieval import RELEVANT, precisions
+from aucmax.metrics.retrieval import RELEVANT, top_rows
 from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
 
@@ -476,9 +470,8 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """
-    precision, relevant, _ = _top_rows(
-        y_true, y_score, k, sample_weight, qid, pos_label
-    )
+    is_relevant = check_relevance(y_true, pos_label=pos_label)
+    precision, relevant = top_rows(is_relevant, y_score, sample_weight, qid, check_k(k))
     with np.errstate(invalid="ignore"):
         values = precision.values * precision.parts / relevant
     return precision._replace(values=values, parts=relevant).average(average, RELEVANT)
@@ -529,29 +522,9 @@ def lift_at_k(
     >>> lift_at_k([1, 0, 0, 0], [4, 3, 2, 1], k=2)
     2.0
     """
-    precision, relevant, rows = _top_rows(
-        y_true, y_score, k, sample_weight, qid, pos_label
-    )
+    is_relevant = check_relevance(y_true, pos_label=pos_label)
+    precision, relevant = top_rows(is_relevant, y_score, sample_weight, qid, check_k(k))
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(relevant > 0.0, precision.values * rows / relevant, np.nan)
+        lifts = precision.values * precision.rows / relevant
+    values = np.where(relevant > 0.0, lifts, np.nan)
     return precision._replace(values=values).average(average, RELEVANT)
-
-
-def _top_rows(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    k: int,
-    weight: ArrayLike | None,
-    qid: ArrayLike | None,
-    label: object,
-) -> tuple[QueryValues, FloatArray, FloatArray]:
-    """Return precision at k, and the weights of relevant and of all rows, by query."""
-    is_relevant = check_relevance(y_true, pos_label=label)
-    precision = precisions(is_relevant, y_score, weight, qid, check_k(k))
-    weights = check_sample_weight(weight, is_relevant.size)
-    codes = check_queries(qid, is_relevant.size).codes
-    if codes is None:
-        codes = np.zeros(is_relevant.size, dtype=np.int32)
-    counted = is_relevant if weights is None else weights * is_relevant
-    relevant = np.bincount(codes, counted, precision.values.size).astype(np.float64)
-    return precision, relevant, precision.rows
