@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.inference.influence import check_groups, rows_of_share
-from aucmax.inference.intervals import EXTRA_FOR_THE_BEST, wilson_ends
+from aucmax.inference.influence import check_groups, share_interval
+from aucmax.inference.intervals import EXTRA_FOR_THE_BEST
 from aucmax.inference.results import Result, check_confidence
 from aucmax.metrics._steps import RankingTask, check_task
 
@@ -324,13 +324,10 @@ def _outcome(
         ("precision", is_alert, positive, extra),
         ("alert_rate", np.ones_like(positive), is_alert, 0.0),
     ):
-        weights = None if task.sample_weight is None else task.sample_weight[rows]
-        total = rows.sum() if weights is None else weights.sum()
-        share = np.average(counted[rows], weights=weights) if total else np.nan
-        n = rows_of_share(task.sample_weight, groups, rows, counted)
-        rates[name] = float(share)
-        ends = wilson_ends(share, n, confidence_level, z)
-        intervals[name] = float(ends[0]), float(ends[1])
+        share, _, *ends = share_interval(
+            rows, counted, confidence_level, task.sample_weight, groups, z
+        )
+        rates[name], intervals[name] = share, (ends[0], ends[1])
     weights = np.ones(1, int) if task.sample_weight is None else task.sample_weight
     counts = {}
     for name, count, rows, rate in (

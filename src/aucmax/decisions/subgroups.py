@@ -17,6 +17,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray, is_missing
 from aucmax.exceptions import FewRowsWarning
 from aucmax.inference import auc_interval, compare_metric
 from aucmax.inference.differences import differences_of, holm, simultaneous_quantile
+from aucmax.inference.influence import share_interval, take
 from aucmax.inference.intervals import wilson_ends
 from aucmax.inference.results import (
     MetricDifference,
@@ -193,16 +194,25 @@ def compare_groups(
     pairs = [(k, at) for k in range(len(names)) if k != at]
     if all_pairs:
         pairs = list(combinations(range(len(names)), 2))
-    rows = _Groups(task, names, codes, threshold, confidence_level)
+    of_group = [codes == k for k in range(len(names))]
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
-        all_of = range(len(names))
-        areas = [[rows.area(g, h) for h in all_of] for g in all_of]
-        within = [areas[k][k] for k in all_of]
-        differences = rows.differences_of_areas(within, pairs)
-    rates = {name: rows.rates(name) for name in ("recall", "fpr")}
-    for name, of_groups in rates.items():
-        differences += rows.differences_of_rates(name, of_groups, pairs)
+        areas = [
+            [
+                _area(task, np.where(task.is_positive, one, two), confidence_level)
+                for two in of_group
+            ]
+            for one in of_group
+        ]
+        kept = [(g, h) for g, h in pairs if areas[g][g] and areas[h][h]]
+        differences = _compare_areas(task, names, of_group, kept, confidence_level)
+    rates: dict[str, list[MetricInterval | None]] = {}
+    for name, side in (("recall", task.is_positive), ("fpr", ~task.is_positive)):
+        rates[name] = [
+            _rate(task, rows & side, threshold, confidence_level, name)
+            for rows in of_group
+        ]
+        differences += _compare_rates(names, rates[name], pairs)
     groups = []
     for k, name in enumerate(names):
         counts = int((codes == k).sum()), int(((codes == k) & task.is_positive).sum())
@@ -242,113 +252,106 @@ def _check_groups(by: ArrayLike, n_rows: int) -> tuple[list[str], IntArray]:
     return [str(found[k]) for k in order], place[codes]
 
 
-def _is_enough(is_positive: BoolArray, weight: FloatArray | None) -> bool:
-    """Return whether both classes have rows of positive weight for an interval."""
-    counted = is_positive if weight is None else is_positive[weight > 0.0]
-    return bool(_MIN_ROWS <= counted.sum() <= counted.size - _MIN_ROWS)
+def _take(task: RankingTask, rows: BoolArray) -> tuple[Any, Any, Any]:
+    return task.is_positive[rows], task.scores[rows], take(task.sample_weight, rows)
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Rows with their groups."""
+def _area(
+    task: RankingTask, rows: BoolArray, confidence_level: float
+) -> MetricInterval | None:
+    """Return the area of rows, if there are two rows with weight of each class."""
+    y, scores, weight = _take(task, rows)
+    counted = y if weight is None else y[weight > 0.0]
+    if not _MIN_ROWS <= counted.sum() <= counted.size - _MIN_ROWS:
+        return None
+    return auc_interval(
+        y, scores, sample_weight=weight, confidence_level=confidence_level
+    )
 
-    task: RankingTask
-    names: list[str]
-    codes: IntArray
-    threshold: float | None
-    confidence_level: float
 
-    def _take(self, rows: BoolArray) -> tuple[Any, Any, Any]:
-        weight = self.task.sample_weight
-        taken_weight = None if weight is None else weight[rows]
-        return self.task.is_positive[rows], self.task.scores[rows], taken_weight
+def _compare_areas(
+    task: RankingTask,
+    names: list[str],
+    of_group: list[BoolArray],
+    pairs: Sequence[tuple[int, int]],
+    confidence_level: float,
+) -> list[MetricDifference]:
+    """Compare the areas of pairs of groups."""
+    if not pairs:
+        return []
+    chosen = sorted({k for pair in pairs for k in pair})
+    references = {h for _, h in pairs}
+    rows = (_take(task, of_group[k]) for k in chosen)
+    labels, scores, weights = zip(*rows, strict=True)
+    compared = compare_metric(
+        labels,
+        {names[k]: one for k, one in zip(chosen, scores, strict=True)},
+        reference=names[references.pop()] if len(references) == 1 else None,
+        sample_weight=None if weights[0] is None else weights,
+        confidence_level=confidence_level,
+    )
+    return list(compared.differences)
 
-    def area(self, group: int, other: int) -> MetricInterval | None:
-        """Return the area of positives of a group over negatives of another."""
-        wanted = np.where(self.task.is_positive, group, other)
-        y, scores, weight = self._take(self.codes == wanted)
-        if not _is_enough(y, weight):
-            return None
-        options: Any = {
-            "sample_weight": weight,
-            "confidence_level": self.confidence_level,
-        }
-        return auc_interval(y, scores, **options)
 
-    def differences_of_areas(
-        self, found: list[MetricInterval | None], pairs: Sequence[tuple[int, int]]
-    ) -> list[MetricDifference]:
-        """Compare the areas of groups that have two rows of each class."""
-        kept = [(g, h) for g, h in pairs if found[g] and found[h]]
-        if not kept:
-            return []
-        chosen = sorted({k for pair in kept for k in pair})
-        targets = {h for _, h in kept}
-        rows = (self._take(self.codes == k) for k in chosen)
-        labels, scores, weights = zip(*rows, strict=True)
-        compared = compare_metric(
-            labels,
-            {self.names[k]: one for k, one in zip(chosen, scores, strict=True)},
-            reference=self.names[targets.pop()] if len(targets) == 1 else None,
-            sample_weight=None if weights[0] is None else weights,
-            confidence_level=self.confidence_level,
-        )
-        return list(compared.differences)
+def _rate(
+    task: RankingTask,
+    rows: BoolArray,
+    threshold: float | None,
+    confidence_level: float,
+    name: str,
+) -> MetricInterval | None:
+    """Return the share of alerts among rows of one class."""
+    if threshold is None:
+        return None
+    is_alert = task.scores > threshold
+    share, n, low, high = share_interval(
+        rows, is_alert, confidence_level, task.sample_weight
+    )
+    if n == 0.0:
+        return None
+    error = float(np.sqrt(share * (1.0 - share) / n))
+    sizes = (n, 0.0) if name == "recall" else (0.0, n)
+    return MetricInterval(share, low, high, error, confidence_level, sizes, name)
 
-    def rates(self, name: str) -> list[MetricInterval | None]:
-        """Return the share of alerts among one class of each group."""
-        intervals: list[MetricInterval | None] = []
-        for k in range(len(self.names)):
-            y, scores, weight = self._take(self.codes == k)
-            in_class = y == (name == "recall")
-            w = np.ones(in_class.sum()) if weight is None else weight[in_class]
-            if self.threshold is None or not w.sum():
-                intervals.append(None)
-                continue
-            share = float(w @ (scores[in_class] > self.threshold) / w.sum())
-            n = float(w.sum() ** 2 / (w @ w))
-            low, high = map(float, wilson_ends(share, n, self.confidence_level))
-            error = float(np.sqrt(share * (1.0 - share) / n))
-            rows = (n, 0.0) if name == "recall" else (0.0, n)
-            details = self.confidence_level, rows, name
-            intervals.append(MetricInterval(share, low, high, error, *details))
-        return intervals
 
-    def differences_of_rates(
-        self,
-        name: str,
-        intervals: list[MetricInterval | None],
-        pairs: Sequence[tuple[int, int]],
-    ) -> list[MetricDifference]:
-        """Return Newcombe's intervals at a common quantile, and score tests."""
-        kept = [(g, h) for g, h in pairs if intervals[g] and intervals[h]]
-        if not kept:
-            return []
-        share = np.array([getattr(one, "value", 0.5) for one in intervals])
-        n = np.array([1.0 if one is None else sum(one.rows or ()) for one in intervals])
-        first, second = np.array(kept).T
-        # shares that are not quite 0 or 1, so that no group is taken as certain
-        near = (share * n + 1.0) / (n + 2.0)
-        contrasts = differences_of(kept, n.size)
-        covariance = contrasts * (near * (1.0 - near) / n) @ contrasts.T
-        quantile = simultaneous_quantile(covariance, np.inf, self.confidence_level)
-        low, high = wilson_ends(share, n, 2.0 * float(ndtr(quantile)) - 1.0)
-        one, two = share[first], share[second]
-        down = np.hypot(one - low[first], high[second] - two)
-        up = np.hypot(high[first] - one, two - low[second])
-        pooled = (one * n[first] + two * n[second]) / (n[first] + n[second])
-        error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[first] + 1.0 / n[second]))
-        z = (one - two) / np.where(error > 0.0, error, 1.0)
-        p_values = (2.0 * ndtr(-np.abs(z))).tolist()
-        gap = one - two
-        columns = [one, two, gap, gap - down, gap + up, z, holm(p_values), error]
-        records: list[Any] = [
-            {"names": (self.names[g], self.names[h]), "unadjusted_p_value": p}
-            for (g, h), p in zip(
-                kept, p_values if len(kept) > 1 else [None], strict=True
-            )
-        ]
-        values: list[Any] = np.array(columns).T.tolist()
-        shared: Any = {"confidence_level": self.confidence_level, "metric": name}
-        each = zip(values, records, strict=True)
-        return [MetricDifference(*one, **(shared | record)) for one, record in each]
+def _compare_rates(
+    names: list[str],
+    rates: list[MetricInterval | None],
+    pairs: Sequence[tuple[int, int]],
+) -> list[MetricDifference]:
+    """Return Newcombe's intervals at a common quantile, and score tests."""
+    compared = [(rates[g], rates[h]) for g, h in pairs]
+    kept = [pair for pair, both in zip(pairs, compared, strict=True) if all(both)]
+    if not kept:
+        return []
+    share, n = np.array(
+        [(one.value, sum(one.rows or ())) if one else (0.5, 1.0) for one in rates]
+    ).T
+    confidence_level, name = next(
+        (one.confidence_level, one.metric) for one in rates if one
+    )
+    first, second = np.array(kept).T
+    # shares that are not quite 0 or 1, so that no group is taken as certain
+    near = (share * n + 1.0) / (n + 2.0)
+    contrasts = differences_of(kept, n.size)
+    covariance = contrasts * (near * (1.0 - near) / n) @ contrasts.T
+    quantile = simultaneous_quantile(covariance, np.inf, confidence_level)
+    low, high = wilson_ends(share, n, 2.0 * float(ndtr(quantile)) - 1.0)
+    one, two = share[first], share[second]
+    down = np.hypot(one - low[first], high[second] - two)
+    up = np.hypot(high[first] - one, two - low[second])
+    pooled = (one * n[first] + two * n[second]) / (n[first] + n[second])
+    error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n[first] + 1.0 / n[second]))
+    z = (one - two) / np.where(error > 0.0, error, 1.0)
+    p_values = (2.0 * ndtr(-np.abs(z))).tolist()
+    gap = one - two
+    columns = [one, two, gap, gap - down, gap + up, z, holm(p_values), error]
+    unadjusted = p_values if len(kept) > 1 else [None]
+    records: list[Any] = [
+        {"names": (names[g], names[h]), "unadjusted_p_value": p}
+        for (g, h), p in zip(kept, unadjusted, strict=True)
+    ]
+    values: list[Any] = np.array(columns).T.tolist()
+    shared: Any = {"confidence_level": confidence_level, "metric": name}
+    each = zip(values, records, strict=True)
+    return [MetricDifference(*one, **(shared | record)) for one, record in each]

@@ -470,10 +470,8 @@ class Estimates:
         products, degrees = [], []
         unseen = np.zeros((n_models, n_models))
         if is_paired:
-            rows = (
-                min(one.rows[0] for one in models),
-                min(one.rows[1] for one in models),
-            )
+            fewest = np.min([one.rows for one in models], axis=0).tolist()
+            rows = fewest[0], fewest[1]
             sizes = [(rows, min(one.degrees for one in models))] * n_models
             for parts in zip(*(one.parts for one in models), strict=True):
                 effects = _relative_to_first([effects for effects, _ in parts])
@@ -559,17 +557,8 @@ class Estimates:
             return statistic, rank, float(chdtrc(rank, statistic))
         nu = (rank + rank**2) / spread
         denominator_degrees = max(nu - rank + 1.0, 1.0)
-        return (
-            statistic,
-            rank,
-            float(
-                fdtrc(
-                    rank,
-                    denominator_degrees,
-                    statistic * denominator_degrees / (nu * rank),
-                )
-            ),
-        )
+        f = statistic * denominator_degrees / (nu * rank)
+        return statistic, rank, float(fdtrc(rank, denominator_degrees, f))
 
 
 def compare_two(one: Influence, other: Influence, refit: float) -> MetricDifference:

@@ -48,7 +48,7 @@ from numpy.typing import ArrayLike
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.inference.intervals import Rows, unseen_variance
+from aucmax.inference.intervals import Rows, unseen_variance, wilson_ends
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
@@ -447,27 +447,35 @@ def effective_rows(
     return float(1.0 / (share @ share))
 
 
-def rows_of_share(
-    sample_weight: FloatArray | None,
-    groups: IntArray | None,
+def share_interval(
     rows: BoolArray,
     counted: BoolArray,
-) -> float:
-    """Return how many independent rows have a share of the same variance."""
+    confidence_level: float,
+    sample_weight: FloatArray | None = None,
+    groups: IntArray | None = None,
+    extra_below: float = 0.0,
+) -> tuple[float, float, float, float]:
+    """Return the share of rows that are counted, its rows and Wilson's interval.
+
+    The number of rows is that of equal weight and with the same variance of the share;
+    with groups, of independent rows: at least the groups, at most the rows.
+    """
     weights = np.ones(np.count_nonzero(rows))
     weights = weights if sample_weight is None else sample_weight[rows]
     if not weights.any():
-        return 0.0
-    n_rows = effective_rows(weights, weights.size)
-    if groups is None:
-        return n_rows
-    codes = groups[rows]
-    n_groups = effective_rows(weights, weights.size, codes)
+        return np.nan, 0.0, 0.0, 1.0
     values = counted[rows].astype(np.float64)
-    share, effects = residuals(values, weights, codes, int(codes.max()) + 1)
-    variance = float(effects @ effects)  # NaN of a single group
-    n = share * (1.0 - share) / variance if variance > 0.0 else n_groups
-    return min(max(n, n_groups), n_rows)
+    share = float(np.average(values, weights=weights))
+    n = effective_rows(weights, weights.size)
+    if groups is not None:
+        codes = groups[rows]
+        n_groups = effective_rows(weights, weights.size, codes)
+        _, effects = residuals(values, weights, codes, int(codes.max()) + 1)
+        variance = float(effects @ effects)  # NaN of a single group
+        by_groups = share * (1.0 - share) / variance if variance > 0.0 else n_groups
+        n = min(max(by_groups, n_groups), n)
+    low, high = wilson_ends(share, n, confidence_level, extra_below)
+    return share, n, float(low), float(high)
 
 
 def check_groups(groups: ArrayLike | None, n_rows: int) -> IntArray | None:

@@ -18,7 +18,7 @@ from aucmax.inference.influence import (
     class_sizes,
     mean_influence,
     refit_factor,
-    rows_of_share,
+    share_interval,
 )
 from aucmax.inference.intervals import (
     EXTRA_FOR_THE_BEST,
@@ -594,18 +594,21 @@ def _ks(
     task: RankingTask, groups: IntArray | None, confidence_level: float
 ) -> tuple[float, float, float]:
     """Return the KS statistic with its interval, from those of both rates."""
-    curve, scores = Thresholds.from_task(task), task.steps().scores
-    # recall and specificity, the first without alerts
-    recall = np.concatenate(([0.0], curve.recall))
-    specificity = np.concatenate(([1.0], 1.0 - curve.fp / curve.negatives))
-    best = int(np.argmax(recall + specificity))
+    scores, tp, fp = task.steps().counts_above()
+    best = int(np.argmax(tp / tp[-1] - fp / fp[-1]))
     is_alert = task.scores >= (scores[best - 1] if best else np.inf)
-    shares = np.array([recall[best], specificity[best]])
-    n = [
-        rows_of_share(task.sample_weight, groups, side, is_alert)
+    recall, specificity = (
+        share_interval(
+            side,
+            is_alert == task.is_positive,
+            confidence_level,
+            task.sample_weight,
+            groups,
+            EXTRA_FOR_THE_BEST,
+        )
         for side in (task.is_positive, ~task.is_positive)
-    ]
-    low, high = wilson_ends(shares, np.array(n), confidence_level, EXTRA_FOR_THE_BEST)
+    )
+    shares, low, high = np.array([recall, specificity]).T[[0, 2, 3]]
     value = float(shares.sum()) - 1.0
     low, high = value - hypot(*shares - low), value + hypot(*high - shares)
     return value, max(low, 0.0), min(high, 1.0)
