@@ -194,23 +194,23 @@ def compare_groups(
     pairs = [(k, at) for k in range(len(names)) if k != at]
     if all_pairs:
         pairs = list(combinations(range(len(names)), 2))
-    of_group = [codes == k for k in range(len(names))]
+    members = [codes == k for k in range(len(names))]
     with warnings.catch_warnings():  # the table shows how many rows there are
         warnings.simplefilter("ignore", FewRowsWarning)
         areas = [
             [
                 _area(task, np.where(task.is_positive, one, two), confidence_level)
-                for two in of_group
+                for two in members
             ]
-            for one in of_group
+            for one in members
         ]
         kept = [(g, h) for g, h in pairs if areas[g][g] and areas[h][h]]
-        differences = _compare_areas(task, names, of_group, kept, confidence_level)
+        differences = _compare_areas(task, names, members, kept, confidence_level)
     rates: dict[str, list[MetricInterval | None]] = {}
     for name, side in (("recall", task.is_positive), ("fpr", ~task.is_positive)):
         rates[name] = [
             _rate(task, rows & side, threshold, confidence_level, name)
-            for rows in of_group
+            for rows in members
         ]
         differences += _compare_rates(names, rates[name], pairs)
     groups = []
@@ -272,7 +272,7 @@ def _area(
 def _compare_areas(
     task: RankingTask,
     names: list[str],
-    of_group: list[BoolArray],
+    members: list[BoolArray],
     pairs: Sequence[tuple[int, int]],
     confidence_level: float,
 ) -> list[MetricDifference]:
@@ -281,7 +281,7 @@ def _compare_areas(
         return []
     chosen = sorted({k for pair in pairs for k in pair})
     references = {h for _, h in pairs}
-    rows = (_take(task, of_group[k]) for k in chosen)
+    rows = (_take(task, members[k]) for k in chosen)
     labels, scores, weights = zip(*rows, strict=True)
     compared = compare_metric(
         labels,

@@ -284,10 +284,10 @@ def prepare_ordinal_auc(
 
     def ordinal_auc(y_score: ArrayLike) -> Any:
         scores, levels, weights, offsets = level_rows.sort(y_score)
-        masses = _ranking_kernels.partner_masses(scores, levels, weights, offsets)
+        sums = _ranking_kernels.partner_masses(scores, levels, weights, offsets)
         ordered, pairs, sizes = (
             np.add.reduceat(one, offsets[:-1])
-            for one in (*(weights * mass for mass in masses), weights)
+            for one in (*(weights * one for one in sums), weights)
         )
         with np.errstate(invalid="ignore"):
             shares = np.clip(ordered / pairs, 0.0, 1.0)  # which rounding may leave
