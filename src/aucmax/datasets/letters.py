@@ -13,69 +13,55 @@ _HEIGHT = 20
 _FIRST_WIDTH = 17
 _STEP = 14  # columns from a letter to the next
 _PEN = 2.6  # thickness of a stroke in pixels
-# the lines run through this box of the first letter: left, top, width, height
-_BOX = (3.75, 3.5, 9.5, 13.0)
+# the lines run through this box of the first letter
+_BOX_START, _BOX_SIZE = np.array([3.75, 3.5]), np.array([9.5, 13.0])
 
-Point = tuple[float, float]
+# strokes in a box of width and height 1: points with x to the right and y down, or an
+# arc, ~x,y,rx,ry,start,end, of an ellipse from angle to angle (0 right, 90 down)
+_STROKES = """
+A: 0,1 .5,0 1,1 | .2,.66 .8,.66
+B: .6,.47 0,.47 0,0 .6,0 | ~.6,.235,.3,.235,-90,90 |
+.6,.47 .65,.47 | ~.65,.735,.35,.265,-90,90 | .65,1 0,1 0,.47
+C: ~.53,.5,.53,.5,-45,-315
+D: .4,0 0,0 0,1 .4,1 | ~.4,.5,.6,.5,-90,90
+E: 1,0 0,0 0,1 1,1 | 0,.5 .8,.5
+F: 1,0 0,0 0,1 | 0,.5 .8,.5
+G: ~.53,.5,.53,.5,-45,-320 | .6,.55 1,.55 1,.86
+H: 0,0 0,1 | 1,0 1,1 | 0,.5 1,.5
+I: .5,0 .5,1 | .15,0 .85,0 | .15,1 .85,1
+J: .85,0 .85,.65 | ~.45,.65,.4,.35,0,170
+K: 0,0 0,1 | 1,0 0,.6 | .35,.4 1,1
+L: 0,0 0,1 1,1
+M: 0,1 0,0 .5,.6 1,0 1,1
+N: 0,1 0,0 1,1 1,0
+O: ~.5,.5,.5,.5,0,180 | ~.5,.5,.5,.5,180,360
+P: 0,1 0,0 .65,0 | ~.65,.27,.35,.27,-90,90 | .65,.54 0,.54
+Q: ~.5,.5,.5,.5,0,180 | ~.5,.5,.5,.5,180,360 | .6,.68 1,1
+R: 0,1 0,0 .65,0 | ~.65,.25,.35,.25,-90,90 | .65,.5 0,.5 | .5,.5 1,1
+S: ~.5,.25,.45,.25,-20,-270 | ~.5,.75,.47,.25,-90,160
+T: 0,0 1,0 | .5,0 .5,1
+U: 0,0 0,.6 | ~.5,.6,.5,.4,180,0 | 1,.6 1,0
+V: 0,0 .5,1 1,0
+W: 0,0 .12,1 .5,.4 .88,1 1,0
+X: 0,0 1,1 | 1,0 0,1
+Y: 0,0 .5,.5 1,0 | .5,.5 .5,1
+Z: 0,0 1,0 0,1 1,1
+"""
 
 
-def _arc(x: float, y: float, rx: float, ry: float, start: int, end: int) -> list[Point]:
-    """Return points of an ellipse from angle to angle, in degrees: 0 right, 90 down."""
+def _points(stroke: str) -> NDArray[np.float64]:
+    """Return the corners of a stroke, or the points of an arc."""
+    if not stroke.startswith("~"):
+        return np.array(
+            [point.split(",") for point in stroke.split()], dtype=np.float64
+        )
+    x, y, rx, ry, start, end = map(float, stroke[1:].split(","))
     angles = np.radians(np.linspace(start, end, 13))
-    return [(x + rx * float(np.cos(a)), y + ry * float(np.sin(a))) for a in angles]
+    return np.column_stack([x + rx * np.cos(angles), y + ry * np.sin(angles)])
 
 
-# strokes in a box of width and height 1: x to the right, y down
-_STROKES: dict[str, list[list[Point]]] = {
-    "A": [[(0, 1), (0.5, 0), (1, 1)], [(0.2, 0.66), (0.8, 0.66)]],
-    "B": [
-        [(0.6, 0.47), (0, 0.47), (0, 0), (0.6, 0)],
-        _arc(0.6, 0.235, 0.3, 0.235, -90, 90),
-        [(0.6, 0.47), (0.65, 0.47)],
-        _arc(0.65, 0.735, 0.35, 0.265, -90, 90),
-        [(0.65, 1), (0, 1), (0, 0.47)],
-    ],
-    "C": [_arc(0.53, 0.5, 0.53, 0.5, -45, -315)],
-    "D": [[(0.4, 0), (0, 0), (0, 1), (0.4, 1)], _arc(0.4, 0.5, 0.6, 0.5, -90, 90)],
-    "E": [[(1, 0), (0, 0), (0, 1), (1, 1)], [(0, 0.5), (0.8, 0.5)]],
-    "F": [[(1, 0), (0, 0), (0, 1)], [(0, 0.5), (0.8, 0.5)]],
-    "G": [_arc(0.53, 0.5, 0.53, 0.5, -45, -320), [(0.6, 0.55), (1, 0.55), (1, 0.86)]],
-    "H": [[(0, 0), (0, 1)], [(1, 0), (1, 1)], [(0, 0.5), (1, 0.5)]],
-    "I": [[(0.5, 0), (0.5, 1)], [(0.15, 0), (0.85, 0)], [(0.15, 1), (0.85, 1)]],
-    "J": [[(0.85, 0), (0.85, 0.65)], _arc(0.45, 0.65, 0.4, 0.35, 0, 170)],
-    "K": [[(0, 0), (0, 1)], [(1, 0), (0, 0.6)], [(0.35, 0.4), (1, 1)]],
-    "L": [[(0, 0), (0, 1), (1, 1)]],
-    "M": [[(0, 1), (0, 0), (0.5, 0.6), (1, 0), (1, 1)]],
-    "N": [[(0, 1), (0, 0), (1, 1), (1, 0)]],
-    "O": [_arc(0.5, 0.5, 0.5, 0.5, 0, 180), _arc(0.5, 0.5, 0.5, 0.5, 180, 360)],
-    "P": [
-        [(0, 1), (0, 0), (0.65, 0)],
-        _arc(0.65, 0.27, 0.35, 0.27, -90, 90),
-        [(0.65, 0.54), (0, 0.54)],
-    ],
-    "Q": [
-        _arc(0.5, 0.5, 0.5, 0.5, 0, 180),
-        _arc(0.5, 0.5, 0.5, 0.5, 180, 360),
-        [(0.6, 0.68), (1, 1)],
-    ],
-    "R": [
-        [(0, 1), (0, 0), (0.65, 0)],
-        _arc(0.65, 0.25, 0.35, 0.25, -90, 90),
-        [(0.65, 0.5), (0, 0.5)],
-        [(0.5, 0.5), (1, 1)],
-    ],
-    "S": [
-        _arc(0.5, 0.25, 0.45, 0.25, -20, -270),
-        _arc(0.5, 0.75, 0.47, 0.25, -90, 160),
-    ],
-    "T": [[(0, 0), (1, 0)], [(0.5, 0), (0.5, 1)]],
-    "U": [[(0, 0), (0, 0.6)], _arc(0.5, 0.6, 0.5, 0.4, 180, 0), [(1, 0.6), (1, 0)]],
-    "V": [[(0, 0), (0.5, 1), (1, 0)]],
-    "W": [[(0, 0), (0.12, 1), (0.5, 0.4), (0.88, 1), (1, 0)]],
-    "X": [[(0, 0), (1, 1)], [(1, 0), (0, 1)]],
-    "Y": [[(0, 0), (0.5, 0.5), (1, 0)], [(0.5, 0.5), (0.5, 1)]],
-    "Z": [[(0, 0), (1, 0), (0, 1), (1, 1)]],
-}
+_LINES = _STROKES.strip().replace("|\n", "| ").splitlines()
+_LETTERS = dict(line.split(": ") for line in _LINES)
 
 
 def make_letter_images(
@@ -124,38 +110,32 @@ def make_letter_images(
     >>> images.shape, masks[0].sum().item()
     ((5, 20, 45), 250)
     """
-    letters = _check_text(text)
-    if n_images < 1:
-        raise ValueError(f"n_images must be at least 1, got {n_images!r}.")
-    if not 0 <= flip <= 1:
-        raise ValueError(f"flip must be from 0 to 1, got {flip!r}.")
-    page = np.zeros((_HEIGHT, _FIRST_WIDTH + _STEP * (len(letters) - 1)), np.int64)
-    for place, letter in enumerate(letters):
-        page |= _draw(letter, place * _STEP, page.shape[1])
-    masks = np.repeat(page[np.newaxis], n_images, axis=0)
-    turned = as_generator(random_state).random(masks.shape) < flip
-    return (masks ^ turned).astype(np.float64), masks
-
-
-def _check_text(text: str) -> str:
-    unknown = [letter for letter in text if letter not in _STROKES]
+    unknown = [letter for letter in text if letter not in _LETTERS]
     if unknown:
         raise ValueError(
             f"text may hold the letters from A to Z, got {unknown[0]!r} in {text!r}."
         )
     if not text:
         raise ValueError("text is empty; give at least one letter, such as 'A'.")
-    return text
+    if n_images < 1:
+        raise ValueError(f"n_images must be at least 1, got {n_images!r}.")
+    if not 0 <= flip <= 1:
+        raise ValueError(f"flip must be from 0 to 1, got {flip!r}.")
+    page = np.zeros((_HEIGHT, _FIRST_WIDTH + _STEP * (len(text) - 1)), np.int64)
+    for place, letter in enumerate(text):
+        page |= _draw(letter, place * _STEP, page.shape[1])
+    masks = np.repeat(page[np.newaxis], n_images, axis=0)
+    turned = as_generator(random_state).random(masks.shape) < flip
+    return (masks ^ turned).astype(np.float64), masks
 
 
 def _draw(letter: str, shift: int, width: int) -> NDArray[np.int64]:
     """Return the page with this letter alone: pixels whose centre the pen covers."""
-    left, top, box_width, box_height = _BOX
     # centres of all pixels, measured in pixels
     centres = np.moveaxis(np.mgrid[:_HEIGHT, :width][::-1], 0, -1) + 0.5
     ink = np.zeros((_HEIGHT, width), dtype=np.bool_)
-    for stroke in _STROKES[letter]:
-        points = np.array(stroke) * (box_width, box_height) + (left + shift, top)
+    for stroke in _LETTERS[letter].split(" | "):
+        points = _points(stroke) * _BOX_SIZE + _BOX_START + (shift, 0.0)
         for start, end in pairwise(points):
             ink |= _distance(centres, start, end) <= _PEN / 2
     return ink.astype(np.int64)

@@ -37,37 +37,20 @@ PathLike = str | Path | Piped
 #: The file name that means standard input.
 STANDARD_INPUT = "-"
 
+_ENDINGS = {
+    "csv": ".csv",
+    "tsv": ".tsv .tab",
+    "parquet": ".parquet .pq",
+    "feather": ".feather .arrow .ipc",
+    "jsonl": ".jsonl .ndjson",
+    "excel": ".xlsx .xlsm .xlsb .xls .ods",
+    "svmlight": ".svm .svmlight .libsvm .letor",
+}
 #: The format of a file by its extension, before that of a compression.
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".letor": "svmlight",
-}
-
+FORMATS = {end: kind for kind, ends in _ENDINGS.items() for end in ends.split()}
 #: The compression of a file by its extension.
-COMPRESSIONS = {
-    ".gz": "gzip",
-    ".bz2": "bzip2",
-    ".xz": "xz",
-    ".zst": "zstd",
-    ".zip": "zip",
-}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+COMPRESSIONS[".zip"] = "zip"
 
 # zipfile raises these for encrypted files and unknown methods
 ZIP_ERRORS = (BadZipFile, RuntimeError, NotImplementedError)

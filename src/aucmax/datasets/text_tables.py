@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -59,14 +59,14 @@ def read_text_table(
     select: Selection,
 ) -> tuple["pl.DataFrame", list[str], str, list[str]]:
     """Return cells as strings, made-up names, the separator, and remarks."""
-    detected: dict[str, str] = {}
     size = opening.size_on_disk(path)
     text, used = read_text(path, compression, encoding)
-    if encoding == "auto" and used != "utf-8":
-        detected["encoding"] = used
     if not text.strip(_BLANKS):
         raise DataFileError(f"{path}: the file is empty.")
     mark = separator or _find_separator(text, quote_char)
+    detected = {}
+    if encoding == "auto" and used != "utf-8":
+        detected["encoding"] = used
     if separator is None and mark != ",":
         detected["separator"] = mark
     frame, unnamed = _parse(path, text, size, mark, quote_char, has_header, select)
@@ -110,19 +110,13 @@ def _csv_records(
     return (row for row in reader if len(row) > 1 or any(map(str.strip, row)))
 
 
-class _Records(NamedTuple):
-    """The starts of the records of a file, and their numbers of fields."""
-
-    starts: IntArray
-    n_fields: IntArray
-    is_blank: BoolArray
-    quote_char: str | None  # None if quotes are mere letters
-
-
 def _find_records(
     path: PathLike, text: bytes, separator: str, quote_char: str | None
-) -> _Records:
-    """Split CSV into records; raise DataFileError for wrong quotes."""
+) -> tuple[IntArray, IntArray, BoolArray, str | None]:
+    """Return starts of records, numbers of fields, blank ones, and the quote if used.
+
+    Raise DataFileError for wrong quotes.
+    """
     content = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(content == ord("\n"))
     marks = np.flatnonzero(content == ord(separator))
@@ -155,7 +149,7 @@ def _find_records(
     if is_blank.any():
         is_filled = ~np.isin(content, np.frombuffer(_BLANKS, dtype=np.uint8))
         is_blank &= ~np.logical_or.reduceat(is_filled, starts)
-    return _Records(starts, n_fields, is_blank, quote_char)
+    return starts, n_fields, is_blank, quote_char
 
 
 def _flaw_at(
@@ -196,7 +190,16 @@ def _parse(
     if not filled.size:
         raise DataFileError(f"{path}: the file has a header but no rows.")
     for k in filled[n_fields[filled] != len(names)][:1]:
-        raise _ragged_row(path, text, int(starts[k]), int(n_fields[k]), names)
+        line, n = text.count(b"\n", 0, int(starts[k])) + 1, len(names)
+        where = f"{path}: line {line}, column {min(int(n_fields[k]), n) + 1}"
+        if n_fields[k] > n:
+            raise DataFileError(
+                f"{where}: more fields than the {n} columns of the table."
+            )
+        raise DataFileError(
+            f"{where} ({names[n_fields[k]]!r}): missing: this row has {n_fields[k]} of "
+            f"{n} fields."
+        )
     is_row = ~is_blank[filled[0] : filled[-1] + 1]
     wanted = select(names)
     needed = MEMORY_OF_A_CELL * is_row.size * len(wanted) + MEMORY_OF_TEXT * len(text)
@@ -225,22 +228,6 @@ def _parse(
     if len(names) > 1 and not is_row.all():
         frame = frame.filter(pl.Series(is_row))
     return frame, unnamed
-
-
-def _ragged_row(
-    path: PathLike, text: bytes, start: int, n_fields: int, names: Sequence[str]
-) -> DataFileError:
-    line = text.count(b"\n", 0, start) + 1
-    where = f"{path}: line {line}, column"
-    if n_fields < len(names):
-        return DataFileError(
-            f"{where} {n_fields + 1} ({names[n_fields]!r}): missing: this row has "
-            f"{n_fields} of {len(names)} fields."
-        )
-    return DataFileError(
-        f"{where} {len(names) + 1}: more fields than the {len(names)} columns of the "
-        "table."
-    )
 
 
 def _check_bytes(path: PathLike, text: bytes, separator: str) -> None:

@@ -9,11 +9,8 @@ from aucmax.onnx.onnx_graph import OnnxGraph
 
 def add_network(graph: OnnxGraph, matrix: str, model: Network) -> str:
     """Add the mean score of the networks; all are one batched product per layer."""
-    lower, widths = model.knots_[:, :-1], np.diff(model.knots_, axis=1)
-    slopes = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0.0)
     columns = graph.add("Unsqueeze", matrix, np.array([2]))
-    ramps = graph.add("Mul", graph.add("Sub", columns, lower), slopes)
-    ramps = graph.add("Clip", ramps, np.array(0.0), np.array(1.0))
+    ramps = graph.ramps(columns, model.knots_, model.knots_[:, :-1].shape)
     rises = graph.add("Mul", ramps, np.diff(model.normal_scores_, axis=1))
     rise = graph.add("ReduceSum", rises, np.array([2]), keepdims=0)
     values = graph.add("Add", rise, model.normal_scores_[:, 0])

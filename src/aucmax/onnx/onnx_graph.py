@@ -65,6 +65,13 @@ class OnnxGraph:
         below, above = self.add("Less", values, low), self.add("Greater", values, high)
         return self.add("Where", above, high, self.add("Where", below, low, values))
 
+    def ramps(self, values: str, knots: np.ndarray, shape: tuple[int, int]) -> str:
+        """Rise from 0 to 1 between neighbouring knots of a column, as `shape`."""
+        lower, widths = knots[:, :-1].reshape(shape), np.diff(knots).reshape(shape)
+        rates = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0.0)
+        rises = self.add("Mul", self.add("Sub", values, lower), rates)
+        return self.add("Clip", rises, np.array(0.0), np.array(1.0))
+
     def model(self, **columns: str | None) -> onnx.ModelProto:
         """Return the graph with these columns as outputs, one number per row."""
         outputs = []

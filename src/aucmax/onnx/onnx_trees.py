@@ -6,7 +6,6 @@ threshold it counts as 0 where training saw none, else it goes to the side that 
 chose.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -22,8 +21,6 @@ _AT_MOST, _MEMBER = 0, 6  # ONNX's numbers of the two kinds of splits
 _SUM, _AS_IT_IS = 1, 0
 _IS_SET, _NAN_GOES_LEFT = 1, 2  # bits of LightGBM's decision_type
 _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2  # its bits 2 and 3
-_TENSORS = {"nodes_modes": np.uint8, "nodes_splits": np.float64}
-_TENSORS |= {"leaf_weights": np.float64, "membership_values": np.float64}
 
 
 def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
@@ -32,12 +29,22 @@ def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
     if not blocks:
         ones = graph.add("ReduceMax", matrix, np.array([1]))
         return graph.add("Sub", ones, ones)
-    columns: dict[str, Any] = defaultdict(list)  # of all splits and leaves, by name
+    roots: list[int] = []
+    splits: list[tuple[Any, ...]] = []
+    leaves: list[float] = []
     for block in blocks:
         # the first line is the number of the tree; an empty one ends it
         fields = parse_fields(block.partition("\n")[2].split("\n\n")[0] + "\n")
-        _append_tree(columns, fields)
-    return _add_ensemble(graph, matrix, columns)
+        first = len(splits)
+        roots.append(first)
+        splits += [
+            (*split, [k - len(leaves) if k < 0 else k + first for k in children])
+            for *split, children in _splits(fields)
+        ]
+        leaves += map(float, fields["leaf_value"].split())
+    features, thresholds, sets, nan_left, children = zip(*splits, strict=True)
+    columns = features, thresholds, nan_left, children
+    return _add_ensemble(graph, matrix, roots, columns, leaves, sets)
 
 
 def add_forest(graph: OnnxGraph, matrix: str, model: Forest) -> str:
@@ -46,66 +53,66 @@ def add_forest(graph: OnnxGraph, matrix: str, model: Forest) -> str:
     rows = graph.clipped(matrix, -largest, largest)
     for precision in (TensorProto.FLOAT, TensorProto.DOUBLE):
         rows = graph.add("Cast", rows, to=precision)
-    is_lone = model.roots_ < 0  # a tree of one leaf gets a split, both ways to the leaf
-    new = np.zeros(np.count_nonzero(is_lone))
     roots = model.roots_.astype(np.int64)
+    is_lone = roots < 0  # a tree of one leaf gets a split, both ways to the leaf
+    new = np.zeros(np.count_nonzero(is_lone))
     children = np.vstack([model.children_, np.tile(roots[is_lone, None], 2)])
     roots[is_lone] = model.features_.size + np.arange(new.size)
-    is_leaf = children < 0
-    leaves = np.cumsum(is_leaf).reshape(is_leaf.shape) - 1
-    places = np.where(is_leaf, leaves, children)
-    columns: dict[str, Any] = {
-        "tree_roots": roots,
-        "nodes_featureids": np.append(model.features_, new).astype(np.int64),
-        "nodes_missing_value_tracks_true": np.append(model.missing_left_, new) > 0,
-        "nodes_truenodeids": places[:, 0],
-        "nodes_trueleafs": is_leaf[:, 0],
-        "nodes_falsenodeids": places[:, 1],
-        "nodes_falseleafs": is_leaf[:, 1],
-    }
-    columns = {name: values.astype(int).tolist() for name, values in columns.items()}
-    columns["nodes_modes"] = np.full(len(children), _AT_MOST)
-    columns["nodes_splits"] = np.append(model.thresholds_, new)
-    columns["leaf_weights"] = model.shares_[-1 - children[is_leaf]] / roots.size
-    shares = _add_ensemble(graph, rows, columns)
+    one_per_split = model.features_, model.thresholds_, model.missing_left_
+    columns = *(np.append(values, new) for values in one_per_split), children
+    shares = _add_ensemble(graph, rows, roots, columns, model.shares_ / roots.size)
     return graph.add("Sub", shares, 0.5)
 
 
 def add_steps(graph: OnnxGraph, values: str, steps: Any) -> str:
     """Add a balanced tree that counts the steps, rising numbers, below each value."""
-    columns: dict[str, Any] = defaultdict(list)
-    columns["tree_roots"] = [0]
-    columns["leaf_weights"] = list(range(len(steps) + 1))
-
-    def append(low: int, high: int) -> tuple[int, int]:
-        """Append the nodes of some steps; return the root, and whether it is a leaf."""
-        if low == high:
-            return low, 1
-        middle, place = (low + high) // 2, len(columns["nodes_splits"])
-        columns["nodes_featureids"].append(0)
-        columns["nodes_modes"].append(_AT_MOST)
-        columns["nodes_splits"].append(steps[middle])
-        columns["nodes_missing_value_tracks_true"].append(0)
-        sides = {"true": (low, middle), "false": (middle + 1, high)}
-        for side in sides:
-            columns[f"nodes_{side}nodeids"].append(0)  # replaced when it is known
-            columns[f"nodes_{side}leafs"].append(0)
-        for side, ends in sides.items():
-            child, is_leaf = append(*ends)
-            columns[f"nodes_{side}nodeids"][place] = child
-            columns[f"nodes_{side}leafs"][place] = is_leaf
-        return place, 0
-
-    append(0, len(steps))
-    counts = _add_ensemble(graph, values, columns)
+    depth = len(steps).bit_length()
+    n = 2**depth - 1  # the children of split k are 2 k + 1 and 2 k + 2
+    order = [np.arange(2**k - 1, n, 2 ** (k + 1)) for k in reversed(range(depth))]
+    thresholds = np.append(steps, np.full(n - len(steps), np.inf))
+    children = 2 * np.arange(n)[:, None] + [1, 2]
+    children = np.where(children < n, children, n - 1 - children)
+    leaves = np.minimum(np.arange(n + 1), len(steps))
+    columns = np.zeros(n), thresholds[np.concatenate(order)], np.zeros(n), children
+    counts = _add_ensemble(graph, values, [0], columns, leaves)
     return graph.add("Cast", counts, to=TensorProto.INT64)
 
 
-def _add_ensemble(graph: OnnxGraph, matrix: str, columns: dict[str, Any]) -> str:
-    columns["leaf_targetids"] = [0] * len(columns["leaf_weights"])
-    for name in _TENSORS.keys() & columns.keys():
-        values = np.array(columns[name], dtype=_TENSORS[name])
-        columns[name] = numpy_helper.from_array(values, name)
+def _add_ensemble(
+    graph: OnnxGraph, matrix: str, roots: Any, splits: Any, leaves: Any, sets: Any = ()
+) -> str:
+    """Add trees of splits: features, thresholds, whether NaN goes left, and children.
+
+    A child below 0 is leaf -1 - child. A set, if it is not None, replaces a threshold.
+    """
+    features, thresholds, nan_left, children = map(np.asarray, splits)
+    is_leaf = children < 0
+    modes = np.full(len(children), _AT_MOST, dtype=np.uint8)
+    modes[[k for k, members in enumerate(sets) if members is not None]] = _MEMBER
+    attributes: dict[str, Any] = {
+        "tree_roots": np.asarray(roots),
+        "leaf_targetids": np.zeros(len(leaves), dtype=np.int64),
+        "nodes_featureids": features.astype(np.int64),
+        "nodes_missing_value_tracks_true": nan_left > 0,
+    }
+    for name, side, is_end in zip(
+        ("true", "false"), children.T, is_leaf.T, strict=True
+    ):
+        attributes[f"nodes_{name}nodeids"] = np.where(is_end, -1 - side, side)
+        attributes[f"nodes_{name}leafs"] = is_end
+    attributes = {k: v.astype(int).tolist() for k, v in attributes.items()}
+    # NaN ends a set
+    members = [code for one in sets if one is not None for code in (*one, np.nan)]
+    numbers: dict[str, Any] = {
+        "nodes_splits": thresholds,
+        "leaf_weights": leaves,
+        "membership_values": members,
+    }
+    for name, values in numbers.items():
+        if len(values):
+            array = np.array(values, dtype=np.float64)
+            attributes[name] = numpy_helper.from_array(array, name)
+    attributes["nodes_modes"] = numpy_helper.from_array(modes, "nodes_modes")
     return graph.add(
         "TreeEnsemble",
         matrix,
@@ -113,32 +120,14 @@ def _add_ensemble(graph: OnnxGraph, matrix: str, columns: dict[str, Any]) -> str
         n_targets=1,
         aggregate_function=_SUM,
         post_transform=_AS_IT_IS,
-        **columns,
+        **attributes,
     )
 
 
-def _append_tree(columns: dict[str, Any], fields: dict[str, str]) -> None:
-    first_node, first_leaf = len(columns["nodes_modes"]), len(columns["leaf_weights"])
-    columns["tree_roots"].append(first_node)
-    columns["leaf_weights"] += [float(value) for value in fields["leaf_value"].split()]
-    for feature, threshold, members, nan_is_left, *children in _splits(fields):
-        columns["nodes_featureids"].append(feature)
-        columns["nodes_modes"].append(_AT_MOST if members is None else _MEMBER)
-        columns["nodes_splits"].append(threshold)
-        if members is not None:
-            columns["membership_values"] += [*members, np.nan]  # NaN ends a set
-        columns["nodes_missing_value_tracks_true"].append(int(nan_is_left))
-        for side, child in zip(("true", "false"), children, strict=True):
-            # a child below 0 is the leaf -1 - child of this tree
-            place = first_leaf - 1 - child if child < 0 else first_node + child
-            columns[f"nodes_{side}nodeids"].append(place)
-            columns[f"nodes_{side}leafs"].append(int(child < 0))
-
-
 def _splits(fields: dict[str, str]) -> Iterator[tuple[Any, ...]]:
-    """Yield feature, threshold, set or None, whether NaN goes left, left, right."""
+    """Yield feature, threshold, set or None, whether NaN goes left, and children."""
     if fields["num_leaves"] == "1":
-        yield 0, 0.0, None, False, -1, -1
+        yield 0, 0.0, None, False, (-1, -1)
         return
     features, kinds, left, right = (
         [int(number) for number in fields[key].split()]
@@ -155,7 +144,7 @@ def _splits(fields: dict[str, str]) -> Iterator[tuple[Any, ...]]:
         members = sets[int(text)] if is_set else None
         knows_nan = missing == _NAN_IS_MISSING
         is_left = bool(kind & _NAN_GOES_LEFT) if knows_nan else threshold >= 0.0
-        yield feature, threshold, members, is_left and not is_set, *children
+        yield feature, threshold, members, is_left and not is_set, children
 
 
 def _category_sets(fields: dict[str, str]) -> list[list[int]]:

@@ -41,13 +41,9 @@ def add_curves(graph: OnnxGraph, matrix: str, model: AdditiveLogistic) -> str:
     (bent,) = np.nonzero(is_bent(model.knots_))
     if not bent.size:
         return scores
-    lower, widths = model.knots_[bent, :-1], np.diff(model.knots_[bent], axis=1)
-    slopes = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0.0)
-    places = np.repeat(bent, lower.shape[1])
+    places = np.repeat(bent, model.knots_.shape[1] - 1)
     values = graph.add("Gather", matrix, places, axis=1)
-    ramps = graph.add("Sub", values, lower.reshape(1, -1))
-    ramps = graph.add("Mul", ramps, slopes.reshape(1, -1))
-    ramps = graph.add("Clip", ramps, np.array(0.0), np.array(1.0))
+    ramps = graph.ramps(values, model.knots_[bent], (1, -1))
     curved = add_product(graph, ramps, model.weights_[bent, 1:].ravel())
     return graph.add("Add", scores, curved)
 

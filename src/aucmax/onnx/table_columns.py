@@ -97,7 +97,7 @@ def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[st
 
 def _looked_up(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     words, learned = _spellings(column)
-    (numbers,) = learned.trees(read_words(words))
+    (numbers,) = learned.transform(read_words(words), "trees")
     places = _numbered(graph, cells, words, np.arange(len(words)))
     return [graph.add("Gather", numbers, places, axis=0)]
 

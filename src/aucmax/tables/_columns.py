@@ -4,10 +4,11 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from aucmax._core.row_splits import Folds
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
@@ -34,14 +35,8 @@ _MONTHS, _WEEKDAYS = ([str(k + 1) for k in range(n)] for n in (12, 7))
 Dates: TypeAlias = Mapping[str, pl.Series]
 
 
-class OneHot(NamedTuple):
-    """`width` indicator columns; row i has its one in column ``codes[i]``, if >= 0."""
-
-    codes: IntArray
-    width: int
-
-
-Features: TypeAlias = Iterator[FloatArray | OneHot]
+# columns of the matrix: one, or those of indicators
+Features: TypeAlias = Iterator[FloatArray | sparse.csr_array]
 
 
 @dataclass(frozen=True)
@@ -88,14 +83,19 @@ class Number:
             )
         return read_numbers(series)
 
-    def linear(self, values: FloatArray) -> Features:
+    def transform(self, values: FloatArray, view: str) -> Features:
+        """Yield the features of a view."""
+        if view == "trees":
+            exponent = _scaling.binary_exponent(self.half_spread)
+            yield _scaling.to_unit_scale(values, exponent)
+            return
         is_missing = np.isnan(values)
         values = np.where(is_missing, self.center, values)
         if self.deviation > 0:
             squashed = _scaling.squash(values, self.center, self.half_spread)
             yield (squashed - self.mean) / self.deviation
         if self.has_missing:
-            yield OneHot(is_missing.astype(np.int64) - 1, 1)
+            yield is_missing.astype(np.float64)
 
     def raw(self, value: float) -> float:
         """Return the number of the table that the linear model sees as `value`."""
@@ -105,10 +105,6 @@ class Number:
     def linear_names(self) -> list[str]:
         value = [self.name] if self.deviation > 0 else []
         return value + [f"{self.name}={MISSING}"] * self.has_missing
-
-    def trees(self, values: FloatArray) -> Iterator[FloatArray]:
-        exponent = _scaling.binary_exponent(self.half_spread)
-        yield _scaling.to_unit_scale(values, exponent)
 
 
 @dataclass(frozen=True)
@@ -147,9 +143,7 @@ class Category:
             is_ordered=cells.is_ordered,
         )
 
-    def read(self, series: pl.Series) -> Words:
-        """Return raw cells as words."""
-        return read_words(series)
+    read = staticmethod(read_words)
 
     def codes(self, cells: Words) -> IntArray:
         """Return places among the categories, other and missing; -1 for none."""
@@ -181,25 +175,26 @@ class Category:
                 stacklevel=2,
             )
 
-    def linear(self, cells: Words) -> Features:
-        yield OneHot(self.codes(cells), len(self.linear_names()))
+    def transform(self, cells: Words, view: str) -> Features:
+        """Yield the features of a view."""
+        codes, n_words = self.codes(cells), len(self.categories) + self.has_other
+        if view == "trees":
+            yield np.where((codes < 0) | (codes >= n_words), np.nan, codes)
+        else:
+            (rows,) = np.nonzero(codes >= 0)
+            shape = codes.size, n_words + self.has_missing
+            yield sparse.csr_array((np.ones(rows.size), (rows, codes[rows])), shape)
 
     def linear_names(self) -> list[str]:
         words = [*self.categories, *[OTHER] * self.has_other]
         return [f"{self.name}={word}" for word in words + [MISSING] * self.has_missing]
-
-    def trees(self, cells: Words) -> Iterator[FloatArray]:
-        codes = self.codes(cells).astype(np.float64)
-        n_words = len(self.categories) + self.has_other
-        codes[(codes < 0) | (codes >= n_words)] = np.nan
-        yield codes
 
 
 @dataclass(frozen=True)
 class Date:
     """A column of dates: calendar parts that repeat, and days since other dates."""
 
-    # linear and trees take the dates of all columns
+    # transform takes the dates of all columns
     kind: ClassVar[str] = "date"
     name: str
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -213,8 +208,10 @@ class Date:
         parts: dict[str, dict[str, Any]] = {}
         for part, values in _date_parts(dates, name, since).items():
             # one indicator of missing values is enough: that of the first part
-            kept = take_rows(values, ~_is_missing(values)) if parts else values
-            codes = kept.codes if isinstance(kept, Words) else np.asarray(kept)
+            is_words = isinstance(values, Words)
+            codes: Any = values.codes if isinstance(values, Words) else values
+            is_kept = (codes >= 0 if is_words else ~np.isnan(codes)) | (not parts)
+            kept, codes = take_rows(values, is_kept), codes[is_kept]
             if (part == "days" and not is_absolute) or np.unique(codes).size < 2:
                 continue
             whole = f"{name}:{part}"
@@ -229,23 +226,17 @@ class Date:
         since = [other for other in since if f"days since {other}" in parts]
         return cls(name, parts, since)
 
-    def read(self, series: pl.Series) -> pl.Series:
-        """Return raw cells as times in UTC."""
-        return read_dates(series)
+    read = staticmethod(read_dates)
 
     def learned_parts(self) -> dict[str, Any]:
         """Return the columns of its parts."""
         return {part: restore(plain) for part, plain in self.parts.items()}
 
-    def linear(self, dates: Dates) -> Features:
+    def transform(self, dates: Dates, view: str) -> Features:
+        """Yield the features of a view."""
         values = _date_parts(dates, self.name, self.since)
         for part, column in self.learned_parts().items():
-            yield from column.linear(values[part])
-
-    def trees(self, dates: Dates) -> Iterator[FloatArray]:
-        values = _date_parts(dates, self.name, self.since)
-        for part, column in self.learned_parts().items():
-            yield from column.trees(values[part])
+            yield from column.transform(values[part], view)
 
 
 @dataclass(frozen=True)
@@ -279,15 +270,14 @@ class TargetMean:
             deviation=float(held_out.std()) or 1.0,
         )
 
-    def read(self, series: pl.Series) -> Words:
-        """Return raw cells as words."""
-        return read_words(series)
+    read = staticmethod(read_words)
 
     def out_of_fold(self, cells: Words, labels: IntArray, folds: Folds) -> FloatArray:
         """Return shares of training rows, each from rows that its fold learns from."""
         return self._scaled(_held_out_shares(cells.codes + 1, labels, folds))
 
-    def linear(self, cells: Words) -> Iterator[FloatArray]:
+    def transform(self, cells: Words, view: str) -> Features:
+        """Yield the features of any view."""
         share_by_word = dict(zip(self.words, self.shares, strict=True))
         shares = [share_by_word.get(word, self.overall) for word in (*cells.words, "")]
         yield self._scaled(np.array(shares)[cells.codes])
@@ -295,30 +285,25 @@ class TargetMean:
     def linear_names(self) -> list[str]:
         return [f"{self.name}=(share of positives)"]
 
-    def trees(self, cells: Words) -> Iterator[FloatArray]:
-        yield from self.linear(cells)
-
     def _scaled(self, shares: FloatArray) -> FloatArray:
         return np.asarray((shares - self.overall) / self.deviation)
 
 
 Column: TypeAlias = Number | Category | Date | TargetMean
 
-# valid values of the fields of a column, by type; model files may hold anything
+# whether a model file, which may hold anything, has valid values for a field, by type
 _CHECKS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: type(value) is bool,
     str: lambda value: type(value) is str,
     float: lambda value: type(value) is float and math.isfinite(value),
-    list[str]: lambda value: (
-        type(value) is list
-        and all(type(word) is str for word in value)
-        and len(set(value)) == len(value)
-    ),
-    list[float]: lambda value: (
-        type(value) is list
-        and all(type(one) is float and math.isfinite(one) for one in value)
-    ),
+    list[str]: lambda value: _is_list(str, value) and len(set(value)) == len(value),
+    list[float]: lambda value: _is_list(float, value),
 }
+
+
+def _is_list(kind: Any, value: Any) -> bool:
+    return type(value) is list and all(map(_CHECKS[kind], value))
+
 
 _KINDS: dict[str, type[Column]] = {
     kind.kind: kind for kind in (Number, Category, Date, TargetMean)
@@ -354,12 +339,6 @@ def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     if isinstance(column, Date):
         return list(column.learned_parts().values())
     return [column]
-
-
-def _is_missing(values: FloatArray | Words) -> BoolArray:
-    if isinstance(values, Words):
-        return values.codes < 0
-    return np.isnan(values)
 
 
 def _date_parts(

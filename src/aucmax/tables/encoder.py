@@ -22,9 +22,7 @@ from aucmax.tables._columns import (
     Category,
     Column,
     Date,
-    Features,
     Number,
-    OneHot,
     TargetMean,
     as_plain,
     check_plain,
@@ -387,17 +385,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             scale = scale_sparse if view == "linear" else sparse_to_unit_scale
             return scale(rows, self.scales_)
         cells = self._cells(X)
-        parts = (
-            part
-            for column in self._learned()
-            for part in _features(column, view, cells, known)
-        )
-        if view == "trees":
-            columns: list[Any] = [*parts]
-            return np.column_stack(columns)
-        shape = X.shape[0], len(self.get_feature_names_out())
-        assemble = _assemble_sparse if self._is_sparse(shape[1]) else _assemble_dense
-        return assemble(parts, shape)
+        blocks: list[Any] = []
+        for column in self._learned():
+            values: Any = cells if isinstance(column, Date) else cells[column.name]
+            if isinstance(column, TargetMean) and known is not None:
+                blocks.append(column.out_of_fold(values, *known))
+            else:
+                blocks += column.transform(values, view)
+        if view == "trees" or not self._is_sparse(len(self.get_feature_names_out())):
+            dense = [b if isinstance(b, np.ndarray) else b.toarray() for b in blocks]
+            return np.column_stack(dense)
+        # with 32-bit indices, which every scikit-learn solver takes
+        columns: Any = [
+            sparse.csr_array(b[:, None] if isinstance(b, np.ndarray) else b)
+            for b in blocks
+        ]
+        return sparse.hstack(columns, format="csr")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of the matrix for linear models.
@@ -621,20 +624,6 @@ def encoder_and_estimator(model: Any) -> tuple[TableEncoder | None, Any]:
     return None, model
 
 
-def _features(
-    column: Column,
-    view: str,
-    cells: Mapping[str, Cells],
-    known: LabelsAndFolds | None,
-) -> Features:
-    """Return the features of a column; target means out of fold for known labels."""
-    values: Any = cells if isinstance(column, Date) else cells[column.name]
-    if isinstance(column, TargetMean) and known is not None:
-        return iter([column.out_of_fold(values, *known)])
-    features: Features = getattr(column, view)(values)
-    return features
-
-
 def _summary(kind: str, notes: dict[str, str]) -> str:
     """Return one sentence on several columns; of those left out one has its reason."""
     n, names = len(notes), list_names(notes)
@@ -651,42 +640,3 @@ def _two_labels(y: Any) -> NDArray[np.int64] | None:
         return None
     values, codes = np.unique(np.asarray(y), return_inverse=True)
     return codes.astype(np.int64) if values.size == 2 else None
-
-
-def _assemble_dense(
-    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
-) -> NDArray[np.float64]:
-    """Fill an array."""
-    matrix = np.zeros(shape)
-    position = 0
-    for part in parts:
-        if isinstance(part, OneHot):
-            (rows,) = np.nonzero(part.codes >= 0)
-            matrix[rows, position + part.codes[rows]] = 1.0
-            position += part.width
-        else:
-            matrix[:, position] = part
-            position += 1
-    return matrix
-
-
-def _assemble_sparse(
-    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
-) -> sparse.csr_array:
-    """Build CSR rows, with 32-bit indices, which every scikit-learn solver takes."""
-    rows, columns, values = [], [], []
-    position = 0
-    for part in parts:
-        if isinstance(part, OneHot):
-            (filled,) = np.nonzero(part.codes >= 0)
-            columns.append(position + part.codes[filled])
-            values.append(np.ones(filled.size))
-            position += part.width
-        else:
-            (filled,) = np.nonzero(part)
-            columns.append(np.full(filled.size, position))
-            values.append(part[filled])
-            position += 1
-        rows.append(filled)
-    places = tuple(np.concatenate(p).astype(np.int32) for p in (rows, columns))
-    return sparse.csr_array((np.concatenate(values), places), shape=shape)

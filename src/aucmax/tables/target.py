@@ -204,12 +204,9 @@ class Target:
         -------
         Target
         """
-        values = {name: getattr(self, name) for name in _OF_ROWS}
-        kept: dict[str, Any] = {
-            name: None if value is None else value[rows]
-            for name, value in values.items()
-        }
-        return replace(self, labels=self.labels[rows], **kept)
+        values = {name: getattr(self, name) for name in ("labels", *_OF_ROWS)}
+        taken: Any = {k: v if v is None else v[rows] for k, v in values.items()}
+        return replace(self, **taken)
 
     def followed_by(self, other: "Target") -> "Target":
         """Return the target of these rows and others, whose queries are different.
@@ -228,28 +225,12 @@ class Target:
             first, second = getattr(self, name), getattr(other, name)
             if name in ("queries", "weights") and (first is None) != (second is None):
                 raise ValueError(f"both targets need {name}, or neither.")
-            if first is None or second is None:
-                joined[name] = None
-            elif name in ("queries", "groups"):
-                joined[name] = np.concatenate([first, second + first.max() + 1])
-            else:
-                joined[name] = np.concatenate([first, second])
+            is_joined = first is not None and second is not None
+            if is_joined and name in ("queries", "groups"):
+                second = second + first.max() + 1
+            joined[name] = np.concatenate([first, second]) if is_joined else None
         labels = np.concatenate([self.labels, other.labels])
         return replace(self, labels=labels, **joined)
-
-    def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Return the weights of some of the rows; None if all count alike.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Numbers of rows.
-
-        Returns
-        -------
-        ndarray, or None
-        """
-        return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the share of the negatives of its query that each row outranks.
