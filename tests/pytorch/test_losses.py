@@ -206,3 +206,10 @@ def test_a_compiled_step_breaks_the_graph_at_the_loss_and_continues():
     logits = data(n_rows=60)[0].detach()
     compiled = torch.compile(lambda s: 2.0 * loss(s, labels), backend="eager")
     torch.testing.assert_close(compiled(logits), 2.0 * loss(logits, labels))
+
+
+def test_functional_gradients_are_those_of_backward():
+    logits, labels = data()
+    loss = PairLogisticLoss()
+    gradient = torch.func.grad(lambda scores: loss(scores, labels))(logits.detach())
+    np.testing.assert_allclose(gradient, value_and_gradient(loss, logits, labels)[1])

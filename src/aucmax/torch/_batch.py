@@ -47,7 +47,7 @@ class Batch:
         cls, scores: Any, labels: Any, sample_weight: Any, qid: Any, loss: Any
     ) -> "Batch":
         """Check a batch, once; errors name the row."""
-        numbers = scores.detach().to("cpu", torch.float64).numpy()
+        numbers = scores.detach().cpu().double().numpy()
         check_finite(
             numbers,
             "Logits",
@@ -57,7 +57,7 @@ class Batch:
         )
         n_rows = numbers.shape[0]
         if sample_weight is not None:
-            weights = torch.as_tensor(sample_weight).detach().to("cpu", torch.float64)
+            weights = torch.as_tensor(sample_weight).detach().cpu().double()
             sample_weight = nonnegative_weights(weights.numpy(), n_rows)
         if qid is not None:
             qid = qid.cpu().numpy() if isinstance(qid, torch.Tensor) else qid

@@ -44,7 +44,7 @@ class _RiskFunction(torch.autograd.Function):
         gradient = torch.from_numpy(gradient.reshape(scores.shape))
         return (
             torch.tensor(value, dtype=dtype, device=scores.device),
-            gradient.to(scores.device, dtype),
+            gradient.to(dtype).to(scores.device),  # some devices have no float64
         )
 
     @staticmethod
