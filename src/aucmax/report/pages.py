@@ -319,6 +319,7 @@ def report_model(
         method = "Intervals by DeLong's method."
     else:
         method = "Means, with intervals by Student's t."
+    threshold = getattr(model, "alert_threshold_", None)
     contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
         verdict=" ".join([verdict, *doubts]),
@@ -330,7 +331,7 @@ def report_model(
         labels=labels,
         rankings={name: scores} if is_listed else {},
         score_unit="the score of the model",
-        start_depth=_alerts(model, scores),
+        start_depth=None if threshold is None else int((scores > threshold).sum()),
         fpr_range=_shaded(goal, target),
         probabilities=probabilities_of(model, X, target),
         survival=survival_of(target, {name: scores}, model, X),
@@ -347,12 +348,6 @@ def report_model(
         groups=_compare_groups(model, table, target, scores, by),
     )
     return Report(contents)
-
-
-def _alerts(model: Any, scores: FloatArray) -> int | None:
-    """Return how many rows score above the threshold that is stored in a model."""
-    threshold = getattr(model, "alert_threshold_", None)
-    return None if threshold is None else int((scores > threshold).sum())
 
 
 def _compare_groups(

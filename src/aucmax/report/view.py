@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,23 +42,12 @@ _MAX_MATRIX = 6  # groups whose areas between each other are shown
 _THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)  # of net benefits
 
 
-@dataclass(frozen=True)
-class Scale:
-    """A horizontal axis that the rows of a table share."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def over(cls, values: Iterable[float]) -> Scale:
-        """Return a scale that holds all finite values, with a margin."""
-        finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
-        margin = 0.05 * (max(finite) - min(finite)) or 0.01
-        return cls(min(finite) - margin, max(finite) + margin)
-
-    def place(self, value: float) -> str:
-        """Return the place of a value, from the left."""
-        return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
+def scale_over(values: Iterable[float]) -> Callable[[float], str]:
+    """Return the place of a value, from the left, on an axis that holds all values."""
+    finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
+    margin = 0.05 * (max(finite) - min(finite)) or 0.01
+    low, high = min(finite) - margin, max(finite) + margin
+    return lambda value: f"{100 * (value - low) / (high - low):.1f}%"
 
 
 def table_view(contents: ReportContents) -> dict[str, Any]:
@@ -71,7 +59,7 @@ def table_view(contents: ReportContents) -> dict[str, Any]:
         "is_single": len(rows) == 1,
         "has_seconds": any(row.seconds == row.seconds for row in rows),
         "baselines": contents.baselines,
-        "scale": Scale.over(
+        "scale": scale_over(
             end for row in rows for end in (row.main, row.low, row.high)
         ),
         "rows": [_table_row(row, contents) for row in rows],
@@ -240,7 +228,7 @@ def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
     ends = rows.select("drop", "low", "high").to_numpy()
     return {
         "measure": parse_metric(importance.result.metric).title,
-        "scale": Scale.over([0.0, *ends.ravel()]),
+        "scale": scale_over([0.0, *ends.ravel()]),
         "rows": rows.to_dicts(),
         "n_more": importance.n_columns - rows.height,
         "note": importance.note,
@@ -276,7 +264,7 @@ def _fold_view(models: Sequence[ModelResult]) -> dict[str, Any] | None:
     rows = [row for row in models if row.problem is None and len(row.folds) > 1]
     rows = rows[:_MAX_TABLE_ROWS]
     values = [value for row in rows for value in (*row.folds, row.main)]
-    return {"scale": Scale.over(values), "rows": rows} if rows else None
+    return {"scale": scale_over(values), "rows": rows} if rows else None
 
 
 def _as_json(value: Any) -> Markup:
