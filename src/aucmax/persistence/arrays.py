@@ -60,14 +60,3 @@ def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
     except ValueError as error:  # no data, in a shape that numpy does not have
         raise ModelFileError(f"{name} cannot be read ({error})") from error
     return array
-
-
-def parse_scalar(dtype: str, hexadecimal: str, name: str) -> Any:
-    """Rebuild a numpy number from its type and its bytes."""
-    try:
-        plain, content = np.dtype(dtype), bytes.fromhex(hexadecimal)
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{name} is not a numpy number ({error})") from error
-    if plain.kind == "U" or not is_plain(plain) or len(content) != plain.itemsize:
-        raise ModelFileError(f"{name} is not a number of type {dtype[:40]}")
-    return np.frombuffer(content, plain)[0]

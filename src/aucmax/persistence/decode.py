@@ -11,7 +11,7 @@ import numpy as np
 
 from aucmax._core.saved_state import SavedField
 from aucmax.exceptions import ForkedProcessError, ModelFileError
-from aucmax.persistence.arrays import parse_array, parse_scalar
+from aucmax.persistence.arrays import is_plain, parse_array
 from aucmax.persistence.encode import PLAIN_TYPES, is_free_name, unsaved_attributes
 from aucmax.persistence.registry import (
     DEFAULTS,
@@ -272,7 +272,13 @@ def _scalar(content: Any, path: str) -> Any:
     dtype, hexadecimal = _fields(content, ("dtype", "bytes"), path)
     if not isinstance(dtype, str) or not isinstance(hexadecimal, str):
         raise ModelFileError(f"{path} is not a numpy number")
-    return parse_scalar(dtype, hexadecimal, path)
+    try:
+        plain, number = np.dtype(dtype), bytes.fromhex(hexadecimal)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{path} is not a numpy number ({error})") from error
+    if plain.kind == "U" or not is_plain(plain) or len(number) != plain.itemsize:
+        raise ModelFileError(f"{path} is not a number of type {dtype[:40]}")
+    return np.frombuffer(number, plain)[0]
 
 
 def _numpy_str(text: Any, path: str) -> np.str_:
