@@ -5,20 +5,14 @@ import pytest
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
-import dask
-import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
 from aucmax import AUCSVC, metrics
+from on_dask.parts import cut as cut_rows
 
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 N_ROWS, SIZE = 400, 100
-
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def rows():
@@ -67,10 +61,7 @@ def columns_with(name, fault):
     def spoil(block, block_info):
         return fault(block) if block_info[0]["chunk-location"][0] == 2 else block
 
-    cut = {
-        key: da.from_array(values, chunks=(SIZE, *values.shape[1:]))
-        for key, values in rows().items()
-    }
+    cut = {key: cut_rows(values, SIZE) for key, values in rows().items()}
     meta = cut[name]._meta
     cut[name] = cut[name].map_blocks(spoil, dtype=cut[name].dtype, meta=meta)
     return cut

@@ -11,22 +11,16 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
-from distributed import Client, LocalCluster
+from distributed import Client
 from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from on_dask.parts import cut, local_cluster
 
-LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 N_ROWS = 1200
-
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def rows(seed=0):
@@ -39,10 +33,6 @@ def rows(seed=0):
     X[:, 4] = 1.7e9 + 600.0 * (X[:, 4] + y)
     weights = generator.uniform(0.2, 2.0, N_ROWS)
     return X, y, weights
-
-
-def cut(array, chunks=350):
-    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
 
 
 MODELS = [
@@ -240,9 +230,7 @@ def test_other_faults_are_named():
 @pytest.fixture(scope="module")
 def cluster():
     # threads of this process: workers in processes take seconds to start
-    with LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=False, scheduler_kwargs=LOOPBACK
-    ) as started:
+    with local_cluster(threads_per_worker=2, processes=False) as started:
         yield started
 
 
@@ -293,9 +281,7 @@ def test_persisted_rows_are_used_where_they_are(cluster):
 @pytest.mark.parametrize("model", [AUCSVC(), LambdaMART(n_estimators=2)])
 def test_a_scheduler_that_is_gone_is_named(model):
     X, y, _ = rows()
-    gone = LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, scheduler_kwargs=LOOPBACK
-    )
+    gone = local_cluster(1, processes=False)
     with Client(gone.scheduler_address), dask.config.set(scheduler=None):
         gone.close()
         with pytest.raises(RuntimeError, match=r"the scheduler .* does not answer"):

@@ -5,18 +5,13 @@ import pytest
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
-import dask
-import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
 from aucmax import inference, metrics
+from on_dask.parts import cut
 
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 def rows(n_rows=700, seed=0):
@@ -28,10 +23,6 @@ def rows(n_rows=700, seed=0):
     weights = generator.uniform(0.0, 2.0, n_rows)
     weights[::9] = 0.0
     return y, scores[0], scores[1], weights, np.arange(n_rows) // 35
-
-
-def cut(array, chunks=100):
-    return da.from_array(array, chunks=chunks)
 
 
 METRICS = [
@@ -55,7 +46,9 @@ METRICS_OF_QUERIES = [
 @pytest.mark.parametrize(("metric", "options"), METRICS)
 def test_metrics_of_parts_are_those_of_the_rows(metric, options):
     y, scores, _, weights, _ = rows()
-    value = metric(cut(y), cut(scores, 250), sample_weight=cut(weights), **options)
+    value = metric(
+        cut(y, 100), cut(scores, 250), sample_weight=cut(weights, 100), **options
+    )
     assert value == metric(y, scores, sample_weight=weights, **options)
 
 
@@ -63,14 +56,14 @@ def test_metrics_of_parts_are_those_of_the_rows(metric, options):
 def test_queries_may_lie_across_partitions(metric, options):
     y, scores, _, weights, qid = rows()
     columns = {"sample_weight": weights, "qid": qid}
-    parts = {name: cut(values) for name, values in columns.items()}
-    value = metric(cut(y), cut(scores), **parts, **options)
+    parts = {name: cut(values, 100) for name, values in columns.items()}
+    value = metric(cut(y, 100), cut(scores, 100), **parts, **options)
     assert value == metric(y, scores, **columns, **options)
 
 
 def test_models_are_compared_on_parts_as_on_the_rows():
     y, a, b, *_ = rows()
-    value = inference.compare_auc(cut(y), cut(a), cut(b))
+    value = inference.compare_auc(cut(y, 100), cut(a, 100), cut(b, 100))
     assert value == inference.compare_auc(y, a, b)
 
 
@@ -83,7 +76,7 @@ def test_series_arrays_and_local_rows_go_together():
         (parted["y"], parted["scores"], parted["weights"]),
         (parted["y"], parted["scores"].to_dask_array(), weights),
         (y, parted["scores"], frame["weights"]),
-        (cut(np.where(y, "yes", "no")), scores.tolist(), cut(weights, 50)),
+        (cut(np.where(y, "yes", "no"), 100), scores.tolist(), cut(weights, 50)),
     ]
     for labels, scores_of_rows, weight in mixtures:
         area = metrics.roc_auc_score(labels, scores_of_rows, sample_weight=weight)
@@ -94,8 +87,8 @@ def test_bad_columns_are_named():
     y, scores, *_ = rows()
     missing = np.where(np.arange(700) == 333, np.nan, scores)
     with pytest.raises(ValueError, match="y_score must be finite, but row 333 is nan"):
-        metrics.roc_auc_score(cut(y), cut(missing))
+        metrics.roc_auc_score(cut(y, 100), cut(missing, 100))
     with pytest.raises(ValueError, match="y_score has 600 rows, but the labels have"):
-        metrics.roc_auc_score(cut(y), cut(scores[:600]))
+        metrics.roc_auc_score(cut(y, 100), cut(scores[:600], 100))
     with pytest.raises(ValueError, match="y_score must be one-dimensional"):
-        metrics.roc_auc_score(cut(y), cut(scores)[:, None])
+        metrics.roc_auc_score(cut(y, 100), cut(scores, 100)[:, None])

@@ -13,12 +13,11 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 
 import dask
 import dask.array as da
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from aucmax import AUCSVC
 from aucmax.metrics import roc_auc_score
-
-LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+from on_dask.parts import local_cluster
 
 PAST_MEMORY = """
 import resource
@@ -79,9 +78,7 @@ def test_a_fit_survives_the_death_of_workers_bit_for_bit():
         alone = AUCSVC(1000.0, tol=1e-5).fit(X, y)
     killed = []
     with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, scheduler_kwargs=LOOPBACK
-        ) as cluster,
+        local_cluster() as cluster,
         Client(cluster) as client,
     ):
 
@@ -109,12 +106,7 @@ def test_a_partition_that_kills_every_worker_is_named_within_seconds():
     X = da.map_blocks(block, chunks=((1000,) * 6, (3,)), dtype=float)
     y = np.random.default_rng(0).random(6000) < 0.5
     with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            scheduler_kwargs=LOOPBACK,
-            silence_logs="CRITICAL",
-        ) as cluster,
+        local_cluster(silence_logs="CRITICAL") as cluster,
         Client(cluster),
     ):
         start = time.monotonic()

@@ -27,8 +27,8 @@ from aucmax.dask.tree_pairs import (
 from aucmax.metrics import ordinal_auc_score
 from aucmax.risks import PairLogistic
 from aucmax.trees.pair_objectives import OBJECTIVES
-
-LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+from on_dask.parts import cut as in_parts
+from on_dask.parts import local_cluster
 
 # the sockets of a cluster are closed when it likes to
 pytestmark = [
@@ -36,22 +36,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-N_PARTS = 5
-
-
-def two_workers():
-    return distributed.LocalCluster(
-        2,
-        processes=True,
-        threads_per_worker=1,
-        scheduler_kwargs=LOOPBACK,
-        host="127.0.0.1",
-    )
-
 
 @pytest.fixture(scope="module")
 def cluster():
-    with two_workers() as workers, distributed.Client(workers):
+    with local_cluster() as workers, distributed.Client(workers):
         yield workers
 
 
@@ -62,9 +50,8 @@ def rows(seed=0, n_rows=1500, n_columns=5):
     return X, y.astype(int)
 
 
-def cut(values, n_parts=N_PARTS):
-    size = -(-len(values) // n_parts)
-    return da.from_array(values, chunks=(size, *values.shape[1:]))
+def cut(values):
+    return in_parts(values, -(-len(values) // 5))
 
 
 # --- the gradient, on threads that stand for workers
@@ -247,7 +234,7 @@ def test_a_killed_worker_ends_the_fit_with_directions():
         holder = next(who for who, rows in client.has_what().items() if rows)
         os.kill(client.run(os.getpid, workers=[holder])[holder], signal.SIGKILL)
 
-    with two_workers() as workers, distributed.Client(workers):
+    with local_cluster() as workers, distributed.Client(workers):
         model = LambdaMART(n_estimators=60, callback=kill)
         with pytest.raises(RuntimeError, match="workers were lost while they grew"):
             model.fit(cut(X), cut(y))

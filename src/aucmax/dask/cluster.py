@@ -9,7 +9,7 @@ from typing import Any
 
 from dask.base import get_scheduler
 
-from aucmax.dask.tasks import Key, Tasks
+from aucmax.dask.tasks import Key, Tasks, itself
 
 _WORKER_TIMEOUT = 10.0  # seconds, for a cluster that has just been started
 # seconds for which the cluster may have no worker, while dead ones are being replaced
@@ -32,9 +32,9 @@ class Cluster:
                 self.client.wait_for_workers(1, timeout=_WORKER_TIMEOUT)
             except (TimeoutError, OSError, RuntimeError):
                 raise RuntimeError(
-                    f"the scheduler {self.client.scheduler.address} does not answer, "
-                    f"or has had no worker for {_WORKER_TIMEOUT:.0f} seconds. Start a "
-                    "scheduler, workers (dask worker ADDRESS), and a new "
+                    f"the scheduler of {self.client!r} does not answer, or has had no "
+                    f"worker for {_WORKER_TIMEOUT:.0f} seconds. Start a scheduler, "
+                    "workers (dask worker ADDRESS), and a new "
                     "distributed.Client(ADDRESS)."
                 ) from None
 
@@ -119,7 +119,7 @@ class HeldParts:
         """Call a function with each part, its options, and `shared`."""
         tasks = Tasks(self._held())
         # each worker receives it once
-        common = [] if shared is None else [tasks.add(_itself, shared=shared)]
+        common = [] if shared is None else [tasks.add(itself, value=shared)]
         calls = zip(self.keys, options or [{}] * len(self), strict=True)
         wanted = [
             tasks.add(function, key, *common, **part_options)
@@ -140,7 +140,3 @@ class HeldParts:
             futures = self.source.start(client, self.keys)
             self._graph = dict(zip(self.keys, futures, strict=True))
         return self._graph
-
-
-def _itself(shared: dict[str, Any]) -> dict[str, Any]:
-    return shared

@@ -15,7 +15,7 @@ from aucmax._core.row_matrix import check_sparse_structure
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.matrix import PartedMatrix, in_memory_order
 from aucmax.dask.partitions import declared, naming_partition
-from aucmax.dask.tasks import Tasks
+from aucmax.dask.tasks import Tasks, itself
 
 
 def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
@@ -128,17 +128,13 @@ def map_rows(model: Any, method: str, X: Any) -> Any:
     dtype = np.dtype(np.float64) if is_score else model.classes_.dtype
     tasks = Tasks()
     (blocks,) = tasks.take({"X": X})
-    name, kept = f"{method}-{uuid4().hex}", tasks.add(_itself, model=model)
+    name, kept = f"{method}-{uuid4().hex}", tasks.add(itself, value=model)
     graph = tasks.graph
     for k, block in enumerate(blocks):
         key = tasks.add(_of_block, kept, block, number=k, method=method, dtype=dtype)
         graph[name, k] = key
     chunks = X.chunks[0] if isinstance(X, da.Array) else (np.nan,) * len(blocks)
     return da.Array(graph, name, (chunks,), dtype=dtype)
-
-
-def _itself(model: Any) -> Any:
-    return model
 
 
 def _of_block(

@@ -82,6 +82,11 @@ class Tasks:
             return client.get(self.graph, wanted, sync=False)
 
 
+def itself(value: Any) -> Any:
+    """Return the value: a task that a cluster sends to each worker once."""
+    return value
+
+
 def _nothing(block: Any) -> None:
     """Return None for a block, which has to be computed for it."""
 
