@@ -53,12 +53,13 @@ def tree_factor(initial: float, total: float, largest: float) -> float:
     return min(initial / total, MAX_ROW_GRADIENT / largest)
 
 
-def relative_weights(weights: FloatArray | None) -> FloatArray | float:
+def _relative_weights(weights: FloatArray | None) -> FloatArray | None:
     """Return weights over their mean; infinity for rows without weight."""
     if weights is None:
-        return 1.0
+        return None
     relative = weights / weights.max()
-    return np.where(relative > 0.0, relative / relative.mean(), np.inf)
+    relative /= relative.mean()
+    return np.where(relative > 0.0, relative, np.inf)
 
 
 class BoundPairLogistic(BoundTreeRisk):
@@ -155,7 +156,7 @@ class BoundPairLogistic(BoundTreeRisk):
         self._hessian_share = 1.0
         if can_rank and self._is_rescaled:
             self._hessian_share = _HESSIAN_SHARE_OF_RANKS
-        self._relative_weights = relative_weights(self.sample_weight)
+        self._relative_weights = _relative_weights(self.sample_weight)
         self._can_use_bins = can_rank and self.n_queries == 1 and not self._is_partial
 
     def _derivatives(
@@ -188,8 +189,10 @@ class BoundPairLogistic(BoundTreeRisk):
         factor = 1.0
         if self._is_rescaled:
             sizes = np.abs(gradient)
-            largest = float((sizes / self._relative_weights).max())
-            factor = tree_factor(self._initial_gradients, float(sizes.sum()), largest)
+            total = float(sizes.sum())
+            if self._relative_weights is not None:
+                sizes /= self._relative_weights
+            factor = tree_factor(self._initial_gradients, total, float(sizes.max()))
         # rounded once, so that the type of the results changes nothing else
         np.multiply(gradient, factor, out=out[0], casting="same_kind")
         factor *= self._hessian_share

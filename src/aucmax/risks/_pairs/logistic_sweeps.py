@@ -41,7 +41,7 @@ Results = namedtuple("Results", "gradient hessian values")
 Sums = namedtuple("Sums", "u near far wrong")
 
 _LARGE = np.finfo(np.float64).max  # an infinite gap times weight 0 would be NaN
-_FEW_ROWS = 32  # of a group: fewer are compared pair by pair, which is faster
+FEW_ROWS = 32  # of a group: fewer are compared pair by pair, which is faster
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +106,7 @@ def sweep(rows, pairing, table, groups, down, results):
     with_value = results.values.size > 0
     for group in range(groups[0], groups[1]):
         first, end = rows.starts[group], rows.starts[group + 1]
-        is_small = end - first <= _FEW_ROWS
+        is_small = end - first <= FEW_ROWS
         value = 0.0
         results.gradient[first:end] = 0.0
         results.hessian[first:end] = 0.0
@@ -119,8 +119,8 @@ def sweep(rows, pairing, table, groups, down, results):
                 value = sweep_group(
                     rows, span, sums, table, pairing.is_ranked, down, results
                 )
-            if down and pairing.is_ranked and rows.widths.size > 0:
-                value += add_ties(rows, span, u, results)
+                if down and pairing.is_ranked and rows.widths.size > 0:
+                    value += add_ties(rows, span, u, results)
         if down and with_value:
             results.values[group] = value
 
@@ -214,32 +214,40 @@ def decay_far(near, far, b, z, step):
 @njit(cache=True, nogil=True)
 def add_pairs(rows, span, u, is_ranked, with_value, results):
     """Add the derivatives of all pairs of a group, pair by pair; return their loss."""
-    gradient, hessian = results.gradient, results.hessian
-    value = 0.0
+    value, tied_distance = 0.0, 0.0
     is_weighted, has_steps = rows.weights.size > 0, rows.steps.size > 0
+    can_tie, tied_stop = is_ranked and rows.widths.size > 0, span[0]
     for i in range(span[0], span[1]):
         a, w = rows.levels[i], rows.weights[i] if is_weighted else 1.0
-        z, distance = 1.0, 0.0
+        if can_tie and i >= tied_stop:  # the first of rows with equal scores
+            tied_stop, width = i, 0.0
+            while tied_stop < span[1] and rows.scores[tied_stop] == rows.scores[i]:
+                width += rows.widths[tied_stop]
+                tied_stop += 1
+            tied_distance = width / 3.0
+        z, from_i, gradient, hessian = 1.0, 0.0, 0.0, 0.0
         for j in range(i + 1, span[1]):
+            # no branch on levels, which are hard to predict: u is 0 for equal ones
             z *= rows.decays[j - 1]
-            distance += rows.steps[j - 1] if has_steps else 1.0
             b = rows.levels[j]
-            if a == b:
-                continue
             v = u[a, b] * w
             if is_weighted:
                 v *= rows.weights[j]
             if is_ranked:
-                v *= distance
+                from_i += rows.steps[j - 1] if has_steps else 1.0
+                v *= tied_distance if j < tied_stop else from_i
             share = 1.0 / (1.0 + z)
-            push = v * z * share if a > b else -v * share
-            gradient[i] -= push
-            gradient[j] += push
-            hessian[i] += v * z * share * share
-            hessian[j] += v * z * share * share
-            if with_value:
+            push = v * share * (z if a > b else -1.0)
+            curvature = v * z * share * share
+            gradient -= push
+            hessian += curvature
+            results.gradient[j] += push
+            results.hessian[j] += curvature
+            if with_value and a != b:
                 gap = rows.scores[i] - rows.scores[j] if a < b else 0.0
                 value += v * (math.log1p(z) + min(gap, _LARGE))
+        results.gradient[i] += gradient
+        results.hessian[i] += hessian
     return value
 
 

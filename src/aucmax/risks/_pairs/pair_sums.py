@@ -53,20 +53,25 @@ def sum_pairs(
     """Return the losses of all pairs (or 0), and both derivatives of each row."""
     size = rows.scores.size
     n_jobs = n_jobs if size >= _MANY_ROWS else 1
-    gradients, hessians = np.empty((2, 2, size))
+    # small groups need no sweep up
+    is_small = np.diff(rows.starts).max() <= sweeps.FEW_ROWS
+    gradients, hessians = np.empty((2, 1 if is_small else 2, size))
     values = np.zeros(rows.starts.size - 1 if with_value else 0)
-    down, up = (
-        Results(gradients[k], hessians[k], values if k == 0 else ALL_ONES)
-        for k in (0, 1)
-    )
+    down = Results(gradients[0], hessians[0], values)
+    directions = [down]
+    if not is_small:
+        directions.append(Results(gradients[1], hessians[1], ALL_ONES))
     spans = spans_of_groups(rows.starts) if n_jobs > 1 else [(0, rows.starts.size - 1)]
     tasks = [
         partial(sweeps.sweep, rows, pairing, table, span, results is down, results)
         for span in spans
-        for results in (down, up)
+        for results in directions
     ]
     run_all(tasks, n_jobs)
-    return float(values.sum()), gradients.sum(axis=0), hessians.sum(axis=0)
+    for totals in (gradients, hessians):
+        if not is_small:
+            totals[0] += totals[1]
+    return float(values.sum()), gradients[0], hessians[0]
 
 
 def steps_and_widths(
