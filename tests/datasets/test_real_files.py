@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import load_svmlight_file
 
 from aucmax.datasets import load_svmlight, load_table
 
@@ -21,16 +20,6 @@ def test_ranking_files(real_data, name, shape, n_queries):
     X, _, qid = load_svmlight(real_data / name)
     assert X.shape == shape
     assert np.unique(qid).size == n_queries
-
-
-@pytest.mark.parametrize("name", ["a9a/a9a_test.svm.gz", "bace/bace_morgan2048.svm.gz"])
-def test_sparse_files_equal_scikit_learn(real_data, name):
-    X, y, _ = load_svmlight(real_data / name)
-    their_X, their_y = load_svmlight_file(str(real_data / name))
-    np.testing.assert_array_equal(X.data, their_X.data)
-    np.testing.assert_array_equal(X.indices, their_X.indices)
-    np.testing.assert_array_equal(X.indptr, their_X.indptr)
-    np.testing.assert_array_equal(y, their_y)
 
 
 @pytest.mark.slow

@@ -19,23 +19,8 @@ from aucmax.trees import LambdaMART
 START = dt.date(2024, 1, 1)
 
 
-def names_of(table, **settings):
-    return [*TableEncoder(**settings).fit(table).get_feature_names_out()]
-
-
 def days(values):
     return [START + dt.timedelta(int(value)) for value in values]
-
-
-def test_a_date_gives_parts_that_repeat_and_the_date_itself_on_request():
-    rng = np.random.default_rng(0)
-    table = pl.DataFrame({"day": days(rng.integers(0, 60, 200))})
-    encoder = TableEncoder().fit(table)
-    assert not [name for name in encoder.get_feature_names_out() if "days" in name]
-    assert "not as numbers" in encoder.notices_[0]
-    encoder = TableEncoder(absolute_dates=True).fit(table)
-    assert "day:days" in encoder.get_feature_names_out()
-    assert "extrapolate" in encoder.notices_[0]
 
 
 def test_rows_with_times_use_the_date_itself():

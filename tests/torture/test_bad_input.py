@@ -90,26 +90,16 @@ def bad_tables():
 SCORES = ("y_score", "y_score_1", "y_score_2", "y_prob")
 
 
+#: a good value of each argument of a function of scores; the first are always given
+USUAL = {**dict.fromkeys(SCORES, S), "y_true": Y, "y_prob": np.tanh(np.abs(S))}
+USUAL |= {"metric": metrics.roc_auc_score, "k": 3, "recall": 0.5}
+GOOD = {**USUAL, "fpr": 0.5, "precision": 0.5, "specificity": 0.8, "sensitivity": 0.8}
+GOOD |= {"folds": np.arange(N) // 2 % 2, "by": np.arange(N) // 2 % 2}
+GOOD |= {"thresholds": [0.3]}
+
+
 def functions_of_scores():
     """Find what takes labels and scores, with what else it needs, and the scores."""
-    good = {
-        **dict.fromkeys(SCORES, S),
-        "y_true": Y,
-        "y_prob": np.tanh(np.abs(S)),
-        "metric": metrics.roc_auc_score,
-        "k": 3,
-        "recall": 0.5,
-    }
-    usual = set(good)
-    good |= {
-        "fpr": 0.5,
-        "precision": 0.5,
-        "folds": np.arange(N) // 2 % 2,
-        "by": np.arange(N) // 2 % 2,
-        "thresholds": [0.3],
-        "specificity": 0.8,
-        "sensitivity": 0.8,
-    }
     for module in (metrics, plots, decisions):
         for name in module.__all__:
             public = getattr(module, name)
@@ -120,9 +110,9 @@ def functions_of_scores():
             parameters = inspect.signature(function).parameters
             needed = {
                 k: v
-                for k, v in good.items()
+                for k, v in GOOD.items()
                 if k in parameters
-                and (k in usual or parameters[k].default is inspect.Parameter.empty)
+                and (k in USUAL or parameters[k].default is inspect.Parameter.empty)
             }
             if name in ("compare_auc", "metric_interval"):
                 del needed["metric"]  # by name, and the AUC by default

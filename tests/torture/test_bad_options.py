@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import aucmax
 from aucmax import datasets, decisions, inspection, metrics, plots
 from aucmax.graphs import grid_edges
-from torture.test_bad_input import S, X, Y, small
+from torture.test_bad_input import GOOD, S, X, Y, small
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "ITIMER_PROF"), reason="needs a timer"
@@ -50,40 +50,16 @@ OTHER_WORDS = {"random_state": ("seed", "Seed")}
 
 
 def functions():
-    model = aucmax.AUCSVC().fit(X, Y)
-    given = {
-        "y_true": Y,
-        "y_score": S,
-        "y_score_1": S,
-        "y_score_2": S[::-1].copy(),
-        "y_prob": np.abs(np.tanh(S)),
-        "metric": metrics.roc_auc_score,
-        "k": 3,
-        "model": model,
-        "X": X,
-        "y": Y,
-        "column": "x0",
-        "share": 0.5,
-        "specificity": 0.8,
-        "sensitivity": 0.8,
-        "thresholds": [0.0],
-        "folds": np.arange(Y.size) // 2 % 2,
-        "by": np.arange(Y.size) // 2 % 2,
-        "fpr": 0.5,
-        "precision": 0.5,
-        "recall": 0.5,
-        "event": Y,
-        "time": np.abs(S),
-        "n": 10,
-        "name": "a",
-        "names": ["a"],
-        "subsets": np.tril(np.ones((Y.size, Y.size), dtype=bool)),
-    }
+    times = np.abs(S)
+    given = {**GOOD, "model": aucmax.AUCSVC().fit(X, Y), "X": X, "y": Y}
+    given |= {"y_score_2": S[::-1].copy(), "thresholds": [0.0], "event": Y}
+    given |= {"time": times, "column": "x0", "share": 0.5, "n": 10, "name": "a"}
+    given |= {"names": ["a"], "subsets": np.tril(np.ones((Y.size, Y.size), bool))}
     special = {
         "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_2": given["y_score_2"]},
         "compare_concordance": {"y_score_2": given["y_score_2"]},
-        "cumulative_dynamic_auc": {"horizons": [float(np.median(given["time"]))]},
+        "cumulative_dynamic_auc": {"horizons": [float(np.median(times))]},
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:

@@ -1,5 +1,6 @@
 """A row scores alike from every kind of file, or a warning says why it may not."""
 
+import csv
 import json
 import random
 import string
@@ -78,7 +79,7 @@ def frame_of(cells):
 
 
 def write_text(cells, path, draw, *, separator, decimal):
-    """Write a CSV file by hand, as programs do; booleans in one of their spellings."""
+    """Write a CSV file as programs do; booleans in one of their spellings."""
     yes, no = draw.choice([("True", "False"), ("TRUE", "FALSE"), ("true", "false")])
     missing = draw.choice(["", "NA"])
 
@@ -89,14 +90,11 @@ def write_text(cells, path, draw, *, separator, decimal):
             return yes if cell else no
         if isinstance(cell, float):
             return repr(cell).replace(".", decimal)
-        text = str(cell)
-        if any(mark in text for mark in (separator, '"', "\n")):
-            return '"' + text.replace('"', '""') + '"'
-        return text
+        return str(cell)
 
-    rows = zip(*cells.values(), strict=True)
-    lines = [separator.join(cells), *(separator.join(map(shown, row)) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [cells, *(map(shown, row) for row in zip(*cells.values(), strict=True))]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=separator, lineterminator="\n").writerows(rows)
 
 
 def write_json(cells, path):
@@ -174,13 +172,9 @@ def test_tables_score_alike_from_every_format_or_with_a_warning(tmp_path):
         for name, write in WRITERS.items():
             write(new, tmp_path / name, draw)
             by_format[name] = scored(model, tmp_path / name)
-        silent = {
-            name: scores for name, (scores, said) in by_format.items() if not said
-        }
-        n_warned, n_equal = (
-            n_warned + len(by_format) - len(silent),
-            n_equal + len(silent),
-        )
+        silent = {n: scores for n, (scores, said) in by_format.items() if not said}
+        n_warned += len(by_format) - len(silent)
+        n_equal += len(silent)
         first = next(iter(silent.values()), None)
         for name, scores in silent.items():
             where = f"seed {seed}, {name} and {next(iter(silent))}"
