@@ -314,13 +314,19 @@ def _zip_chunks(raw: BinaryIO) -> Iterator[bytes]:
         raise BadZipFile(str(error)) from error
 
 
-def _zstandard(path: PathLike) -> Any:
+def import_reader(path: object, module: str, what: str, extra: str) -> Any:
+    """Import an optional package; raise DataFileError that names the extra."""
     try:
-        return importlib.import_module("zstandard")
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise DataFileError(
-            f"{path}: reading zstd data needs a package: pip install 'aucmax[zstd]'."
+            f"{path}: reading {what} needs another package: pip install "
+            f"'aucmax[{extra}]', or write the file in another format."
         ) from error
+
+
+def _zstandard(path: object) -> Any:
+    return import_reader(path, "zstandard", "zstd data", "zstd")
 
 
 def _errors_of(path: PathLike, kind: str | None) -> tuple[type[Exception], ...]:

@@ -134,15 +134,9 @@ def load_svmlight(
     n_columns = n_features or n_columns
     dtype: Any = np.int32 if max(n_columns, places.size) <= _MAX_INT32 else np.int64
     indptr = np.append(0, np.cumsum(np.concatenate(n_values)))
-    X = csr_matrix(
-        (
-            np.concatenate(values),
-            places.astype(dtype, copy=False),
-            indptr.astype(dtype),
-        ),
-        shape=(indptr.size - 1, n_columns),
-        copy=False,
-    )
+    entries = np.concatenate(values), places.astype(dtype, copy=False)
+    shape = indptr.size - 1, n_columns
+    X = csr_matrix((*entries, indptr.astype(dtype)), shape=shape, copy=False)
     X.has_canonical_format = True
     qid = None if queries[0] is None else np.concatenate(queries)
     return SvmlightData(X, np.concatenate(labels), qid)
@@ -192,13 +186,8 @@ def _parse(
         )
     if indices.max(initial=0) <= _MAX_INT32:
         indices = indices.astype(np.int32)
-    return (
-        labels,
-        n_values,
-        indices,
-        values,
-        queries.to_numpy() if with_queries else None,
-    )
+    query_ids = queries.to_numpy() if with_queries else None
+    return labels, n_values, indices, values, query_ids
 
 
 def _whole_lines(text: bytes) -> Iterator[bytes]:

@@ -1,6 +1,5 @@
 """Tables whose columns have types: Parquet, Feather, JSON lines, spreadsheets."""
 
-import importlib
 import io
 import json
 import logging
@@ -148,7 +147,9 @@ def read_excel(
     """Return a sheet, the first by default, its unnamed columns, and remarks."""
     import polars as pl
 
-    fastexcel = _fastexcel(path)
+    # it logs which columns are empty; without a handler Python would print that
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+    fastexcel = opening.import_reader(path, "fastexcel", "spreadsheets", "excel")
     content = opening.read_content(path, compression)
     if not content:
         raise DataFileError(f"{path}: the file is empty.")
@@ -209,18 +210,6 @@ def _n_cells(member: IO[bytes]) -> int:
         end = chunk[-_PLACE_BYTES:]
     numbers = (reduce(lambda n, c: 26 * n + c - 64, name, 0) for name in columns)
     return max(numbers, default=0) * max(map(int, rows), default=0)
-
-
-def _fastexcel(path: PathLike) -> Any:
-    # it logs which columns are empty; without a handler Python would print that
-    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
-    try:
-        return importlib.import_module("fastexcel")
-    except ModuleNotFoundError as error:
-        raise DataFileError(
-            f"{path}: reading spreadsheets needs another package: pip install "
-            "'aucmax[excel]', or save the sheet as CSV."
-        ) from error
 
 
 def usual_integers(cells: "pl.Series") -> "pl.Series":
