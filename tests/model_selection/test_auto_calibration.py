@@ -47,10 +47,3 @@ def test_the_error_states_why_there_are_none():
         model.set_params(calibrate="auto").predict_proba(X)
     with pytest.raises(ValueError, match="calibrate must be one of"):
         AutoRanker(calibrate="yes").fit(X, y)
-
-
-def test_an_explicit_calibration_is_rejected_with_queries():
-    X, y = made_up(200, 0)
-    model = AutoRanker(models=["logistic"], cv=2, calibrate="sigmoid")
-    with pytest.raises(ValueError, match="rows are ranked within queries"):
-        model.fit(X, y, qid=np.arange(200) // 20)

@@ -5,7 +5,6 @@ import pytest
 
 import aucmax
 from aucmax import AutoRanker
-from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import ndcg_score
 from aucmax.model_selection.models import RANKING_CANDIDATES
 from aucmax.model_selection.stacking import searched
@@ -52,15 +51,6 @@ def test_levels_in_queries_are_ranked_for_ndcg(fitted, tmp_path):
     loaded = aucmax.load(tmp_path / "m.aucmax")
     np.testing.assert_array_equal(loaded.decision_function(X), scores)
     assert loaded.score(X, y, qid=qid) == value
-
-
-def test_rows_without_two_levels_in_a_query_have_no_score(fitted):
-    X, _, qid = judged(1, 4)
-    with pytest.raises(
-        NotEnoughClassesError,
-        match="none of the 4 queries of qid has rows with different",
-    ):
-        fitted.score(X, qid % 2, qid=qid)
 
 
 @pytest.mark.slow

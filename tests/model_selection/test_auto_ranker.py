@@ -139,7 +139,6 @@ def test_few_rows_and_few_positives():
         ({"max_fits": 0}, "max_fits must be"),
         ({"time_limit": -1}, "time_limit must be None or a number of seconds, got -1"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
-        ({"models": ["stars"]}, "there is no model 'stars'"),
     ],
 )
 def test_parameters_are_checked(options, message):

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
 
 import aucmax
 from aucmax.exceptions import NotEnoughClassesError
@@ -40,17 +39,6 @@ def test_rows_are_ranked_within_queries_in_any_order():
     again = LambdaRankBaseline(n_estimators=30)
     again.fit(X[order], LEVELS[order], qid=QUERIES[order])
     np.testing.assert_array_equal(again.decision_function(X), scores)
-
-
-def test_sparse_rows_and_weights_are_learned():
-    weights = np.where(X[:, 1] > 0, 5.0, 0.1)
-    plain, weighted = (
-        LambdaRankBaseline(n_estimators=5)
-        .fit(sparse.csr_matrix(X), LEVELS, w, qid=QUERIES)
-        .decision_function(sparse.csr_matrix(X))
-        for w in (None, weights)
-    )
-    assert not np.array_equal(plain, weighted)
 
 
 def test_a_model_is_saved_unless_its_text_is_damaged(tmp_path):

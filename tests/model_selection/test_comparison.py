@@ -33,6 +33,7 @@ def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are(comparison
     assert blank == ""
     assert "AUC and partial AUC over 2 folds" in explanation[0]
     assert "a paired test of the AUC (DeLong)" in explanation[1]
+    assert "Holm" not in str(comparison)
     best = max(result.auc for result in comparison.results)
     assert repr(comparison) == (
         f"Comparison of 2 models over 2 folds: best is {comparison.best!r}, AUC "

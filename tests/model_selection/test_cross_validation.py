@@ -46,6 +46,8 @@ def test_all_models_are_measured_on_the_same_folds():
         model, baseline = test.names
         assert test.difference == pytest.approx(by_name[model] - by_name[baseline])
     assert by_name[comparison.best] == max(by_name.values())
+    text = " ".join(str(comparison).split())
+    assert "p-values are adjusted for all tests (Holm)" in text
 
 
 def test_a_clear_winner_beats_and_the_other_loses():

@@ -84,13 +84,6 @@ def test_splits_and_rows_per_tree_are_limited():
     assert 20 * 100 < free.features_.size < 20 * 500
 
 
-def test_one_column_without_values_gives_a_tree_of_one_leaf():
-    X, y = np.zeros((9, 1)), np.arange(9) < 3
-    model = Forest(5, thresholds="random").fit(X, y)
-    assert model.features_.size == 0
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / 3)
-
-
 def test_a_callback_can_end_a_fit():
     seen = []
 
@@ -113,16 +106,6 @@ def test_rows_of_another_width_and_wrong_parameters_are_rejected():
         Forest(5, thresholds="worst").fit(X, y)
     with pytest.raises(ValueError, match="n_estimators"):
         Forest(0).fit(X, y)
-
-
-def test_a_saved_forest_scores_alike(tmp_path):
-    X, y, _ = ragged()
-    model = Forest(20, callback=print).fit(X, y)
-    aucmax.save(model, tmp_path / "forest.aucmax")
-    loaded = aucmax.load(tmp_path / "forest.aucmax")
-    np.testing.assert_array_equal(
-        loaded.decision_function(X), model.decision_function(X)
-    )
 
 
 DAMAGE = {

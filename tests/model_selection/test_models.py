@@ -13,7 +13,6 @@ from aucmax import AUCSVC, LambdaMART
 from aucmax.exceptions import TooManyValuesError
 from aucmax.model_selection import compare_models
 from aucmax.model_selection.models import MODELS, name_candidates, named_candidate
-from aucmax.tables import TableEncoder
 
 ROWS = 160
 RNG = np.random.default_rng(0)
@@ -85,13 +84,6 @@ def test_parameters_of_a_named_model_can_be_set():
     assert comparison.last_fold.models["lambdamart-ordinal"][-1].n_estimators == 5
     with pytest.raises(TooManyValuesError, match="use a model that learns levels"):
         compare_models(X, levels, [LambdaMART(objective="ordinal")])
-
-
-def test_a_pipeline_may_have_its_own_encoder():
-    pipeline = make_pipeline(TableEncoder(min_frequency=40), LogisticRegression())
-    models = [("mine", pipeline), "logistic"]
-    mine, usual = compare_models(TABLE, LABELS, models, cv=2).results
-    assert mine.auc == pytest.approx(usual.auc, abs=0.1)
 
 
 def test_queries_come_with_raw_labels_or_with_the_target():

@@ -216,7 +216,7 @@ def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None
 def _print_measures(
     summary: Any, truth: Any, goal: Any, survival: dict[str, Any], console: Console
 ) -> None:
-    from aucmax.model_selection.goals import title_of
+    from aucmax.metrics.metric_names import metric_title
 
     if survival:
         console.say("\n".join(f"{one!r}" for one in survival.values()))
@@ -238,7 +238,7 @@ def _print_measures(
         )
     for name, value in summary.measures.items():
         remark = f"  ({meanings[name]})" if meanings.get(name) else ""
-        console.say(f"{title_of(name):<12} {value:.4f}{remark}")
+        console.say(f"{metric_title(name):<12} {value:.4f}{remark}")
     if truth.queries is not None:
         console.say(
             f"Means over {truth.n_usable_queries} queries; the interval is Student's t "

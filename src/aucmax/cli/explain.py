@@ -177,11 +177,11 @@ def _scorecard(model: Any) -> Any:
 
 
 def _print_importances(importances: Any, top: int, console: Console) -> None:
-    from aucmax.model_selection.goals import title_of
+    from aucmax.metrics.metric_names import metric_title
 
     console.say(
-        f"{title_of(importances.metric)} {importances.value:.4f}; drop when a column "
-        "is shuffled (95% interval):"
+        f"{metric_title(importances.metric)} {importances.value:.4f}; drop when a "
+        "column is shuffled (95% interval):"
     )
     table = importances.to_frame().head(top)
     width = table["column"].str.len_chars().max()

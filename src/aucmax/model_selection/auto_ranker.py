@@ -671,7 +671,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     def _has_constant_scores(self, table: Any, target: Target) -> bool:
         # the first rows are enough unless all of their scores are equal
         n_all = target.labels.size
-        for n_rows in (min(n_all, 1000), n_all):
+        for n_rows in (min(n_all, 100), n_all):
             scores = self._combined([table[:n_rows]] * len(self.encoders_))
             if not has_constant_scores(target.take(np.arange(n_rows)), scores):
                 return False

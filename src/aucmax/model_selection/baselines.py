@@ -1,6 +1,5 @@
 """LightGBM and XGBoost with their own objectives: baselines, and forests."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -206,8 +205,12 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         return self
 
 
-class QueryTrees(LightGBMTrees):
-    """Trees that learn levels of relevance within queries.
+class LambdaRankBaseline(LightGBMTrees):
+    """LightGBM's lambdarank with its own defaults, a baseline.
+
+    It learns the order of rows within queries, by levels of relevance, for the NDCG.
+    Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
+    other loss of queries, and ``"regression"`` predicts the level of each row.
 
     Parameters
     ----------
@@ -224,6 +227,11 @@ class QueryTrees(LightGBMTrees):
     callback : callable, default=None
         Called with the number of trees after each; an exception ends the fit. Not
         stored by :func:`aucmax.save`.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
     """
 
     def fit(
@@ -270,42 +278,6 @@ class QueryTrees(LightGBMTrees):
         self._grow_by_query(X[order], levels[order], weight, np.bincount(queries))
         return self
 
-    @abstractmethod
-    def _grow_by_query(
-        self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
-    ) -> None:
-        """Train on rows that are sorted by query, and store the trees."""
-
-
-class LambdaRankBaseline(QueryTrees):
-    """LightGBM's lambdarank with its own defaults, a baseline.
-
-    It learns the order of rows within queries, by levels of relevance, for the NDCG.
-    Without `qid` all rows are one query. ``params={"objective": "rank_xendcg"}`` is its
-    other loss of queries, and ``"regression"`` predicts the level of each row.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    categorical_features : sequence of int, default=()
-        Columns that hold category codes 0, 1, 2, ...
-    n_jobs : int, default=None
-        Threads, as for :class:`~aucmax.LambdaMART`.
-    random_state : int, default=0
-        Seed.
-    params : dict, default=None
-        Further parameters of the library, by its own names.
-    callback : callable, default=None
-        Called with the number of trees after each; an exception ends the fit. Not
-        stored by :func:`aucmax.save`.
-
-    Attributes
-    ----------
-    model_text_ : str
-        The trees in LightGBM's text format.
-    """
-
     def _grow_by_query(
         self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
     ) -> None:
@@ -319,7 +291,7 @@ class LambdaRankBaseline(QueryTrees):
         self._grow(parameters, X, levels, weight, sizes)
 
 
-class XGBoostRanker(QueryTrees):
+class XGBoostRanker(LambdaRankBaseline):
     """XGBoost's trees for the NDCG (``rank:ndcg``), if it is installed.
 
     It learns the order of rows within queries, by levels of relevance; a query has the

@@ -1,7 +1,7 @@
 """The results of a comparison: measures, intervals and tests of each model."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain
 from textwrap import wrap
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from aucmax.inference import MetricDifference
 from aucmax.inference.differences import holm
-from aucmax.inference.results import p_value_text
-from aucmax.model_selection.goals import Goal, title_of
+from aucmax.inference.results import p_value_text, to_plain
+from aucmax.metrics.metric_names import metric_title
+from aucmax.model_selection.goals import Goal
 from aucmax.tables import TableEncoder, Target
 from aucmax.tables.checks import TableNotice
 
@@ -67,19 +68,16 @@ class ModelResult:
     def __repr__(self) -> str:
         if self.problem is not None:
             return f"{self.name}: {self.problem}"
-        title = title_of(next(iter(self.measures)))
+        title = metric_title(next(iter(self.measures)))
         interval = f" (95% interval {self.low:.4f} to {self.high:.4f})"
         shown = "" if np.isnan(self.low) else interval
         return f"{self.name}: {title} {self.main:.4f}{shown}"
 
     def _record(self) -> dict[str, Any]:
         """Return the fields as simple values, each measure under its name."""
-        record = asdict(self)
-        measures = record.pop("measures")
-        folds = [_finite(value) for value in record.pop("folds")]
-        values = {**record, **measures, "low": self.low, "high": self.high}
-        record = {key: _finite(value) for key, value in values.items()}
-        return {**record, f"fold_{next(iter(measures))}s": folds}
+        record = to_plain(vars(self))
+        folds = {f"fold_{next(iter(self.measures))}s": record.pop("folds")}
+        return {**record, **record.pop("measures"), **folds}
 
 
 def verdict(test: MetricDifference) -> str:
@@ -307,11 +305,6 @@ def _cell(test: MetricDifference) -> str:
     return f"{word} {p_value_text(test.p_value)}".replace(" = ", "=").replace(
         " < ", "<"
     )
-
-
-def _finite(value: Any) -> Any:
-    """Return a value for JSON, which has no NaN."""
-    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def _shown(value: float) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucmax._core.parameters import check_range
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.metric_names import names, parse_metric
+from aucmax.metrics.metric_names import metric_title, names, parse_metric
 from aucmax.tables import Target
 from aucmax.tables.folds import is_usable
 
@@ -41,7 +41,7 @@ class Goal:
     @property
     def title(self) -> str:
         """The title of the metric."""
-        return title_of(self.metric)
+        return metric_title(self.metric)
 
     @property
     def other_metric(self) -> str | None:
@@ -72,12 +72,7 @@ class Goal:
     def titles(self, names: Iterable[str]) -> list[str]:
         """Return the titles of measures in a table."""
         titles = {"partial_auc": f"pAUC {self.part}"}
-        return [titles.get(name) or title_of(name) for name in names]
-
-
-def title_of(metric: str) -> str:
-    """Return the name of a metric in printed text."""
-    return parse_metric(metric).title
+        return [titles.get(name) or metric_title(name) for name in names]
 
 
 def measures_of(target: Target) -> list[str]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.inference import MetricInterval
-from aucmax.metrics.metric_names import parse_metric
+from aucmax.metrics.metric_names import metric_title, parse_metric
 from aucmax.model_selection.auto_search import FittedCandidate
-from aucmax.model_selection.goals import Goal, title_of
+from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.stacking import StackedModels
 
@@ -50,33 +50,31 @@ def board(
     ensemble: StackedModels,
 ) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: the combination, then models by metric."""
-    columns = [ensemble.honest_scores, *logits.T]
-    names = [COMBINATION, *(one.name for one in fitted)]
-    shares = [1.0, *ensemble.weights.tolist()]
-    seconds = [float(sum(one.seconds for one in fitted)), *(o.seconds for o in fitted)]
+    scores = [ensemble.honest_scores, *logits.T]
     estimates = [estimate_combination(rows, ensemble), *estimates]
     values = np.array([one.value for one in estimates])
     best = 1 + int(np.argmax(values[1:]))
-    order = [0, *(1 + np.argsort(-values[1:], kind="stable")).tolist()]
-    p_values = [
-        None if k == best else _p_value(rows, columns[k], columns[best])
-        for k in range(len(columns))
-    ]
-    return {
-        "model": [names[k] for k in order],
-        "metric": [float(values[k]) for k in order],
-        "low": [float(estimates[k].low) for k in order],
-        "high": [float(estimates[k].high) for k in order],
-        "p_value": [p_values[k] for k in order],
-        "weight": [shares[k] for k in order],
-        "seconds": [seconds[k] for k in order],
+    columns: dict[str, list[Any]] = {
+        "model": [COMBINATION, *(one.name for one in fitted)],
+        "metric": [float(one.value) for one in estimates],
+        "low": [float(one.low) for one in estimates],
+        "high": [float(one.high) for one in estimates],
+        "p_value": [
+            None if k == best else _p_value(rows, column, scores[best])
+            for k, column in enumerate(scores)
+        ],
+        "weight": [1.0, *ensemble.weights.tolist()],
+        "seconds": [float(sum(one.seconds for one in fitted))]
+        + [one.seconds for one in fitted],
     }
+    order = [0, *(1 + np.argsort(-values[1:], kind="stable"))]
+    return {name: [column[k] for k in order] for name, column in columns.items()}
 
 
 def summarise(model: Any) -> str:
     """Return sentences on a fitted AutoRanker."""
     key = getattr(model, "metric_", "auc")
-    name = title_of(key)
+    name = metric_title(key)
     if key == "partial_auc":
         part = Goal(key, **model._part_of_the_curve()).part_in_words
         name = f"Partial AUC ({part})"

@@ -13,20 +13,13 @@ if TYPE_CHECKING:  # this list must load fast
 
 Ranges = Mapping[str, tuple[float, float]]
 
-_ALL_ROWS = 10**9
+_ANY_NUMBER = 10**9  # of rows or columns
 # with more columns trees are slow: AutoRanker tries one model of them, of fewer trees
 _MAX_COLUMNS_OF_TREES = 20_000
 # with more columns than these, curves and networks of dense rows are slow, and others
 # rank as well
 _MAX_COLUMNS_OF_CURVES = 300
 _WHOLE = (0.0, 1.0)
-# the modules of models that AutoRanker gives its threads
-_WITH_THREADS = (
-    "aucmax.trees:",
-    "aucmax.model_selection.baselines:",
-    "aucmax.model_selection.forest:",
-    "aucmax.model_selection.network:",
-)
 
 
 class SearchSetting(NamedTuple):
@@ -49,9 +42,6 @@ class SearchSetting(NamedTuple):
         return None if self.is_ranking else self.goal.other_metric
 
 
-AppliesTo = Callable[[SearchSetting], bool]
-
-
 @dataclass(frozen=True)
 class NamedModel:
     """How to make a model of the list, and which form of a table it learns from."""
@@ -61,33 +51,32 @@ class NamedModel:
     # parameters to multiply by the number of training rows: a risk that is a mean needs
     # this to be penalised like one that is a sum
     per_row: dict[str, float] = field(default_factory=dict)
-    # scaled one-hot matrix, missing values and category codes ("trees"), or "frame"
-    view: str = "linear"
-    is_baseline: bool = False  # whether other models are tested against it
-    # when a comparison includes it by default: "always", "ranges" (a part of the ROC
-    # curve decides) or "queries"
-    compared: str = "on request"
     ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
     takes_metric: bool = False  # whether it is chosen by a metric that it is given
     learns_levels: bool = False  # whether it learns more than two levels of relevance
     learns_survival: bool = False  # whether it learns censored times, and only these
     # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
-    search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
-    applies_to: AppliesTo | None = None  # to what AutoRanker tries it on; None: all
+    search_rows: int = _ANY_NUMBER  # AutoRanker draws at most this number of rows
+    max_columns: int = _ANY_NUMBER  # AutoRanker tries it on narrower tables by default
+    is_dense: bool = False  # and whether only on dense ones
+    needs: str = "sklearn"  # the package that it needs
     stores_rows: bool = False  # whether a fitted model holds some of the training rows
 
     def is_tried(self, setting: SearchSetting) -> bool:
         """Whether AutoRanker tries it by default."""
-        is_allowed = setting.stores_rows or not self.stores_rows
-        return is_allowed and (self.applies_to is None or self.applies_to(setting))
+        return (
+            (setting.stores_rows or not self.stores_rows)
+            and setting.n_columns <= self.max_columns
+            and not (self.is_dense and setting.is_sparse)
+            and find_spec(self.needs) is not None
+        )
 
 
 _RANGES = ("fpr_range", "tpr_range")
 _LAMBDAMART = partial(
     NamedModel,
     "aucmax.trees:LambdaMART",
-    view="trees",
     search_settings={"learning_rate": 0.04},
 )
 _AUCSVC = partial(NamedModel, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
@@ -107,9 +96,8 @@ def _lightgbm(n_estimators: int, search_rows: int, **params: Any) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LightGBMBaseline",
         {"n_estimators": n_estimators, "params": {**_SEARCH_TREES, **params}},
-        view="trees",
         search_rows=search_rows,
-        applies_to=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
+        max_columns=_MAX_COLUMNS_OF_TREES,
     )
 
 
@@ -147,7 +135,6 @@ def _ranker(**params: Any) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LambdaRankBaseline",
         {"n_estimators": 200, "params": {**_RANKING_TREES, **params}},
-        view="trees",
         learns_levels=True,
     )
 
@@ -156,17 +143,15 @@ def _survival_trees(objective: str, **settings: Any) -> NamedModel:
     return NamedModel(
         "aucmax.trees:LambdaMART",
         {"objective": objective, **_SURVIVAL_TREES, **settings},
-        view="trees",
         learns_survival=True,
     )
 
 
-def _survival_line(loss: str, C: float, is_baseline: bool = False) -> NamedModel:
+def _survival_line(loss: str, C: float) -> NamedModel:
     return NamedModel(
         "aucmax.linear:AUCSVC",
         {"loss": loss},
         per_row={"C": C},
-        is_baseline=is_baseline,
         learns_survival=True,
     )
 
@@ -187,7 +172,6 @@ def _kernel(C: float, width: float) -> NamedModel:
 MODELS: dict[str, NamedModel] = {
     "auto": NamedModel(
         "aucmax.model_selection.auto_ranker:AutoRanker",
-        view="frame",
         ranges=_RANGES,
         takes_metric=True,
         learns_levels=True,
@@ -195,7 +179,6 @@ MODELS: dict[str, NamedModel] = {
     "linear": NamedModel(
         "aucmax.linear:LinearRankerCV",
         {"standardize": False},  # the columns of a table are on one scale already
-        compared="always",
         ranges=_RANGES,
         takes_metric=True,
         search_settings={"standardize": True, "C_values": (0.1, 1.0)},
@@ -204,33 +187,23 @@ MODELS: dict[str, NamedModel] = {
     "logistic": NamedModel(
         "sklearn.linear_model:LogisticRegression",
         {"max_iter": 1000},
-        is_baseline=True,
-        compared="always",
         search_settings={"max_iter": 200, "tol": 1e-3},
         search_rows=200_000,
     ),
     "lightgbm": NamedModel(
         "aucmax.model_selection.baselines:LightGBMBaseline",
-        view="trees",
-        is_baseline=True,
-        compared="always",
     ),
     "lambdarank": NamedModel(
         "aucmax.model_selection.baselines:LambdaRankBaseline",
-        view="trees",
-        is_baseline=True,
-        compared="queries",
         learns_levels=True,
         search_settings={"n_estimators": 200, "params": _RANKING_TREES},
     ),
     "lambdamart": _LAMBDAMART(
         {"objective": "logistic"},
-        compared="always",
     ),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
     "lambdamart-pauc": _LAMBDAMART(
         {"objective": "pauc", "fpr_range": (0.0, 0.1)},
-        compared="ranges",
         ranges=("fpr_range",),
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
@@ -241,10 +214,9 @@ MODELS: dict[str, NamedModel] = {
     "xgboost-ndcg": NamedModel(
         "aucmax.model_selection.baselines:XGBoostRanker",
         {"n_estimators": 200},
-        view="trees",
         learns_levels=True,
         search_settings={"params": {"max_depth": 4, "eta": 0.08, "subsample": 0.8}},
-        applies_to=lambda _: find_spec("xgboost") is not None,
+        needs="xgboost",
     ),
     "svm-auc": _AUCSVC(),
     "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
@@ -252,13 +224,14 @@ MODELS: dict[str, NamedModel] = {
     "rankboost": NamedModel("aucmax.boosting:RankBoost"),
     # the one model of trees of wide tables
     "lightgbm-small": replace(
-        _lightgbm(300, 200_000, learning_rate=0.04, lambda_l2=3.0), applies_to=None
+        _lightgbm(300, 200_000, learning_rate=0.04, lambda_l2=3.0),
+        max_columns=_ANY_NUMBER,
     ),
     "lightgbm-shallow": _lightgbm(300, 200_000, num_leaves=4, feature_fraction=0.5),
     "lightgbm-extra": _lightgbm(300, 200_000, extra_trees=True),
     "lightgbm-large": _lightgbm(
         400,
-        _ALL_ROWS,
+        _ANY_NUMBER,
         learning_rate=0.02,
         num_leaves=31,
         min_data_in_leaf=3,
@@ -276,30 +249,28 @@ MODELS: dict[str, NamedModel] = {
     "network": NamedModel(
         "aucmax.model_selection.network:Network",
         search_rows=10_000,
-        applies_to=lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_CURVES,
+        max_columns=_MAX_COLUMNS_OF_CURVES,
     ),
     "additive": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveLogistic",
         search_rows=50_000,
-        applies_to=lambda setting: (
-            not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
-        ),
+        max_columns=_MAX_COLUMNS_OF_CURVES,
+        is_dense=True,
     ),
-    "cox": _survival_line("cox", 0.02, is_baseline=True),
+    "cox": _survival_line("cox", 0.02),
     "concordance": _survival_line("logistic", 0.1),
     "additive-cox": NamedModel(
         "aucmax.linear.additive_logistic:AdditiveCox",
         learns_survival=True,
-        applies_to=lambda setting: (
-            not setting.is_sparse and setting.n_columns <= _MAX_COLUMNS_OF_CURVES
-        ),
+        max_columns=_MAX_COLUMNS_OF_CURVES,
+        is_dense=True,
     ),
     "lambdamart-cox": _survival_trees("cox"),
     "lambdamart-concordance": _survival_trees("concordance"),
 }
 
 #: Names of the models that others are tested against.
-BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
+BASELINES = ("logistic", "lightgbm", "lambdarank", "cox")
 #: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
 #: Names of those that AutoRanker tries for levels, and for the top of queries.
@@ -346,10 +317,9 @@ def compared_models(
     by_part: bool = False, has_queries: bool = False
 ) -> tuple[str, ...]:
     """Return the names of the models that a comparison includes by default."""
-    wanted = {"always"}
-    wanted |= {"ranges"} if by_part else set()
-    wanted |= {"queries"} if has_queries else set()
-    return tuple(name for name, model in MODELS.items() if model.compared in wanted)
+    ranked = ("lambdarank",) if has_queries else ()
+    part = ("lambdamart-pauc",) if by_part else ()
+    return ("linear", "logistic", "lightgbm", *ranked, "lambdamart", *part)
 
 
 def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
@@ -380,11 +350,12 @@ def named_candidate(
     chosen = dict(parameters or {})
     if metric is not None and choice.takes_metric:
         chosen.setdefault("metric", metric)
-    estimator = getattr(import_module(module), class_name)
+    model = getattr(import_module(module), class_name)
+    estimator = model(**{**choice.settings, **part, **chosen})
     return TableCandidate(
         name,
-        estimator(**{**choice.settings, **part, **chosen}),
-        choice.view,
+        estimator,
+        _view_of(estimator),
         {key: v for key, v in choice.per_row.items() if key not in chosen},
         choice.learns_levels,
     )
@@ -465,9 +436,6 @@ def name_candidates(
 
 
 def _as_candidate(model: Any) -> "TableCandidate":
-    from sklearn.compose import ColumnTransformer
-
-    from aucmax.tables import TableEncoder
     from aucmax.tables.cross_fit import TableCandidate
 
     if isinstance(model, type) or not hasattr(model, "get_params"):
@@ -475,14 +443,23 @@ def _as_candidate(model: Any) -> "TableCandidate":
             "a model must be a name, an estimator, or a pair (name, estimator), got "
             f"{model!r}."
         )
+    return TableCandidate(_class_name(model), model, _view_of(model))
+
+
+def _view_of(model: Any) -> str:
+    """Return the form of a table that an estimator learns from."""
+    from sklearn.compose import ColumnTransformer
+
+    from aucmax.tables import TableEncoder
+
     parameters = model.get_params()
-    view = "trees" if "categorical_features" in parameters else "linear"
-    if any(
-        isinstance(part, ColumnTransformer | TableEncoder)
-        for part in (model, *parameters.values())
+    parts = (model, *parameters.values())
+    if _class_name(model) == "AutoRanker" or any(
+        isinstance(part, ColumnTransformer | TableEncoder) for part in parts
     ):
-        view = "frame"  # it encodes the columns itself
-    return TableCandidate(_class_name(model), model, view)
+        return "frame"  # it encodes the columns itself
+    # missing values and category codes, or a scaled one-hot matrix
+    return "trees" if "categorical_features" in parameters else "linear"
 
 
 def _class_name(estimator: Any) -> str:
@@ -547,7 +524,8 @@ def _search_candidate(
     candidate = named_candidate(name, ranges=ranges, metric=metric, parameters=settings)
     names = candidate.estimator.get_params(deep=False).keys() - settings
     shared = {"random_state": setting.random_state}
-    if choice.import_path.startswith(_WITH_THREADS):
+    # threads within a model, not processes for its folds
+    if not choice.import_path.startswith(("sklearn.", "aucmax.linear:")):
         shared["n_jobs"] = setting.n_jobs
     applied = {key: value for key, value in shared.items() if key in names}
     candidate.estimator.set_params(**applied)
