@@ -202,10 +202,11 @@ def area_effects(y, scores, weights=None, groups=None, area=None):
     for group in np.unique(groups):
         total = 0.0
         for rows, share, values in sides:
-            of_groups = [share[groups[rows] == g].sum() for g in np.unique(groups)]
-            own = groups[rows] == group
-            bias = 1 - np.square(of_groups).sum()
-            total += (share[own] * (values[own] - auc)).sum() / np.sqrt(bias)
+            shares = [share[groups[rows] == g].sum() for g in np.unique(groups)]
+            in_group = groups[rows] == group
+            bias = 1 - np.square(shares).sum()
+            centred = values[in_group] - auc
+            total += (share[in_group] * centred).sum() / np.sqrt(bias)
         effects.append(total)
     return np.array(effects)
 
@@ -248,7 +249,7 @@ def interval(y, scores, confidence_level=0.95):
     few, many = sorted([int(y.sum()), int((~y).sum())])
     auc = roc_auc(y, scores)
     error = np.sqrt(delong_covariance(y, scores, scores))
-    if auc in (0.0, 1.0):  # no pair out of order, or in order, of so many
+    if auc in (0.0, 1.0):  # all pairs in order, or none
         bound = ((1 - confidence_level) / 2) ** (1 / few)
         return (bound, 1.0) if auc else (0.0, 1 - bound)
     ends = [auc, auc]
@@ -263,7 +264,7 @@ def interval(y, scores, confidence_level=0.95):
 
 
 def newcombe(auc, few, many, confidence_level=0.95):
-    """Ends of the areas that are no farther from auc than their own margin."""
+    """Ends of the areas that differ from auc by at most their margin."""
     t = student_quantile(confidence_level, few + many - 2)
 
     def is_near(theta):

@@ -89,11 +89,11 @@ def dynamic_auc(event, time, scores, weight, now):
     """AUC of events up to a time against rows that are observed for longer."""
     wins = total = 0.0
     for i in np.flatnonzero(event & (time <= now)):
-        own = weight[i] / not_yet_censored(event, time, weight, time[i])
+        event_weight = weight[i] / not_yet_censored(event, time, weight, time[i])
         for j in np.flatnonzero(time > now):
-            total += own * weight[j]
+            total += event_weight * weight[j]
             tied = 0.5 * (scores[i] == scores[j])
-            wins += own * weight[j] * ((scores[i] > scores[j]) + tied)
+            wins += event_weight * weight[j] * ((scores[i] > scores[j]) + tied)
     return wins / total
 
 

@@ -144,7 +144,7 @@ def counted_levels(labels):
 
 
 def is_usable(labels, weights, is_counted, parameters):
-    """Tell whether rows of two levels have weight, for MAUC one that is counted."""
+    """Return whether rows of two levels have weight, for MAUC one that is counted."""
     some = weights > 0.0
     if parameters.get("pair_weights") == "mauc" and not is_counted[some].any():
         return parameters.get("classes") == "all" and len(set(labels[some])) > 1
@@ -172,9 +172,9 @@ def pair_logistic(scores, labels, qid=None, weights=None, **parameters):
             is_counted=is_counted[rows],
             **parameters,
         )
-        own = weighted_losses(scores[rows], v)
-        value += own.value
-        gradient[rows], hessian[rows], sizes[rows] = own[1:]
+        parts = weighted_losses(scores[rows], v)
+        value += parts.value
+        gradient[rows], hessian[rows], sizes[rows] = parts[1:]
     return Parts(
         value / n_usable, gradient / n_usable, hessian / n_usable, sizes / n_usable
     )

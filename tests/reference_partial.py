@@ -81,13 +81,13 @@ def structural_by_counts(
 
 def range_weights(keys, weights, amount):
     """Each row's weight within the first `amount`, keys falling; ties share alike."""
-    taken = np.zeros(len(keys))
+    shares = np.zeros(len(keys))
     for key in sorted(set(keys), reverse=True):
         tied = keys == key
         mass = weights[tied].sum()
-        taken[tied] = weights[tied] * min(max(amount / mass, 0.0), 1.0)
+        shares[tied] = weights[tied] * min(max(amount / mass, 0.0), 1.0)
         amount -= mass
-    return taken
+    return shares
 
 
 def choice_hinge(scores, labels, b=1.0, c=0.0, weight=None):

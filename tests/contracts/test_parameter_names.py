@@ -46,12 +46,12 @@ def resolve(name):
     parts = name.split(".")
     for n_parts in range(len(parts), 0, -1):
         try:
-            found = importlib.import_module(".".join(parts[:n_parts]))
+            public = importlib.import_module(".".join(parts[:n_parts]))
         except ModuleNotFoundError:
             continue
         for part in parts[n_parts:]:
-            found = getattr(found, part)
-        return found
+            public = getattr(public, part)
+        return public
     raise AssertionError(f"there is no {name}")
 
 

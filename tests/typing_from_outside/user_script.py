@@ -1,4 +1,4 @@
-"""What a user may write, checked against the installed package by strict type checkers.
+"""A script as users write it, for strict type checkers of the installed package.
 
 ``python tools/check_wheel.py --typing`` runs mypy and pyright on it, then runs it.
 """

@@ -205,8 +205,8 @@ class Target:
         Target
         """
         values = {name: getattr(self, name) for name in ("labels", *_OF_ROWS)}
-        taken: Any = {k: v if v is None else v[rows] for k, v in values.items()}
-        return replace(self, **taken)
+        subset: Any = {k: v if v is None else v[rows] for k, v in values.items()}
+        return replace(self, **subset)
 
     def followed_by(self, other: "Target") -> "Target":
         """Return the target of these rows and others, whose queries are different.
