@@ -151,16 +151,6 @@ def test_a_column_that_is_mostly_unknown_is_reported():
     assert "ward" not in run("score", "m.aucmax", "new.csv").stderr
 
 
-def test_a_target_is_known_in_another_spelling():
-    rows = [f"{k},{['True', 'FALSE'][k * 5 % 13 > 6]}" for k in range(40)]
-    fit(lines("age,sick", *rows, "41,TRUE"))
-    ages = {"age": list(range(40)), "sick": [k * 5 % 13 <= 6 for k in range(40)]}
-    pl.DataFrame(ages).write_parquet("new.parquet")
-    pl.DataFrame(ages).with_columns(pl.col("sick").cast(int)).write_csv("new.csv")
-    measured = run("evaluate", "m.aucmax", "new.parquet").stdout
-    assert measured == run("evaluate", "m.aucmax", "new.csv").stdout
-
-
 # ------------------------------------------------------------- ids and targets
 
 BIG = 12345678901234567890
@@ -185,10 +175,3 @@ def test_values_beyond_64_bits_stay_different_in_python():
     assert np.unique(codes).size == 10
     codes = encode_target([2**70, 2**70 + 1]).grading.values
     assert codes == (str(2**70), str(2**70 + 1))
-
-
-def test_the_positive_value_is_found_by_its_number():
-    rows = [f"{k},0{int(k * 5 % 13 > 6)}" for k in range(40)]
-    for positive in ("01", "1", "1.0"):
-        result = fit(lines("age,sick", *rows), "--pos-label", positive)
-        assert "column 'sick' is 1, not 0" in result.stdout
