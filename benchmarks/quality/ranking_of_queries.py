@@ -6,16 +6,21 @@ The protocol, written before the run, is on that page.
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-import lightgbm
 import numpy as np
-import xgboost
 
-from aucmax import AutoRanker, LambdaMART
+from aucmax import AutoRanker
 from aucmax.metrics import ndcg_score
+from benchmarks.papers.rankers import (
+    Grown,
+    grow_lambdamart,
+    grow_lightgbm,
+    grow_xgboost,
+)
 from benchmarks.papers.tables.study import clocks_of_the_process
-from benchmarks.papers.welleck2015.data import FILES, N_PARTS, Fold, Rows, fold_of, join
+from benchmarks.papers.welleck2015.data import FILES, N_PARTS, Fold, fold_of, join
 from benchmarks.report import Report
 
 TITLE = "NDCG@10 of AutoRanker and of tuned rankers, 20 processor seconds each"
@@ -29,12 +34,23 @@ CHOICES = {
     "l2": (0.0, 3.0, 10.0),
     "columns": (0.5, 0.8, 1.0),
 }
-#: how each library calls the parameters of CHOICES
-NAMES = {
-    "lightgbm": "learning_rate num_leaves min_data_in_leaf lambda_l2 feature_fraction",
-    "xgboost": "eta max_leaves min_child_weight lambda colsample_bytree",
-    "lambdamart": "learning_rate num_leaves min_child_samples reg_lambda "
-    "colsample_bytree",
+#: how to grow trees, how the library calls the parameters of CHOICES, and the others
+LIBRARIES: dict[str, tuple[Callable[..., Grown], str, dict[str, Any]]] = {
+    "LightGBM lambdarank": (
+        grow_lightgbm,
+        "learning_rate num_leaves min_data_in_leaf lambda_l2 feature_fraction",
+        {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]},
+    ),
+    "XGBoost rank:ndcg": (
+        grow_xgboost,
+        "eta max_leaves min_child_weight lambda colsample_bytree",
+        {"objective": "rank:ndcg", "eval_metric": "ndcg@10"},
+    ),
+    "LambdaMART ndcg": (
+        grow_lambdamart,
+        "learning_rate num_leaves min_child_samples reg_lambda colsample_bytree",
+        {"objective": "ndcg"},
+    ),
 }
 
 
@@ -43,89 +59,29 @@ def settings_at_random(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     generator = np.random.default_rng(0)
     yield {}
     while True:
-        values = [generator.choice(values) for values in CHOICES.values()]
-        yield dict(zip(names, values, strict=True))
+        values = [generator.choice(values).item() for values in CHOICES.values()]
+        setting = dict(zip(names, values, strict=True))
+        if "min_child_weight" in setting:  # of XGBoost, in units of hessians
+            setting["min_child_weight"] /= 20.0
+            setting |= {"grow_policy": "lossguide", "max_depth": 0}
+        yield setting
 
 
-def grow_lightgbm(
-    rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
-) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """Train lambdarank; return its scores and its number of rounds."""
-    parameters = {
-        **setting,
-        "objective": "lambdarank",
-        "metric": "ndcg",
-        "eval_at": [10],
-    }
-    parameters |= {"num_threads": 1, "verbose": -1, "seed": 0}
-    train = lightgbm.Dataset(rows.X, rows.y, group=rows.query_sizes())
-    options: dict[str, Any] = {}
-    if valid is not None:
-        held = train.create_valid(valid.X, valid.y, group=valid.query_sizes())
-        stop = lightgbm.early_stopping(PATIENCE, verbose=False)
-        options = {"valid_sets": [held], "callbacks": [stop]}
-    booster = lightgbm.train(parameters, train, n_rounds, **options)
-    return booster.predict, booster.best_iteration
-
-
-def grow_xgboost(
-    rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
-) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """Train rank:ndcg; return its scores and its number of rounds."""
-    parameters = dict(setting)
-    if "min_child_weight" in parameters:  # in units of hessians
-        parameters["min_child_weight"] = parameters["min_child_weight"] / 20.0
-    if setting:
-        parameters |= {"grow_policy": "lossguide", "max_depth": 0}
-    parameters |= {"objective": "rank:ndcg", "eval_metric": "ndcg@10", "nthread": 1}
-
-    def data(part: Rows) -> xgboost.DMatrix:
-        matrix = xgboost.DMatrix(part.X, part.y)
-        matrix.set_group(part.query_sizes())
-        return matrix
-
-    options: dict[str, Any] = {}
-    if valid is not None:
-        options = {"evals": [(data(valid), "v")], "early_stopping_rounds": PATIENCE}
-        options["verbose_eval"] = False
-    booster = xgboost.train(parameters, data(rows), n_rounds, **options)
-    n_best = n_rounds if valid is None else booster.best_iteration + 1
-    return (
-        lambda X: booster.predict(xgboost.DMatrix(X), iteration_range=(0, n_best)),
-        n_best,
-    )
-
-
-def grow_lambdamart(
-    rows: Rows, valid: Rows | None, setting: dict[str, Any], n_rounds: int
-) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """Train LambdaMART for the NDCG; return its scores and its number of rounds."""
-    parameters: dict[str, Any] = {
-        key: np.asarray(value).item() for key, value in setting.items()
-    }
-    model = LambdaMART("ndcg", n_estimators=n_rounds, n_jobs=1, **parameters)
-    options: dict[str, Any] = {}
-    if valid is not None:
-        model.set_params(n_iter_no_change=PATIENCE, eval_metric="ndcg@10")
-        options["eval_set"] = {"X": valid.X, "y": valid.y, "qid": valid.qid}
-    model.fit(rows.X, rows.y, qid=rows.qid, **options)
-    return model.decision_function, getattr(model, "best_iteration_", model.n_iter_)
-
-
-def tuned(library: str, grow: Callable[..., Any], fold: Fold) -> np.ndarray:
-    """Draw settings until half of the seconds are over; refit the best to all rows."""
+def tuned(library: str, fold: Fold) -> np.ndarray:
+    """Draw settings until most of the seconds are over; refit the best to all rows."""
+    grow, names, shared = LIBRARIES[library]
     start = time.process_time()
     tried = []
-    for setting in settings_at_random(NAMES[library].split()):
-        score, n_rounds = grow(fold.train, fold.valid, setting, MAX_ROUNDS)
-        valid = fold.valid
-        value = ndcg_score(valid.y, score(valid.X), k=10, qid=valid.qid)
-        tried.append((value, setting, n_rounds))
+    for setting in settings_at_random(names.split()):
+        valid, parameters = fold.valid, {**shared, **setting}
+        grown = grow(fold.train, valid, parameters, MAX_ROUNDS, PATIENCE)
+        value = ndcg_score(valid.y, grown.score(valid.X), k=10, qid=valid.qid)
+        tried.append((value, parameters, grown.kept))
         if time.process_time() - start > 0.8 * SECONDS:
             break
-    _, setting, n_rounds = max(tried, key=lambda one: one[0])
-    score, _ = grow(join([fold.train, fold.valid]), None, setting, max(n_rounds, 1))
-    return score(fold.test.X)
+    _, parameters, kept = max(tried, key=lambda one: one[0])
+    rows = join([fold.train, fold.valid])
+    return grow(rows, None, parameters, max(kept, 1), PATIENCE).score(fold.test.X)
 
 
 def automatic(fold: Fold) -> np.ndarray:
@@ -138,9 +94,7 @@ def automatic(fold: Fold) -> np.ndarray:
 
 METHODS: dict[str, Callable[[Fold], np.ndarray]] = {
     "AutoRanker": automatic,
-    "LightGBM lambdarank": lambda fold: tuned("lightgbm", grow_lightgbm, fold),
-    "XGBoost rank:ndcg": lambda fold: tuned("xgboost", grow_xgboost, fold),
-    "LambdaMART ndcg": lambda fold: tuned("lambdamart", grow_lambdamart, fold),
+    **{name: partial(tuned, name) for name in LIBRARIES},
 }
 
 
@@ -152,8 +106,7 @@ def run(report: Report) -> None:
             fold = fold_of(name, number)
             for method, fit in METHODS.items():
                 start = time.process_time()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                with warnings.catch_warnings(action="ignore"):
                     scores = fit(fold)
                 seconds = time.process_time() - start
                 test = fold.test

@@ -9,11 +9,16 @@ from benchmarks.papers.markdown import Table
 from benchmarks.papers.narasimhan2013 import data as sets
 from benchmarks.papers.narasimhan2013 import methods, race
 from benchmarks.papers.narasimhan2013 import tables as made
-from benchmarks.papers.narasimhan2013.methods import FULL, LOGISTIC, LOOSE, TIGHT
-from benchmarks.papers.narasimhan2013.pictures import draw_races
-from benchmarks.papers.narasimhan2013.protocol import Plan, Result, run_method
+from benchmarks.papers.narasimhan2013.methods import (
+    FULL,
+    LOGISTIC,
+    LOOSE,
+    TIGHT,
+    Plan,
+    Result,
+    run_method,
+)
 from benchmarks.papers.narasimhan2013.race import Race, run_race
-from benchmarks.papers.narasimhan2013.results import PartialResults
 from benchmarks.papers.tasks import Task
 
 EARLY, WHOLE = (0.0, 0.1), (0.0, 1.0)
@@ -91,7 +96,7 @@ def tables(records: list[Any]) -> dict[str, Table]:
     results = [one for one in records if isinstance(one, Result)]
     parts = dict.fromkeys(one.part for one in results)
     by_part = {
-        part: PartialResults(one for one in results if one.part == part)
+        part: made.PartialResults(one for one in results if one.part == part)
         for part in parts
     }
     return made.all_tables(by_part, _races(records))
@@ -104,4 +109,4 @@ def _races(records: list[Any]) -> list[Race]:
 def pictures(records: list[Any]) -> dict[str, Callable[[], Any]]:
     """Return the calls that draw the pictures, by the ends of their files' names."""
     races = _races(records)
-    return {"passes": partial(draw_races, races)} if races else {}
+    return {"passes": partial(made.draw_races, races)} if races else {}

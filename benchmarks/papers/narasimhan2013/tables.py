@@ -1,12 +1,17 @@
-"""The tables of the study, in per cent as the slides have them."""
+"""The tables of the study, in per cent as the slides have them, and its picture."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
+from benchmarks.papers import pictures
+from benchmarks.papers.choices import Results
+from benchmarks.papers.differences import Difference, mean_difference
 from benchmarks.papers.markdown import ABSENT, Table, largest_bold
+from benchmarks.papers.narasimhan2013.data import TEST_SHARE
 from benchmarks.papers.narasimhan2013.methods import (
     CHOSEN,
     FULL,
@@ -18,9 +23,30 @@ from benchmarks.papers.narasimhan2013.methods import (
     TIGHT,
     TREES,
     TUNED,
+    Result,
 )
 from benchmarks.papers.narasimhan2013.race import SOLVERS, Race, excesses
-from benchmarks.papers.narasimhan2013.results import PartialResults
+
+
+class PartialResults(Results[Result]):
+    """Results of one part of the study."""
+
+    def scores(self, data: str, method: str) -> np.ndarray:
+        """Return the partial AUC of each split, the candidate chosen inside."""
+        return np.array([one.score[one.chosen] for one in self.folds(data, method)])
+
+    def mean(self, data: str, method: str) -> float | None:
+        """Return the mean partial AUC over the splits."""
+        scores = self.scores(data, method)
+        return float(scores.mean()) if scores.size else None
+
+    def difference(self, data: str, ours: str, other: str) -> Difference | None:
+        """Return the mean paired difference over splits whose training rows overlap."""
+        mine, theirs = self.scores(data, ours), self.scores(data, other)
+        if mine.size < 2 or mine.size != theirs.size:
+            return None
+        return mean_difference(mine - theirs, overlap=TEST_SHARE / (1.0 - TEST_SHARE))
+
 
 #: of the slides: tight, loose, SVM-AUC on [0, 0.1]
 PRINTED = {
@@ -174,3 +200,39 @@ def sparsity(results: PartialResults) -> Table:
         rows.append([f"slides: {name}", *cells, ABSENT, ABSENT, ABSENT])
     grouped = ["slides: unnamed set", "67.09", *[ABSENT] * 3, "65.67", "17", "11.3"]
     return Table(head, [*rows, grouped])
+
+
+RACERS = {
+    "bundle": (pictures.BLUE, "-"),
+    "subgradient": (pictures.ORANGE, "-"),
+    "textbook": (pictures.GREY, "--"),
+}
+MIN_EXCESS = 1e-6
+
+
+def draw_races(races: list[Race]) -> Any:
+    """Draw the excess of the objective against passes, both logarithmic."""
+    sets = list(dict.fromkeys(race.data for race in races))
+    problems = list(dict.fromkeys(race.problem for race in races))
+    height = 1.2 + 2.1 * len(sets)
+    shared = {"sharex": "row", "sharey": True}
+    figure, grid = pictures.panels(len(sets), len(problems), 10.0, height, **shared)
+    for race, excess in zip(races, excesses(races), strict=True):
+        ax = grid[sets.index(race.data), problems.index(race.problem)]
+        color, style = RACERS[race.solver]
+        ax.plot(
+            race.passes,
+            np.maximum(excess, MIN_EXCESS),
+            color=color,
+            linestyle=style,
+            linewidth=1.5,
+            label=SOLVERS[race.solver],
+        )
+        ax.set_title(f"{race.data}: {race.problem}", fontsize="medium")
+        ax.set(xscale="log", yscale="log", ylim=(0.7 * MIN_EXCESS, 100.0))
+    for ax in grid[-1]:
+        ax.set_xlabel("passes over the data")
+    for ax in grid[:, 0]:
+        ax.set_ylabel("excess, relative")
+    pictures.legend_below(figure, 5)
+    return figure

@@ -6,12 +6,10 @@ from typing import Any
 
 from benchmarks.papers.markdown import Table
 from benchmarks.papers.rosenfeld2014 import methods
-from benchmarks.papers.rosenfeld2014 import pictures as drawn
 from benchmarks.papers.rosenfeld2014 import tables as made
 from benchmarks.papers.rosenfeld2014.data import APPLICATIONS, LETTERS
-from benchmarks.papers.rosenfeld2014.methods import Method
-from benchmarks.papers.rosenfeld2014.protocol import Result, run_method
-from benchmarks.papers.rosenfeld2014.results import StudyResults
+from benchmarks.papers.rosenfeld2014.methods import Method, Result, run_method
+from benchmarks.papers.rosenfeld2014.tables import StudyResults
 from benchmarks.papers.tasks import Task
 
 MEASURES = "measures"
@@ -67,7 +65,7 @@ def pictures(records: list[Result]) -> dict[str, Callable[[], Any]]:
     study = StudyResults(main)
     calls: dict[str, Callable[[], Any]] = {}
     if LETTERS in study.data:
-        calls["letters"] = partial(drawn.draw_letters, study)
+        calls["letters"] = partial(made.draw_letters, study)
     if set(study.data) - {LETTERS}:
-        calls["differences"] = partial(drawn.draw_differences, study)
+        calls["differences"] = partial(made.draw_differences, study)
     return calls

@@ -7,7 +7,6 @@ from typing import Any
 
 from benchmarks.papers.markdown import Table
 from benchmarks.papers.suehiro2011 import curve, times
-from benchmarks.papers.suehiro2011 import pictures as drawn
 from benchmarks.papers.suehiro2011 import tables as made
 from benchmarks.papers.suehiro2011.data import (
     TOPICS,
@@ -26,7 +25,7 @@ from benchmarks.papers.suehiro2011.protocol import (
     Method,
     run_method,
 )
-from benchmarks.papers.suehiro2011.results import OURS, FoldResults
+from benchmarks.papers.suehiro2011.tables import OURS, FoldResults
 from benchmarks.papers.tasks import Task
 
 ROUNDS = (10.0, 30.0, 100.0, 300.0, 1000.0, 5000.0, 10_000.0)
@@ -172,8 +171,8 @@ def pictures(records: list[Any]) -> dict[str, Callable[[], Any]]:
     calls: dict[str, Callable[[], Any]] = {}
     results = _fold_results(records)
     if results.has_part("1"):
-        calls["auc"] = partial(drawn.draw_aucs, results)
+        calls["auc"] = partial(made.draw_aucs, results)
     for one in records:
         if isinstance(one, curve.Curve):
-            calls["curve"] = partial(drawn.draw_curve, one)
+            calls["curve"] = partial(made.draw_curve, one)
     return calls

@@ -2,23 +2,33 @@
 
 All trees have the same candidates, the same most rounds, and stop by the same measure:
 the MAUC of the validation queries, by `aucmax.metrics`. Only the objective differs, and
-what the libraries themselves do with it.
+what the libraries themselves do with it. The validation queries choose a candidate;
+nothing is measured on the test rows, so that what is chosen cannot depend on them.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from aucmax import AUCSVC, LambdaMART, LevelSumRanker
+from aucmax import AUCSVC, LevelSumRanker
 from aucmax.exceptions import OneClassQueryWarning
 from aucmax.metrics import multiclass_auc_score
-from benchmarks.papers.choices import Candidate
-from benchmarks.papers.welleck2015.data import Fold, Rows
+from benchmarks.papers.choices import Candidate, Choice
+from benchmarks.papers.rankers import (
+    Grown,
+    grow_lambdamart,
+    grow_lightgbm,
+    grow_xgboost,
+)
+from benchmarks.papers.welleck2015.data import Fold, Rows, fold_of
 
 RATES = (0.1, 0.25, 0.5, 0.9)  # of the paper
 LEAVES = (7, 31)
@@ -29,16 +39,18 @@ C_VALUES = tuple(10.0**power for power in range(-3, 5))
 SVM_SECONDS = 20.0  # for one level and one C
 WHOLE = 1_000  # longer than any list
 
-MAUC, ORDINAL, LOGISTIC = (
-    "LambdaMART-MAUC",
-    "LambdaMART ordinal",
-    "LambdaMART logistic",
-)
+MAUC, ORDINAL = "LambdaMART-MAUC", "LambdaMART ordinal"
+LOGISTIC = "LambdaMART logistic"
 SVM, SVM_QUERIES = "SVM, all rows", "SVM, by query"
 LAMBDARANK, LAMBDARANK_WHOLE = "lambdarank", "lambdarank, whole"
 XENDCG = "rank_xendcg"
 PAIRWISE, PAIRWISE_WHOLE, NDCG = "rank:pairwise", "rank:pairwise, whole", "rank:ndcg"
-OURS = {MAUC: "mauc", ORDINAL: "ordinal", LOGISTIC: "logistic"}
+LINEAR = (SVM, SVM_QUERIES)
+OURS: dict[str, dict[str, Any]] = {
+    MAUC: {"objective": "mauc"},
+    ORDINAL: {"objective": "ordinal"},
+    LOGISTIC: {"objective": "logistic"},
+}
 LIGHTGBM: dict[str, dict[str, Any]] = {
     LAMBDARANK: {"objective": "lambdarank"},
     LAMBDARANK_WHOLE: {"objective": "lambdarank", "lambdarank_truncation_level": WHOLE},
@@ -53,19 +65,23 @@ XGBOOST: dict[str, dict[str, Any]] = {
     },
     NDCG: {"objective": "rank:ndcg"},
 }
-LINEAR = (SVM, SVM_QUERIES)
+FULL_TREES = {"min_child_samples": MIN_ROWS, "colsample_bytree": 1.0, "reg_lambda": 0.0}
+LARGE_LEAVES = {"min_data_in_leaf": MIN_ROWS}
+LOSSGUIDE = {"max_depth": 0, "grow_policy": "lossguide", "tree_method": "hist"}
+#: how to grow trees, what a library calls rate and leaves, and its other parameters
+LIBRARIES: list[tuple[dict[str, Any], Callable[..., Grown], str, str, Any]] = [
+    (OURS, grow_lambdamart, "learning_rate", "num_leaves", FULL_TREES),
+    (LIGHTGBM, grow_lightgbm, "learning_rate", "num_leaves", LARGE_LEAVES),
+    (XGBOOST, grow_xgboost, "eta", "max_leaves", LOSSGUIDE),
+]
 METHODS = (*OURS, *LINEAR, *LIGHTGBM, *XGBOOST)
 
 
 class Fitted(NamedTuple):
-    """Scores of the validation and test rows, and the rounds that were kept and run.
-
-    A linear model has no rounds.
-    """
+    """Scores of the validation and test rows, and the rounds that were run, if any."""
 
     valid: np.ndarray
     test: np.ndarray
-    kept: int = 0
     run: int = 0
 
 
@@ -83,16 +99,10 @@ def candidates(method: str) -> Iterator[Candidate]:
         for C in C_VALUES:
             yield Candidate(f"C={C:g}", partial(_fit_svm, C=C, by_query=by_query))
         return
-    if method in OURS:
-        fit: Callable[..., Fitted] = partial(_fit_ours, OURS[method])
-    elif method in LIGHTGBM:
-        fit = partial(_fit_lightgbm, LIGHTGBM[method])
-    else:
-        fit = partial(_fit_xgboost, XGBOOST[method])
-    for leaves in LEAVES:
-        for rate in RATES:
-            name = f"rate={rate:g}, leaves={leaves}"
-            yield Candidate(name, partial(fit, rate=rate, leaves=leaves))
+    library = next(one for one in LIBRARIES if method in one[0])
+    for leaves, rate in product(LEAVES, RATES):
+        fit = partial(_fit_trees, library, method, rate=rate, leaves=leaves)
+        yield Candidate(f"rate={rate:g}, leaves={leaves}", fit)
 
 
 def mauc(rows: Rows, scores: np.ndarray) -> float:
@@ -117,120 +127,51 @@ def _fit_svm(fold: Fold, C: float, by_query: bool) -> Fitted:
     return Fitted(valid, test)
 
 
-def _fit_ours(objective: str, fold: Fold, rate: float, leaves: int) -> Fitted:
-    def measure(_: np.ndarray, scores: np.ndarray, **__: np.ndarray) -> float:
-        return mauc(fold.valid, scores)  # of all levels, whatever was learned from
-
-    def targets(rows: Rows) -> np.ndarray:
-        return rows.y > 0 if objective == "logistic" else rows.y
-
-    model = LambdaMART(
-        objective,
-        n_estimators=ROUNDS,
-        learning_rate=rate,
-        num_leaves=leaves,
-        min_child_samples=MIN_ROWS,
-        colsample_bytree=1.0,
-        reg_lambda=0.0,
-        n_iter_no_change=PATIENCE,
-        eval_metric=measure,
-    )
+def _fit_trees(
+    library: Any, method: str, fold: Fold, rate: float, leaves: int
+) -> Fitted:
+    options, grow, rate_name, leaves_name, shared = library
+    train, valid = fold.train, fold.valid
+    if method == LOGISTIC:  # of two levels; the measure has all
+        train, valid = (replace(rows, y=rows.y > 0) for rows in (train, valid))
+    parameters = {**options[method], **shared, rate_name: rate, leaves_name: leaves}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OneClassQueryWarning)  # they teach nothing
-        model.fit(
-            fold.train.X,
-            targets(fold.train),
-            qid=fold.train.qid,
-            eval_set={
-                "X": fold.valid.X,
-                "y": targets(fold.valid),
-                "qid": fold.valid.qid,
-            },
+        grown = grow(
+            train, valid, parameters, ROUNDS, PATIENCE, partial(mauc, fold.valid)
         )
-    valid, test = (model.decision_function(rows.X) for rows in (fold.valid, fold.test))
-    return Fitted(valid, test, int(model.best_iteration_), int(model.n_iter_))
+    return Fitted(grown.score(fold.valid.X), grown.score(fold.test.X), grown.run)
 
 
-def _fit_lightgbm(
-    options: dict[str, Any], fold: Fold, rate: float, leaves: int
-) -> Fitted:
-    import lightgbm
+@dataclass
+class Result(Choice):
+    """Outcome of one method on one fold, judged by the MAUC of the validation queries.
 
-    train = lightgbm.Dataset(fold.train.X, fold.train.y, group=fold.train.query_sizes())
-    valid = lightgbm.Dataset(
-        fold.valid.X, fold.valid.y, group=fold.valid.query_sizes(), reference=train
-    )
-    settings = {
-        **options,
-        "learning_rate": rate,
-        "num_leaves": leaves,
-        "min_data_in_leaf": MIN_ROWS,
-        "metric": "none",
-        "num_threads": 1,
-        "seed": 0,
-        "verbosity": -1,
-    }
-    measured: list[float] = []
+    Seconds are processor time of training, measuring on the validation queries
+    included. The other kind would count what else the machine does.
 
-    def measure(scores: np.ndarray, _: Any) -> tuple[str, float, bool]:
-        measured.append(mauc(fold.valid, scores))
-        return "mauc", measured[-1], True
+    Attributes
+    ----------
+    run : list of int
+        Rounds; 0 for a linear model.
+    scores : list of float
+        Of the test rows, by the candidate chosen.
+    """
 
-    booster = lightgbm.train(
-        settings,
-        train,
-        ROUNDS,
-        valid_sets=[valid],
-        feval=measure,
-        callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
-    )
-    kept = booster.best_iteration
-    scores = (
-        booster.predict(rows.X, num_iteration=kept) for rows in (fold.valid, fold.test)
-    )
-    return Fitted(*scores, kept, len(measured))
+    run: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
 
 
-def _fit_xgboost(
-    options: dict[str, Any], fold: Fold, rate: float, leaves: int
-) -> Fitted:
-    import xgboost
-
-    train, valid, test = (
-        _matrix(xgboost, rows) for rows in (fold.train, fold.valid, fold.test)
-    )
-    settings = {
-        **options,
-        "eta": rate,
-        "max_leaves": leaves,
-        "max_depth": 0,
-        "grow_policy": "lossguide",
-        "tree_method": "hist",
-        "nthread": 1,
-        "seed": 0,
-        "disable_default_eval_metric": True,
-    }
-    stop = xgboost.callback.EarlyStopping(
-        rounds=PATIENCE, metric_name="mauc", data_name="valid", maximize=True
-    )
-    booster = xgboost.train(
-        settings,
-        train,
-        ROUNDS,
-        evals=[(valid, "valid")],
-        custom_metric=lambda scores, _: ("mauc", mauc(fold.valid, scores)),
-        callbacks=[stop],
-        verbose_eval=False,
-    )
-    kept = booster.best_iteration + 1
-    scores = (
-        booster.predict(rows, iteration_range=(0, kept)).astype(float)
-        for rows in (valid, test)
-    )
-    return Fitted(*scores, kept, booster.num_boosted_rounds())
-
-
-def _matrix(xgboost: Any, rows: Rows) -> Any:
-    matrix = xgboost.DMatrix(rows.X, rows.y)
-    matrix.set_group(rows.query_sizes())
-    return matrix
+def run_method(data: str, fold: int, method: str) -> Result:
+    """Fit all candidates, choose one, and keep its scores of the test rows."""
+    rows, result = fold_of(data, fold), Result(data, method, fold)
+    for candidate in candidates(method):
+        start = time.process_time()
+        fitted = candidate.fit(rows)
+        result.seconds.append(time.process_time() - start)
+        result.candidates.append(candidate.name)
+        result.valid.append(mauc(rows.valid, fitted.valid))
+        result.run.append(fitted.run)
+        if result.chosen == len(result.valid) - 1:
+            result.scores = fitted.test.tolist()
+    return result

@@ -6,12 +6,10 @@ from typing import Any
 
 from benchmarks.papers.markdown import Table
 from benchmarks.papers.tasks import Task
-from benchmarks.papers.welleck2015 import pictures as drawn
 from benchmarks.papers.welleck2015 import tables as made
 from benchmarks.papers.welleck2015.data import FILES, MSLR, N_PARTS
-from benchmarks.papers.welleck2015.methods import METHODS
-from benchmarks.papers.welleck2015.protocol import Result, run_method
-from benchmarks.papers.welleck2015.results import StudyResults
+from benchmarks.papers.welleck2015.methods import METHODS, Result, run_method
+from benchmarks.papers.welleck2015.tables import StudyResults
 
 
 def tasks() -> list[Task]:
@@ -42,4 +40,4 @@ def tables(records: list[Result]) -> dict[str, Table]:
 
 def pictures(records: list[Result]) -> dict[str, Callable[[], Any]]:
     """Return the calls that draw the pictures, by the ends of their files' names."""
-    return {"precision": partial(drawn.draw_precision, StudyResults(records))}
+    return {"precision": partial(made.draw_precision, StudyResults(records))}
