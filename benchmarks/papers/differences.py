@@ -1,6 +1,6 @@
 """One method less another on the same test parts, with an interval."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
@@ -8,41 +8,27 @@ from scipy.stats import t as student
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A mean of paired differences, and its interval.
-
-    Attributes
-    ----------
-    n : int
-        How many differences there were.
-    """
+class Difference(NamedTuple):
+    """A mean of paired differences, half its interval, and how many there are."""
 
     mean: float
-    low: float
-    high: float
+    reach: float
     n: int
-
-    @property
-    def reach(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2.0
 
     @property
     def is_ahead(self) -> bool:
         """Whether the whole interval is above 0."""
-        return self.low > 0.0
+        return self.mean > self.reach
 
     @property
     def is_behind(self) -> bool:
         """Whether the whole interval is below 0."""
-        return self.high < 0.0
+        return self.mean < -self.reach
 
     def in_points(self, digits: int) -> str:
         """Write it in points of 0.01, bold where 0 is outside of the interval."""
-        mean, low, high = (
-            f"{100.0 * value:+.{digits}f}" for value in (self.mean, self.low, self.high)
-        )
+        ends = self.mean, self.mean - self.reach, self.mean + self.reach
+        mean, low, high = (f"{100.0 * value:+.{digits}f}" for value in ends)
         text = f"{mean} [{low}, {high}]"
         return f"**{text}**" if self.is_ahead or self.is_behind else text
 
@@ -64,11 +50,13 @@ def mean_difference(
     variance = (sums**2).sum() * sums.size / (sums.size - 1) / apart.size**2
     error = np.sqrt(variance * (1.0 + overlap * apart.size))
     reach = float(student.ppf((1.0 + CONFIDENCE) / 2.0, sums.size - 1) * error)
-    return Difference(mean, mean - reach, mean + reach, apart.size)
+    return Difference(mean, reach, apart.size)
 
 
-def average(found: list[Difference]) -> Difference:
+def average(differences: list[Difference]) -> Difference:
     """Return the mean of independent differences, which count alike."""
-    mean = float(np.mean([one.mean for one in found]))
-    reach = float(np.hypot.reduce([one.reach for one in found])) / len(found)
-    return Difference(mean, mean - reach, mean + reach, sum(one.n for one in found))
+    mean = float(np.mean([one.mean for one in differences]))
+    reach = float(np.hypot.reduce([one.reach for one in differences])) / len(
+        differences
+    )
+    return Difference(mean, reach, sum(one.n for one in differences))

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from aucmax import AutoRanker
 from aucmax.metrics import concordance_index, survival_target
 from benchmarks.papers.data import FOLDER
+from benchmarks.papers.differences import mean_difference
 from benchmarks.report import Report, stored
 
 TITLE = "AutoRanker on censored times, by Harrell's C on published folds"
@@ -50,7 +50,9 @@ def run(report: Report) -> None:
         gains = np.array([one["auto"] - one["cox"] for one in results[name]])
         best = max(learner[name] for learner in published.values())
         shown = " ".join(f"{published[learner][name]:.4f}" for learner in SHOWN)
-        reach = corrected_reach(gains, results[name])
+        # folds share training rows
+        share = float(np.mean([one["test"] / one["train"] for one in results[name]]))
+        reach = mean_difference(gains, overlap=share).reach
         gain = f"{ours - line:+.4f} +- {reach:.4f}"
         print(f"{name:<10} {ours:.4f} {line:.4f}  {gain} {shown} {best:.4f}")
     means = {learner: np.mean(list(of.values())) for learner, of in published.items()}
@@ -60,14 +62,13 @@ def run(report: Report) -> None:
     report.add(f"mean C of {best}, all published iterations", means[best], "")
     report.add("mean C of Cox", cox.mean(), "")
     report.add("mean C of CPH, all published iterations", means["CPH"], "")
-    half = stats.sem(auto - cox) * stats.t.ppf(0.975, len(names) - 1)
-    report.add("AutoRanker less Cox", (auto - cox).mean(), "", remark=f"+- {half:.4f}")
+    gain = mean_difference(auto - cox)
+    report.add("AutoRanker less Cox", gain.mean, "", remark=f"+- {gain.reach:.4f}")
     best_learner = np.array([published[best][name] for name in names])
     line = np.array([published["CPH"][name] for name in names])
-    gain = (auto - cox) - (best_learner - line)
-    half = stats.sem(gain) * stats.t.ppf(0.975, len(names) - 1)
+    gain = mean_difference((auto - cox) - (best_learner - line))
     title = f"the same, less that of {best} and CPH"
-    report.add(title, gain.mean(), "", remark=f"+- {half:.4f}")
+    report.add(title, gain.mean, "", remark=f"+- {gain.reach:.4f}")
     report.add("tables above Cox", float((auto > cox).sum()), "", at_least=8.0)
     report.add("longest fit, seconds", seconds, "", at_most=SECONDS)
 
@@ -106,10 +107,3 @@ def measure_iteration(name: str, number: int) -> dict[str, float]:
         scores = model.decision_function(X[test])
         outcome[side] = concordance_index(y["event"][test], y["time"][test], scores)
     return outcome
-
-
-def corrected_reach(gains: np.ndarray, found: list[dict[str, float]]) -> float:
-    """Return half the interval of a mean over folds that share training rows."""
-    share = float(np.mean([one["test"] / one["train"] for one in found]))
-    variance = (1.0 / gains.size + share) * gains.var(ddof=1)
-    return float(stats.t.ppf(0.975, gains.size - 1) * np.sqrt(variance))

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from aucmax import AutoRanker, LambdaMART, LinearRankerCV
@@ -18,6 +17,7 @@ from aucmax.datasets import load_table
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.tables import TableEncoder
 from benchmarks.papers.data import SPARSE, path_of, read_sparse
+from benchmarks.papers.differences import mean_difference
 from benchmarks.report import Report, stored
 
 TITLE = "Models trained and chosen for the top of the list, against the AUC"
@@ -44,19 +44,17 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
 def models(goal: str | None) -> dict[str, tuple[str, Callable[[], Any]]]:
     """Return the view and the maker of each model for a goal; None is the AUC."""
-    auto = {"max_fits": FITS_OF_AUTO, "calibrate": None}
+    auto: dict[str, Any] = {"max_fits": FITS_OF_AUTO, "calibrate": None}
+    linear: dict[str, Any] = {"metric": goal}
+    trees: dict[str, Any] = {"eval_metric": goal, "n_jobs": 1, **ROUNDS}
     if goal is None:
-        regression = ("logistic regression",)
-        return {
-            "linear": ("linear", lambda: LinearRankerCV(losses=regression)),
-            "trees": ("trees", lambda: LambdaMART("logistic", **ROUNDS)),
-            "AutoRanker": ("raw", lambda: AutoRanker(**auto)),
-        }
-    trees = {"eval_metric": goal, "n_jobs": 1, **ROUNDS}
+        linear, trees = {"losses": ("logistic regression",)}, ROUNDS
+    else:
+        auto["metric"] = goal
     return {
-        "linear": ("linear", lambda: LinearRankerCV(metric=goal)),
+        "linear": ("linear", lambda: LinearRankerCV(**linear)),
         "trees": ("trees", lambda: LambdaMART("logistic", **trees)),
-        "AutoRanker": ("raw", lambda: AutoRanker(metric=goal, **auto)),
+        "AutoRanker": ("raw", lambda: AutoRanker(**auto)),
     }
 
 
@@ -99,21 +97,19 @@ def run(report: Report) -> None:
     for side in models(None):
         for goal in GOALS:
             plain, aimed = (
-                np.array(
-                    [
-                        np.mean([one[f"{side}|{chosen}|{goal}"] for one in splits])
-                        for splits in results.values()
-                    ]
-                )
-                for chosen in (None, goal)
+                np.array([mean_of(splits, key) for splits in results.values()])
+                for key in (f"{side}|None|{goal}", f"{side}|{goal}|{goal}")
             )
-            gain = aimed - plain
-            half = stats.sem(gain) * stats.t.ppf(0.975, gain.size - 1)
+            gain = mean_difference(aimed - plain)
             print(
                 f"{side:<11} {goal:<21} AUC {plain.mean():.4f} goal "
-                f"{aimed.mean():.4f} gain {gain.mean():+.4f} +- {half:.4f} above on "
-                f"{(gain > 0).sum()} of {gain.size}"
+                f"{aimed.mean():.4f} gain {gain.mean:+.4f} +- {gain.reach:.4f} above "
+                f"on {(aimed > plain).sum()} of {gain.n}"
             )
             for name, before, after in zip(results, plain, aimed, strict=True):
                 print(f"    {name:<15} {before:.4f} {after:.4f} {after - before:+.4f}")
-            report.add(f"{side}, {goal}: gain", float(gain.mean()))
+            report.add(f"{side}, {goal}: gain", gain.mean)
+
+
+def mean_of(splits: list[dict[str, float]], key: str) -> float:
+    return float(np.mean([one[key] for one in splits]))

@@ -3,17 +3,16 @@
 import numpy as np
 from sklearn import metrics as theirs
 
-from aucmax import inference, metrics
-from aucmax.risks import (
-    Concordance,
-    PairLogistic,
-    PairSigmoid,
-    SmoothAveragePrecision,
-)
+from aucmax import inference, metrics, risks
 from benchmarks.gates import best_seconds, gate, merge_sort, ratio, seconds
 from benchmarks.speed.samples import scored_rows
 
 N_ROWS = 1_000_000
+
+
+def by_merge_sort(call, keys: np.ndarray, repeats: int = 5) -> float:
+    """Return the time of a call over that of a merge sort of keys."""
+    return ratio(call, lambda: merge_sort(keys), repeats)
 
 
 @gate("roc_auc_score / merge sorts of both classes, 10^6 rows", at_most=0.7)
@@ -50,21 +49,14 @@ def ten_models() -> float:
     noise = np.random.default_rng(3).normal(size=(10, N_ROWS))
     models = {f"model {k}": scores + one for k, one in enumerate(noise)}
     first = models["model 0"]
-    return ratio(
-        lambda: inference.compare_metric(y, models),
-        lambda: merge_sort(first),
-        repeats=3,
-    )
+    return by_merge_sort(lambda: inference.compare_metric(y, models), first, 3)
 
 
 @gate("concordance_index / a merge sort, 10^6 rows", at_most=3.0)
 def concordance() -> float:
     event, scores = scored_rows(N_ROWS)
     time = np.random.default_rng(4).exponential(np.exp(-scores))
-    return ratio(
-        lambda: metrics.concordance_index(event, time, scores),
-        lambda: merge_sort(scores),
-    )
+    return by_merge_sort(lambda: metrics.concordance_index(event, time, scores), scores)
 
 
 @gate("ndcg_score / scikit-learn's, 10,000 queries of 100 rows", at_most=0.2)
@@ -87,43 +79,35 @@ def ndcg() -> float:
 @gate("all pairs, logistic: value, gradient, hessian / a merge sort", at_most=0.2)
 def logistic_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
-    risk = PairLogistic().bind(y)
-    return ratio(
-        lambda: risk.value_gradient_hessian(scores), lambda: merge_sort(scores)
-    )
+    risk = risks.PairLogistic().bind(y)
+    return by_merge_sort(lambda: risk.value_gradient_hessian(scores), scores)
 
 
 @gate("all pairs, rank-weighted: the same / a merge sort", at_most=1.2)
 def rank_weighted_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
-    risk = PairLogistic(rank_weighted=True).bind(y)
-    return ratio(
-        lambda: risk.value_gradient_hessian(scores), lambda: merge_sort(scores)
-    )
+    risk = risks.PairLogistic(rank_weighted=True).bind(y)
+    return by_merge_sort(lambda: risk.value_gradient_hessian(scores), scores)
 
 
 @gate("smooth average precision: value, gradient / a merge sort", at_most=1.8)
 def smooth_average_precision() -> float:
     y, scores = scored_rows(N_ROWS)
-    risk = SmoothAveragePrecision().bind(y)
-    return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
+    risk = risks.SmoothAveragePrecision().bind(y)
+    return by_merge_sort(lambda: risk.value_and_gradient(scores), scores)
 
 
 @gate("sigmoid pairs of FPR [0, 0.1]: value, gradient / a merge sort", at_most=0.3)
 def sigmoid_pairs() -> float:
     y, scores = scored_rows(N_ROWS)
-    risk = PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
-    return ratio(lambda: risk.value_and_gradient(scores), lambda: merge_sort(scores))
+    risk = risks.PairSigmoid(fpr_range=(0.0, 0.1)).bind(y)
+    return by_merge_sort(lambda: risk.value_and_gradient(scores), scores)
 
 
 @gate("comparable pairs of censored times: the same / a merge sort", at_most=10.0)
 def concordance_pairs() -> float:
     generator = np.random.default_rng(4)
     event, time = generator.random(N_ROWS) < 0.5, generator.exponential(size=N_ROWS)
-    risk = Concordance().bind(metrics.survival_target(event, time))
+    risk = risks.Concordance().bind(metrics.survival_target(event, time))
     scores = generator.normal(size=N_ROWS) - np.log(time)
-    return ratio(
-        lambda: risk.value_gradient_hessian(scores),
-        lambda: merge_sort(scores),
-        repeats=3,
-    )
+    return by_merge_sort(lambda: risk.value_gradient_hessian(scores), scores, 3)

@@ -8,6 +8,13 @@ from benchmarks.gates import gate, ratio
 from benchmarks.speed.samples import interactions
 
 THREADS, ROUNDS = 2, 50
+LIGHTGBM = {
+    "num_leaves": 31,
+    "learning_rate": 0.1,
+    "num_threads": THREADS,
+    "force_row_wise": True,
+    "verbosity": -1,
+}
 
 
 def fit_ours(objective: str, X: np.ndarray, y: np.ndarray, **rows: np.ndarray) -> None:
@@ -27,15 +34,7 @@ def fit_ours(objective: str, X: np.ndarray, y: np.ndarray, **rows: np.ndarray) -
 def against_binary(objective: str) -> float:
     """Return our time over that of LightGBM's binary objective."""
     X, y = interactions(100_000)
-    parameters = {
-        "objective": "binary",
-        "num_leaves": 31,
-        "learning_rate": 0.1,
-        "num_threads": THREADS,
-        "force_row_wise": True,
-        "deterministic": True,
-        "verbosity": -1,
-    }
+    parameters = {**LIGHTGBM, "objective": "binary", "deterministic": True}
 
     def fit_theirs() -> None:
         rows = lightgbm.Dataset(X, y.astype(float), params=parameters)
@@ -85,14 +84,7 @@ def short_queries() -> float:
     X, y = interactions(1_000_000, 50_000)
     X = X[:, :12]
     sizes, qid = np.full(50_000, 20), np.repeat(np.arange(50_000), 20)
-    parameters = {
-        "objective": "lambdarank",
-        "num_leaves": 31,
-        "learning_rate": 0.1,
-        "num_threads": THREADS,
-        "force_row_wise": True,
-        "verbosity": -1,
-    }
+    parameters = {**LIGHTGBM, "objective": "lambdarank"}
 
     def fit_theirs() -> None:
         rows = lightgbm.Dataset(X, y.astype(float), group=sizes, params=parameters)

@@ -1,7 +1,9 @@
 """From the scores of the test rows to the tables and the picture of the study."""
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,13 +38,12 @@ from benchmarks.papers.welleck2015.methods import (
 )
 
 DEPTHS = tuple(range(1, 11))
-AVERAGES = ("micro", "macro")
 MAUC_MEASURE, ORDINAL, MAP, NDCG = "MAUC", "ordinal AUC", "MAP", "NDCG@10"
-MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+MEASURES: dict[str, Callable[..., np.ndarray]] = {
     MAUC_MEASURE: multiclass_auc_score,
     ORDINAL: ordinal_auc_score,
     MAP: mean_average_precision,
-    NDCG: lambda y, scores: ndcg_score(y, scores, k=10),
+    NDCG: partial(ndcg_score, k=10),
 }
 
 
@@ -62,15 +63,15 @@ class Figures:
         MAUC of all test rows of a fold together, for each fold.
     shares : ndarray
         The share of each level above 0 among the test rows above 0, by fold.
-    precision : dict
-        By the way of averaging, precision at 1 to 10.
+    precision : ndarray
+        Micro precision at 1 to 10.
     """
 
     by_query: dict[str | int, np.ndarray]
     fold_of: np.ndarray
     pooled: np.ndarray
     shares: np.ndarray
-    precision: dict[str, np.ndarray]
+    precision: np.ndarray
 
     def mean(self, measure: str | int) -> float:
         """Return the mean over the queries that count."""
@@ -133,40 +134,39 @@ def judge(results: Sequence[Result]) -> Figures:
     """Measure the test scores of all folds."""
     tests = [fold_of(one.data, one.fold).test for one in results]
     scores = [np.array(one.scores) for one in results]
-    levels = range(1, int(max(test.y.max() for test in tests)) + 1)
+    rows, all_scores = join(tests), np.concatenate(scores)
+    levels = range(1, int(rows.y.max()) + 1)
+    pooled = [
+        multiclass_auc_score(test.y, one)
+        for test, one in zip(tests, scores, strict=True)
+    ]
+    precision = [
+        precision_at_k(rows.y, all_scores, k=k, qid=rows.qid, average="micro")
+        for k in DEPTHS
+    ]
+    _, first_rows = np.unique(rows.qid, return_index=True)  # in the order of values
+    with warnings.catch_warnings(action="ignore"):  # of queries that do not count
+        by_query = _by_query(rows, all_scores, levels)
     return Figures(
-        _by_query(join(tests), np.concatenate(scores), levels),
-        np.repeat(range(len(tests)), [test.query_sizes().size for test in tests]),
-        np.array(
-            [
-                multiclass_auc_score(test.y, one)
-                for test, one in zip(tests, scores, strict=True)
-            ]
-        ),
+        by_query,
+        np.repeat(range(len(tests)), [test.y.size for test in tests])[first_rows],
+        np.array(pooled),
         np.array([_shares(test, levels) for test in tests]),
-        _precision(join(tests), np.concatenate(scores)),
+        np.array(precision),
     )
 
 
 def _by_query(
     rows: Rows, scores: np.ndarray, levels: range
 ) -> dict[str | int, np.ndarray]:
-    sizes = rows.query_sizes()
-    ends = np.cumsum(sizes)
-    depths = {precision_name(k): k for k in DEPTHS}
-    names: list[str | int] = [*MEASURES, *depths, *levels]
-    values = {name: np.full(sizes.size, np.nan) for name in names}
-    for place, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
-        y, of_query = rows.y[start:end], scores[start:end]
-        has_two = y.min() < y.max()
-        for name, measure in MEASURES.items():
-            if has_two or (y.max() > 0 and name in (MAP, NDCG)):
-                values[name][place] = measure(y, of_query)
-        for name, k in depths.items():
-            values[name][place] = precision_at_k(y, of_query, k=k)
-        for level in levels:
-            if has_two and (y == level).any():
-                values[level][place] = roc_auc_score(y == level, of_query)
+    y, by_query = rows.y, {"qid": rows.qid, "average": None}
+    values: dict[str | int, np.ndarray] = {
+        name: measure(y, scores, **by_query) for name, measure in MEASURES.items()
+    }
+    for k in DEPTHS:
+        values[precision_name(k)] = precision_at_k(y, scores, k=k, **by_query)
+    for level in levels:
+        values[level] = roc_auc_score(y == level, scores, **by_query)
     return values
 
 
@@ -178,18 +178,6 @@ def precision_name(k: int) -> str:
 def _shares(rows: Rows, levels: range) -> np.ndarray:
     counts = np.array([np.count_nonzero(rows.y == level) for level in levels])
     return counts / counts.sum()
-
-
-def _precision(rows: Rows, scores: np.ndarray) -> dict[str, np.ndarray]:
-    return {
-        average: np.array(
-            [
-                precision_at_k(rows.y, scores, k=k, qid=rows.qid, average=average)
-                for k in DEPTHS
-            ]
-        )
-        for average in AVERAGES
-    }
 
 
 #: tables 1 and 2 of the paper: LambdaMART-MAUC, SVM-perf
@@ -288,7 +276,7 @@ def draw_precision(study: StudyResults) -> Any:
     figure, grid = pictures.panels(2, len(study.data), 11.0, 5.6, sharex=True)
     for (above, below), data in zip(grid.T, study.data, strict=True):
         for place, (method, style) in enumerate(LINES.items()):
-            values = study.figures(data, method).precision["micro"]
+            values = study.figures(data, method).precision
             label = library(method)
             above.plot(
                 DEPTHS, values, label=label, **pictures.line(*style, linewidth=1.4)
