@@ -23,14 +23,11 @@ def git(*arguments: str) -> str:
 
 def base() -> str:
     """Return the commit to compare with."""
-    if given := os.environ.get("CHANGED_SINCE"):
-        return given
+    if named := os.environ.get("CHANGED_SINCE"):
+        return named
     merge_base = git("merge-base", "HEAD", "origin/main")
-    return (
-        merge_base
-        if merge_base and merge_base != git("rev-parse", "HEAD")
-        else "HEAD^1"
-    )
+    is_older = merge_base not in ("", git("rev-parse", "HEAD"))
+    return merge_base if is_older else "HEAD^1"
 
 
 def tests_of(changed: list[str]) -> list[str]:

@@ -150,13 +150,12 @@ assert 0.7 < trees.score(X, y) < 1
 IMPORTS = "import aucmax; aucmax.metrics.roc_auc_score; aucmax.AUCSVC"
 
 
-def run(*command: object, quiet: bool = False, **options: object) -> str:
+def run(*command: object, **options: object) -> str:
     """Run a command; return what it prints, or stop with it."""
-    ran = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, **options
-    )
-    if ran.returncode and not quiet:
-        sys.exit(f"{' '.join(map(str, command))}\n{ran.stdout}\n{ran.stderr}")
+    line = list(map(str, command))
+    ran = subprocess.run(line, capture_output=True, text=True, **options)
+    if ran.returncode:
+        sys.exit(f"{' '.join(line)}\n{ran.stdout}\n{ran.stderr}")
     return ran.stdout
 
 
@@ -175,21 +174,15 @@ def make_environment(folder: Path) -> Path:
     return folder / scripts / ("python.exe" if os.name == "nt" else "python")
 
 
-def install(python: Path, *what: str) -> None:
-    """Install packages with uv, or with pip where there is no uv."""
+def pip(python: Path, command: str, *arguments: str) -> None:
+    """Install or uninstall packages with uv, or with pip where there is no uv."""
     if uv := find_uv():
-        run(uv, "pip", "install", "--quiet", "--system-certs", "--python", python,
-            *what)  # fmt: skip
+        certificates = ["--system-certs"] if command == "install" else []
+        line = [uv, "pip", command, "--quiet", *certificates, "--python", python]
     else:
-        run(python, "-m", "pip", "install", "--quiet", *what)
-
-
-def uninstall(python: Path, *packages: str) -> None:
-    """Remove packages with uv, or with pip where there is no uv."""
-    if uv := find_uv():
-        run(uv, "pip", "uninstall", "--quiet", "--python", python, *packages)
-    else:
-        run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *packages)
+        agreed = ["--yes"] if command == "uninstall" else []
+        line = [python, "-m", "pip", command, "--quiet", *agreed]
+    run(*line, *arguments)
 
 
 def size_of(folder: Path) -> float:
@@ -225,10 +218,10 @@ def check(wheel: Path, extras: str, torch_build: str) -> None:
             run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet",
                 "--disable-pip-version-check", torch_build)  # fmt: skip
         if extras == "xgboost-cpu":
-            install(python, extras)
-        install(python, str(wheel) if is_plain else f"{wheel}[{packages}]")
+            pip(python, "install", extras)
+        pip(python, "install", str(wheel) if is_plain else f"{wheel}[{packages}]")
         if extras == "bare":
-            uninstall(python, *REMOVED)
+            pip(python, "uninstall", *REMOVED)
         seconds = time_of_import(python, folder)
         megabytes = size_of(folder / "venv")
         (folder / "smoke.py").write_text(smoke_code(extras), encoding="utf-8")
@@ -251,7 +244,7 @@ def check_typing(wheel: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="aucmax-typing-") as name:
         folder = Path(name)
         python = make_environment(folder / "venv")
-        install(python, f"{wheel}[typing]")
+        pip(python, "install", f"{wheel}[typing]")
         script = folder / "user_script.py"
         shutil.copy(ROOT / "tests" / "typing_from_outside" / script.name, script)
         (folder / "pyrightconfig.json").write_text(
@@ -275,10 +268,8 @@ def main() -> None:
     wheels = sorted(options.dist.glob("aucmax-*.whl"))
     if len(wheels) != 1:
         sys.exit(f"{options.dist} must hold one wheel, found {len(wheels)}: make dist")
-    chosen = options.extras
-    if chosen is None:
-        chosen = LIGHT if options.light else LIGHT + LARGE
-    for extras in chosen:
+    every = LIGHT if options.light else LIGHT + LARGE
+    for extras in options.extras or every:
         check(wheels[0].resolve(), extras, options.torch)
     if options.typing:
         check_typing(wheels[0].resolve())

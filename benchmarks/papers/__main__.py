@@ -14,14 +14,8 @@ from pathlib import Path
 from benchmarks.papers.pictures import save
 from benchmarks.papers.tasks import run, with_data
 
-NAMES = (
-    "suehiro2011",
-    "narasimhan2013",
-    "rosenfeld2014",
-    "welleck2015",
-    "tables",
-    "deep",
-)
+PAPERS = ("suehiro2011", "narasimhan2013", "rosenfeld2014", "welleck2015")
+NAMES = (*PAPERS, "tables", "deep")
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 RESULTS = Path(__file__).parents[1] / "results"
 

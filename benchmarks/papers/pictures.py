@@ -15,14 +15,8 @@ def panels(
     """Return a new figure and its grid of axes, open above and to the right."""
     from matplotlib import pyplot
 
-    figure, grid = pyplot.subplots(
-        n_rows,
-        n_columns,
-        figsize=(width, height),
-        squeeze=False,
-        layout="constrained",
-        **options,
-    )
+    options |= {"squeeze": False, "layout": "constrained", "figsize": (width, height)}
+    figure, grid = pyplot.subplots(n_rows, n_columns, **options)
     for ax in grid.flat:
         ax.spines[["top", "right"]].set_visible(False)
     return figure, grid
@@ -45,13 +39,8 @@ def legend_below(figure: Any, n_columns: int) -> None:
     for ax in figure.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
-    figure.legend(
-        list(named.values()),
-        list(named),
-        loc="outside lower center",
-        ncols=n_columns,
-        frameon=False,
-    )
+    place = {"loc": "outside lower center", "ncols": n_columns, "frameon": False}
+    figure.legend(list(named.values()), list(named), **place)
 
 
 def save(figure: Any, path: Path) -> None:

@@ -13,12 +13,7 @@ import numpy as np
 
 from aucmax import AutoRanker
 from aucmax.metrics import ndcg_score
-from benchmarks.papers.rankers import (
-    Grown,
-    grow_lambdamart,
-    grow_lightgbm,
-    grow_xgboost,
-)
+from benchmarks.papers import rankers
 from benchmarks.papers.tables.study import clocks_of_the_process
 from benchmarks.papers.welleck2015.data import FILES, N_PARTS, Fold, fold_of, join
 from benchmarks.report import Report
@@ -35,19 +30,19 @@ CHOICES = {
     "columns": (0.5, 0.8, 1.0),
 }
 #: how to grow trees, how the library calls the parameters of CHOICES, and the others
-LIBRARIES: dict[str, tuple[Callable[..., Grown], str, dict[str, Any]]] = {
+LIBRARIES: dict[str, tuple[Callable[..., rankers.Grown], str, dict[str, Any]]] = {
     "LightGBM lambdarank": (
-        grow_lightgbm,
+        rankers.grow_lightgbm,
         "learning_rate num_leaves min_data_in_leaf lambda_l2 feature_fraction",
         {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]},
     ),
     "XGBoost rank:ndcg": (
-        grow_xgboost,
+        rankers.grow_xgboost,
         "eta max_leaves min_child_weight lambda colsample_bytree",
         {"objective": "rank:ndcg", "eval_metric": "ndcg@10"},
     ),
     "LambdaMART ndcg": (
-        grow_lambdamart,
+        rankers.grow_lambdamart,
         "learning_rate num_leaves min_child_samples reg_lambda colsample_bytree",
         {"objective": "ndcg"},
     ),

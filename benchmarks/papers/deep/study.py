@@ -16,18 +16,10 @@ from benchmarks.papers.tasks import Task
 SEEDS = tuple(range(10, 15))
 BASELINE = "BCE"
 NAMES = (
-    "BCE",
-    "weighted BCE",
-    "focal",
-    "LibAUC AUCM",
-    "LibAUC pAUC (DRO)",
-    "PairLogisticLoss",
-    "PairSigmoidLoss",
-    "ScoreBank(PairLogisticLoss)",
+    *("BCE", "weighted BCE", "focal", "LibAUC AUCM", "LibAUC pAUC (DRO)"),
+    *("PairLogisticLoss", "PairSigmoidLoss", "ScoreBank(PairLogisticLoss)"),
     "PartialAUCLoss",
 )
-
-
 #: what chooses the rate and the epoch: the partial AUC for those trained for it
 FOR_A_PART = ("LibAUC pAUC (DRO)", "PartialAUCLoss")
 

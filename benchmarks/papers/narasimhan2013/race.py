@@ -10,10 +10,11 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product, starmap
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC
@@ -22,7 +23,7 @@ from aucmax.regularizers.l2 import L2Ball
 from aucmax.risks import PartialHinge
 from aucmax.solvers.risk_objective import LinearObjective
 from aucmax.solvers.solver import Progress
-from benchmarks.papers.narasimhan2013.data import Split, load
+from benchmarks.papers.narasimhan2013.data import load
 
 TEXTBOOK = "textbook"
 SOLVERS = {
@@ -31,29 +32,18 @@ SOLVERS = {
     TEXTBOOK: "subgradient, textbook",
 }
 SETS = ("thrombin", "spambase")
-PENALTIES = ("l2", "l1")
 # so that L1 leaves out most columns
 PRICES = {("thrombin", "l1"): 1000.0, ("spambase", "l1"): 3.0}
 USUAL_PRICE = 100.0
-ORDERS = {"l2": 2, "l1": 1}  # of the norms
-BALLS = {"l2": L2Ball, "l1": L1Ball}
+BALLS = {"l2": (L2Ball, 2), "l1": (L1Ball, 1)}  # and the orders of their norms
 FPR_RANGE = (0.0, 0.1)
 TOLERANCE = 1e-6
 
 
-class Lane(NamedTuple):
-    """One problem for one solver."""
-
-    data: str
-    penalty: str
-    has_radius: bool
-    solver: str
-
-
-def lanes(sets: Iterable[str]) -> list[Lane]:
-    """Return all solvers on all problems."""
-    every = starmap(Lane, product(sets, PENALTIES, (False, True), SOLVERS))
-    return [one for one in every if one.has_radius or one.solver != TEXTBOOK]
+def lanes(sets: Iterable[str]) -> list[tuple[str, str, bool, str]]:
+    """Return all solvers on all problems: the first four fields of a race."""
+    every = product(sets, BALLS, (False, True), SOLVERS)
+    return [one for one in every if one[2] or one[3] != TEXTBOOK]
 
 
 @dataclass
@@ -111,64 +101,57 @@ def run_race(
     problem = load(data)
     every = np.arange(problem.y.size)
     split = problem.split(every, every[:1])
-    options: dict[str, Any] = {"fpr_range": FPR_RANGE, "penalty": penalty}
-    C = PRICES.get((data, penalty), USUAL_PRICE)
+    X, y = split.X, split.y
+    model = AUCSVC(
+        PRICES.get((data, penalty), USUAL_PRICE), fpr_range=FPR_RANGE, penalty=penalty
+    )
     history: list[Progress] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if has_radius:
             # the same start for all solvers: no clock in it
-            priced = AUCSVC(C, tol=1e-2, max_iter=200, **options).fit(split.X, split.y)
-            options["radius"] = float(np.linalg.norm(priced.coef_[0], ORDERS[penalty]))
+            priced = clone(model).set_params(tol=1e-2, max_iter=200).fit(X, y)
+            radius = float(np.linalg.norm(priced.coef_[0], BALLS[penalty][1]))
+            model.set_params(radius=radius)
         if solver == TEXTBOOK:
-            radius = options["radius"]
-            density = _textbook(split, penalty, radius, most_seconds, history)
+            density = _textbook(X, y, penalty, radius, most_seconds, history)
         else:
-            racer = AUCSVC(
-                C,
-                solver=solver,
-                tol=TOLERANCE,
-                max_iter=100_000,
-                max_time=most_seconds,
-                callback=history.append,
-                **options,
-            ).fit(split.X, split.y)
-            density = float(np.mean(racer.coef_ != 0.0))
+            model.set_params(solver=solver, tol=TOLERANCE, max_iter=100_000)
+            model.set_params(max_time=most_seconds, callback=history.append)
+            density = float(np.mean(model.fit(X, y).coef_ != 0.0))
     bound = max(step.value - step.gap for step in history)
     kept = _thinned(history)
-    passes, seconds, values = (
+    columns = (
         [getattr(step, name) for step in kept]
         for name in ("n_passes", "seconds", "value")
     )
-    return Race(
-        data, penalty, has_radius, solver, density, bound, passes, seconds, values
-    )
+    return Race(data, penalty, has_radius, solver, density, bound, *columns)
 
 
 def _textbook(
-    split: Split,
+    X: Any,
+    y: np.ndarray,
     penalty: str,
     radius: float,
     most_seconds: float,
     history: list[Progress],
 ) -> float:
-    r"""Step by radius / (|g| sqrt(t)), project, keep the best point met."""
-    objective = LinearObjective(split.X, PartialHinge(FPR_RANGE).bind(split.y), 1.0)
-    ball = BALLS[penalty](radius)
-    weights = np.zeros(split.X.shape[1])
+    r"""Step by radius / (|g| sqrt(t)), project, keep the best point so far."""
+    objective = LinearObjective(X, PartialHinge(FPR_RANGE).bind(y), 1.0)
+    ball = BALLS[penalty][0](radius)
+    weights = np.zeros(X.shape[1])
     best, density, start = np.inf, 0.0, time.perf_counter()
     reach = radius if penalty == "l2" else radius / np.sqrt(weights.size)
     while not history or history[-1].seconds < most_seconds:
         support = objective.support(objective.at(weights))
         if support.value < best:
             best, density = support.value, float(np.mean(weights != 0.0))
-        slope = objective.pull_back(support)
-        step = reach / (np.linalg.norm(slope) * np.sqrt(len(history) + 1.0))
-        weights = ball.prox(weights - step * slope, 1.0)
+        gradient = objective.pull_back(support)
+        n_steps = len(history) + 1
+        step = reach / (np.linalg.norm(gradient) * np.sqrt(n_steps))
+        weights = ball.prox(weights - step * gradient, 1.0)
         seconds = time.perf_counter() - start
-        history.append(
-            Progress(len(history) + 1, objective.n_passes, best, best, seconds)
-        )
+        history.append(Progress(n_steps, objective.n_passes, best, best, seconds))
     return density
 
 

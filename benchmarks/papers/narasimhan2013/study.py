@@ -9,15 +9,7 @@ from benchmarks.papers.markdown import Table
 from benchmarks.papers.narasimhan2013 import data as sets
 from benchmarks.papers.narasimhan2013 import methods, race
 from benchmarks.papers.narasimhan2013 import tables as made
-from benchmarks.papers.narasimhan2013.methods import (
-    FULL,
-    LOGISTIC,
-    LOOSE,
-    TIGHT,
-    Plan,
-    Result,
-    run_method,
-)
+from benchmarks.papers.narasimhan2013.methods import Plan, Result, run_method
 from benchmarks.papers.narasimhan2013.race import Race, run_race
 from benchmarks.papers.tasks import Task
 
@@ -34,8 +26,15 @@ QUICK_DATA, QUICK_RACE = ("sick", "vehicle"), "spambase"
 
 def plans() -> list[Plan]:
     """Plan what is compared on splits, part by part."""
-    main = (TIGHT, methods.TUNED, LOOSE, FULL, LOGISTIC, methods.TREES)
-    bounded = (methods.SIGMOID, methods.CHOSEN, methods.SAME_FOLDS, LOGISTIC)
+    main = (
+        methods.TIGHT,
+        methods.TUNED,
+        methods.LOOSE,
+        methods.FULL,
+        methods.LOGISTIC,
+        methods.TREES,
+    )
+    bounded = (methods.SIGMOID, methods.CHOSEN, methods.SAME_FOLDS, methods.LOGISTIC)
     every = tuple(methods.PENALTIES)
     single = tuple(name for name in every if name != "group")
     return [
@@ -83,7 +82,7 @@ def _tasks(planned: list[Plan], raced: tuple[str, ...], seconds: float) -> list[
             f"race, {', '.join(map(str, lane))}",
             partial(run_race, *lane, seconds),
             Race,
-            (sets.path_of(lane.data),),
+            (sets.path_of(lane[0]),),
             is_timed=True,
         )
         for lane in race.lanes(raced)

@@ -11,20 +11,9 @@ from benchmarks.papers import pictures
 from benchmarks.papers.choices import Results
 from benchmarks.papers.differences import Difference, mean_difference
 from benchmarks.papers.markdown import ABSENT, Table, largest_bold
+from benchmarks.papers.narasimhan2013 import methods
 from benchmarks.papers.narasimhan2013.data import TEST_SHARE
-from benchmarks.papers.narasimhan2013.methods import (
-    CHOSEN,
-    FULL,
-    LOGISTIC,
-    LOOSE,
-    PENALTIES,
-    SAME_FOLDS,
-    SIGMOID,
-    TIGHT,
-    TREES,
-    TUNED,
-    Result,
-)
+from benchmarks.papers.narasimhan2013.methods import Result
 from benchmarks.papers.narasimhan2013.race import SOLVERS, Race, excesses
 
 
@@ -68,11 +57,13 @@ GAPS = (1e-1, 1e-2, 1e-3)
 
 
 ACCURACY_PAIRS = [
-    (ours, other) for ours in (TIGHT, TUNED) for other in (LOOSE, FULL, LOGISTIC, TREES)
+    (ours, other)
+    for ours in (methods.TIGHT, methods.TUNED)
+    for other in (methods.LOOSE, methods.FULL, methods.LOGISTIC, methods.TREES)
 ]
 BOUNDED_PAIRS = [
-    *((CHOSEN, other) for other in (SAME_FOLDS, LOGISTIC)),
-    (SIGMOID, LOGISTIC),
+    *((methods.CHOSEN, other) for other in (methods.SAME_FOLDS, methods.LOGISTIC)),
+    (methods.SIGMOID, methods.LOGISTIC),
 ]
 
 
@@ -96,25 +87,21 @@ def all_tables(
 
 def scores(results: PartialResults) -> Table:
     """Show mean partial AUC; bold: the largest linear one, and trees if above it."""
-    order = (
-        *(TIGHT, TUNED, LOOSE, FULL, SIGMOID, CHOSEN, SAME_FOLDS),
-        *(LOGISTIC, TREES),
-    )
-    methods = [name for name in order if name in results.methods]
+    columns = [name for name in methods.METHODS if name in results.methods]
     table = {
-        data: [results.mean(data, method) for method in methods]
+        data: [results.mean(data, method) for method in columns]
         for data in results.data
     }
     whole = [means for means in table.values() if None not in means]
     if whole:
         table["mean"] = np.mean(whole, axis=0).tolist()
-    rows = [[data, *_bold(methods, means)] for data, means in table.items()]
-    return Table(["data", *methods], rows)
+    rows = [[data, *_bold(columns, means)] for data, means in table.items()]
+    return Table(["data", *columns], rows)
 
 
-def _bold(methods: Sequence[str], means: Sequence[float | None]) -> list[str]:
+def _bold(columns: Sequence[str], means: Sequence[float | None]) -> list[str]:
     points = [None if mean is None else 100.0 * mean for mean in means]
-    is_linear = [method != TREES for method in methods]
+    is_linear = [method != methods.TREES for method in columns]
     cells = largest_bold(list(compress(points, is_linear)), ".2f")
     return cells if all(is_linear) else [*cells, largest_bold(points, ".2f")[-1]]
 
@@ -147,12 +134,14 @@ def printed(results: PartialResults) -> Table:
     for name, figures in PRINTED.items():
         data = COUNTERPARTS.get(name)
         cells = []
-        for method, figure in zip((TIGHT, LOOSE, FULL), figures, strict=True):
+        for method, figure in zip(
+            (methods.TIGHT, methods.LOOSE, methods.FULL), figures, strict=True
+        ):
             mean = None if data is None else results.mean(data, method)
             ours = ABSENT if mean is None else _percent(mean)
             cells.append(f"{figure:.2f} / {ours}")
         rows.append([name, data or ABSENT, *cells])
-    return Table(["slides", "ours", TIGHT, LOOSE, FULL], rows)
+    return Table(["slides", "ours", methods.TIGHT, methods.LOOSE, methods.FULL], rows)
 
 
 def races(found: Sequence[Race]) -> Table:
@@ -175,11 +164,11 @@ def races(found: Sequence[Race]) -> Table:
 
 def sparsity(results: PartialResults) -> Table:
     """Show partial AUC, the share of weights that are not 0, and groups in use."""
-    head = ["data", *PENALTIES, "groups: L2", "groups: group"]
+    head = ["data", *methods.PENALTIES, "groups: L2", "groups: group"]
     rows = []
     for data in results.data:
         cells = []
-        for name in PENALTIES:
+        for name in methods.PENALTIES:
             folds = results.folds(data, name)
             if not folds:
                 cells.append(ABSENT)

@@ -1,7 +1,7 @@
 """From the scores of the test samples to the tables and pictures of the study."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -41,12 +41,29 @@ def test_samples(data: str, fold: int) -> Sequence[Sample]:
     return APPLICATIONS[data].split(fold).test
 
 
+@cache
+def values_of(
+    study: "StudyResults", data: str, method: Method, measure: str
+) -> np.ndarray:
+    """Return a value for each test sample of all folds, computed once."""
+    judge = measure_of(data, measure)
+    return np.array(
+        [
+            judge(sample.y, np.array(scores))
+            for result in study.by_choice(data, method)
+            for sample, scores in zip(
+                test_samples(data, result.fold), result.scores, strict=True
+            )
+        ]
+    )
+
+
 class StudyResults(Results[Result]):
     """All results, judged when asked for."""
 
-    def __init__(self, results: Iterable[Result]) -> None:
-        super().__init__(results)
-        self._values: dict[tuple[str, Method, str], np.ndarray] = {}
+    def values(self, data: str, method: Method, measure: str = AUC) -> np.ndarray:
+        """Return a value for each test sample of all folds."""
+        return values_of(self, data, method, measure)
 
     def complete(self, data: str) -> list[Method]:
         """Return the methods that were run on all folds of these data."""
@@ -68,22 +85,6 @@ class StudyResults(Results[Result]):
             variants = self.designs(data, method.kind)
         by_fold = zip(*(self.folds(data, one) for one in variants), strict=True)
         return [max(some, key=lambda one: max(one.valid)) for some in by_fold]
-
-    def values(self, data: str, method: Method, measure: str = AUC) -> np.ndarray:
-        """Return a value for each test sample of all folds, computed once."""
-        key = (data, method, measure)
-        if key not in self._values:
-            judge = measure_of(data, measure)
-            self._values[key] = np.array(
-                [
-                    judge(sample.y, np.array(scores))
-                    for result in self.by_choice(data, method)
-                    for sample, scores in zip(
-                        test_samples(data, result.fold), result.scores, strict=True
-                    )
-                ]
-            )
-        return self._values[key]
 
     def by_fold(self, data: str, method: Method) -> list[float]:
         """Return the mean AUC of each fold."""

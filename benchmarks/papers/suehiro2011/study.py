@@ -6,25 +6,12 @@ from functools import partial
 from typing import Any
 
 from benchmarks.papers.markdown import Table
-from benchmarks.papers.suehiro2011 import curve, times
+from benchmarks.papers.suehiro2011 import curve, protocol, times
+from benchmarks.papers.suehiro2011 import data as sets
 from benchmarks.papers.suehiro2011 import tables as made
-from benchmarks.papers.suehiro2011.data import (
-    TOPICS,
-    UCI,
-    Data,
-    NewsData,
-    RuleData,
-    TableData,
-    n_splits,
-)
+from benchmarks.papers.suehiro2011.data import Data, NewsData, RuleData, TableData
 from benchmarks.papers.suehiro2011.printed import EPSILONS, TABLE_1, TABLE_2
-from benchmarks.papers.suehiro2011.protocol import (
-    RANKBOOST,
-    SOFTRANKBOOST,
-    FoldResult,
-    Method,
-    run_method,
-)
+from benchmarks.papers.suehiro2011.protocol import FoldResult, Method, run_method
 from benchmarks.papers.suehiro2011.tables import OURS, FoldResults
 from benchmarks.papers.tasks import Task
 
@@ -61,15 +48,15 @@ def plans() -> list[Plan]:
         "1": [RuleData(r, noise) for r, noise in TABLE_1],
         "2": [RuleData(r, 5, positives) for positives, r in TABLE_2],
     }
-    soft = (SOFTRANKBOOST, *OURS)
+    soft = (protocol.SOFTRANKBOOST, *OURS)
     by_rule = [
-        Method(RANKBOOST, "features", (500.0, 5000.0, 10_000.0)),
+        Method(protocol.RANKBOOST, "features", (500.0, 5000.0, 10_000.0)),
         *(Method(name, "features", LARGER) for name in (*soft, "adaptive")),
     ]
     plans_of_study = [
         Plan(part, data, by_rule, inner=False) for part, data in rules.items()
     ]
-    uci = [TableData(name) for name in UCI]
+    uci = [TableData(name) for name in sets.UCI]
     wide = [
         method
         for kind, epsilons in WIDER.items()
@@ -86,12 +73,12 @@ def plans() -> list[Plan]:
             kind, ROUNDS[:-1], soft, (0.01, 0.02, *EPSILONS)
         )
     ]
-    modapte = [NewsData(topic, is_modapte=True) for topic in TOPICS]
+    modapte = [NewsData(topic, is_modapte=True) for topic in sets.TOPICS]
     return [
         *plans_of_study,
         Plan("3", uci, wide),
         Plan("3", uci, theirs, inner=False),
-        Plan("4", [NewsData(topic) for topic in TOPICS], paper, inner=False),
+        Plan("4", [NewsData(topic) for topic in sets.TOPICS], paper, inner=False),
         Plan("4", modapte, news),
     ]
 
@@ -100,7 +87,7 @@ def _boosted_and_soft(
     kind: str, rounds: Sequence[float], soft: Sequence[str], epsilons: Sequence[float]
 ) -> list[Method]:
     methods = [Method(name, kind, tuple(epsilons), most_rounds=5000) for name in soft]
-    return [Method(RANKBOOST, kind, tuple(rounds)), *methods]
+    return [Method(protocol.RANKBOOST, kind, tuple(rounds)), *methods]
 
 
 def quick_plans() -> list[Plan]:
@@ -145,7 +132,7 @@ def _tasks(planned: list[Plan], timed: Any, n_sets: int) -> list[Task]:
         for plan in planned
         for data in plan.data
         for method in plan.methods
-        for fold in range(n_splits(data))
+        for fold in range(sets.n_splits(data))
     ]
     traced = partial(curve.study_curve, n_sets)
     return [

@@ -14,17 +14,10 @@ from aucmax.plots import MarginCurveDisplay
 from benchmarks.papers import pictures
 from benchmarks.papers.choices import Results
 from benchmarks.papers.markdown import ABSENT, Table, largest_bold
+from benchmarks.papers.suehiro2011 import data as sets
 from benchmarks.papers.suehiro2011 import printed
 from benchmarks.papers.suehiro2011.curve import Curve
-from benchmarks.papers.suehiro2011.data import (
-    TOPICS,
-    UCI,
-    Data,
-    NewsData,
-    RuleData,
-    TableData,
-    load,
-)
+from benchmarks.papers.suehiro2011.data import Data, NewsData, RuleData, load
 from benchmarks.papers.suehiro2011.printed import EPSILONS, TABLE_5, Printed
 from benchmarks.papers.suehiro2011.protocol import RANKBOOST, SOFTRANKBOOST, FoldResult
 from benchmarks.papers.suehiro2011.times import PROGRAM, Timing
@@ -41,8 +34,8 @@ def rows_of(part: str) -> list[tuple[Data, Printed]]:
         cells = printed.TABLE_2.items()
         return [(RuleData(r, 5, share), row) for (share, r), row in cells]
     if part == "3":
-        return [(TableData(name), printed.TABLE_3[name]) for name in UCI]
-    return [(NewsData(topic), printed.TABLE_4[topic]) for topic in TOPICS]
+        return [(sets.TableData(name), printed.TABLE_3[name]) for name in sets.UCI]
+    return [(NewsData(topic), printed.TABLE_4[topic]) for topic in sets.TOPICS]
 
 
 class FoldResults(Results[FoldResult]):

@@ -33,7 +33,6 @@ class Timing:
     m: int
     solver: str
     seconds: float | None
-    value: float | None = None
     passes: float | None = None
     gap: float | None = None
     note: str = ""
@@ -88,15 +87,8 @@ def _time_ours(model: MarginRanker, X: Any, y: np.ndarray, repeats: int) -> Timi
             warnings.simplefilter("ignore", MarginWarning)
             model.fit(X, y)
         seconds.append(time.perf_counter() - start)
-    return Timing(
-        X.shape[0],
-        model.formulation,
-        min(seconds),
-        model.objective_,
-        model.n_passes_,
-        model.certificate_.gap,
-        f"tol {model.tol:g}",
-    )
+    figures = min(seconds), model.n_passes_, model.certificate_.gap
+    return Timing(X.shape[0], model.formulation, *figures, f"tol {model.tol:g}")
 
 
 def _time_program(H: np.ndarray, labels: np.ndarray, most_seconds: float) -> Timing:
@@ -105,16 +97,16 @@ def _time_program(H: np.ndarray, labels: np.ndarray, most_seconds: float) -> Tim
     if p * n * H.shape[1] <= MAX_LISTED_NUMBERS:
         start = time.perf_counter()
         try:
-            timing.value = printed_program(H, labels, EPSILON * p * n, most_seconds)
+            solve_printed_program(H, labels, EPSILON * p * n, most_seconds)
             timing.seconds, timing.note = time.perf_counter() - start, ""
         except TimeoutError:
             timing.note = f"no optimum within {most_seconds:g} s"
     return timing
 
 
-def printed_program(
-    H: np.ndarray, labels: np.ndarray, nu: float, most_seconds: float = np.inf
-) -> float:
+def solve_printed_program(
+    H: np.ndarray, labels: np.ndarray, nu: float, most_seconds: float
+) -> None:
     """Solve problem (2) as the paper prints it: one dense constraint per pair."""
     pairs = (H[labels][:, None] - H[~labels][None]).reshape(-1, H.shape[1]) / 2.0
     n_pairs, n = pairs.shape
@@ -123,18 +115,10 @@ def printed_program(
     cost = np.concatenate([np.zeros(n), [-1.0], np.full(n_pairs, 1.0 / nu)])
     sums = np.concatenate([np.ones(n), np.zeros(1 + n_pairs)])[None, :]
     free = np.array([(0, np.inf)] * n + [(-np.inf, np.inf)] + [(0, np.inf)] * n_pairs)
-    solution = linprog(
-        cost,
-        rows,
-        np.zeros(n_pairs),
-        sums,
-        [1.0],
-        free,
-        method="highs",
-        options={"time_limit": most_seconds},
-    )
+    limits = cost, rows, np.zeros(n_pairs), sums, [1.0], free
+    options = {"time_limit": most_seconds}
+    solution = linprog(*limits, method="highs", options=options)
     if solution.status == 1:
         raise TimeoutError
     if solution.status != 0:
         raise RuntimeError(f"HiGHS found no optimum: {solution.message}")
-    return -float(solution.fun)

@@ -89,17 +89,9 @@ def flaml(data: Split, seconds: float) -> np.ndarray:
     from flaml import AutoML
 
     X, X_test = _dense(data)
+    options = {"task": "classification", "metric": "roc_auc", "time_budget": seconds}
     model = AutoML()
-    model.fit(
-        X,
-        data.y,
-        task="classification",
-        metric="roc_auc",
-        time_budget=seconds,
-        n_jobs=1,
-        verbose=0,
-        seed=0,
-    )
+    model.fit(X, data.y, **options, n_jobs=1, verbose=0, seed=0)
     return model.predict_proba(X_test)[:, 1]
 
 
@@ -108,16 +100,11 @@ def autogluon(data: Split, seconds: float) -> np.ndarray:
 
     X, X_test = _dense(data)
     with tempfile.TemporaryDirectory() as folder:
-        model = TabularPredictor(
-            "the target", eval_metric="roc_auc", path=folder, verbosity=0
-        )
-        model.fit(
-            X.assign(**{"the target": data.y}),
-            time_limit=seconds,
-            presets="best_quality",
-            num_cpus=1,
-            num_gpus=0,
-        )
+        options = {"eval_metric": "roc_auc", "path": folder, "verbosity": 0}
+        model = TabularPredictor("the target", **options)
+        table = X.assign(**{"the target": data.y})
+        options = {"presets": "best_quality", "num_cpus": 1, "num_gpus": 0}
+        model.fit(table, time_limit=seconds, **options)
         return model.predict_proba(X_test)[1].to_numpy()
 
 

@@ -21,13 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from aucmax import AUCSVC, LevelSumRanker
 from aucmax.exceptions import OneClassQueryWarning
 from aucmax.metrics import multiclass_auc_score
+from benchmarks.papers import rankers
 from benchmarks.papers.choices import Candidate, Choice
-from benchmarks.papers.rankers import (
-    Grown,
-    grow_lambdamart,
-    grow_lightgbm,
-    grow_xgboost,
-)
 from benchmarks.papers.welleck2015.data import Fold, Rows, fold_of
 
 RATES = (0.1, 0.25, 0.5, 0.9)  # of the paper
@@ -69,10 +64,10 @@ FULL_TREES = {"min_child_samples": MIN_ROWS, "colsample_bytree": 1.0, "reg_lambd
 LARGE_LEAVES = {"min_data_in_leaf": MIN_ROWS}
 LOSSGUIDE = {"max_depth": 0, "grow_policy": "lossguide", "tree_method": "hist"}
 #: how to grow trees, what a library calls rate and leaves, and its other parameters
-LIBRARIES: list[tuple[dict[str, Any], Callable[..., Grown], str, str, Any]] = [
-    (OURS, grow_lambdamart, "learning_rate", "num_leaves", FULL_TREES),
-    (LIGHTGBM, grow_lightgbm, "learning_rate", "num_leaves", LARGE_LEAVES),
-    (XGBOOST, grow_xgboost, "eta", "max_leaves", LOSSGUIDE),
+LIBRARIES: list[tuple[dict[str, Any], Callable[..., rankers.Grown], str, str, Any]] = [
+    (OURS, rankers.grow_lambdamart, "learning_rate", "num_leaves", FULL_TREES),
+    (LIGHTGBM, rankers.grow_lightgbm, "learning_rate", "num_leaves", LARGE_LEAVES),
+    (XGBOOST, rankers.grow_xgboost, "eta", "max_leaves", LOSSGUIDE),
 ]
 METHODS = (*OURS, *LINEAR, *LIGHTGBM, *XGBOOST)
 

@@ -1,9 +1,9 @@
 """From the scores of the test rows to the tables and the picture of the study."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,9 @@ from benchmarks.papers import pictures
 from benchmarks.papers.choices import Results
 from benchmarks.papers.differences import Difference, average, mean_difference
 from benchmarks.papers.markdown import ABSENT, Table, largest_bold
-from benchmarks.papers.welleck2015.data import (
-    MQ2007,
-    MQ2008,
-    N_PARTS,
-    Rows,
-    fold_of,
-    join,
-)
-from benchmarks.papers.welleck2015.methods import (
-    LAMBDARANK,
-    MAUC,
-    SVM,
-    SVM_QUERIES,
-    Result,
-    library,
-)
+from benchmarks.papers.welleck2015 import data as sets
+from benchmarks.papers.welleck2015 import methods
+from benchmarks.papers.welleck2015.methods import MAUC, Result, library
 
 DEPTHS = tuple(range(1, 11))
 MAUC_MEASURE, ORDINAL, MAP, NDCG = "MAUC", "ordinal AUC", "MAP", "NDCG@10"
@@ -80,7 +67,7 @@ class Figures:
     def fold_mean(self, measure: str | int, empty: float = np.nan) -> float:
         """Return the mean of the folds' means; `empty` is for queries without value."""
         values = np.nan_to_num(self.by_query[measure], nan=empty)
-        means = [np.nanmean(values[self.fold_of == k]) for k in range(N_PARTS)]
+        means = [np.nanmean(values[self.fold_of == k]) for k in range(sets.N_PARTS)]
         return float(np.mean(means))
 
     def class_mean(self) -> float:
@@ -96,12 +83,18 @@ class Figures:
         return float(np.mean(means))
 
 
+@cache
+def judged(study: "StudyResults", data: str, method: str) -> Figures:
+    """Return the figures of a method, computed once."""
+    return judge(study.folds(data, method))
+
+
 class StudyResults(Results[Result]):
     """All results, judged when asked for."""
 
-    def __init__(self, results: Iterable[Result]) -> None:
-        super().__init__(results)
-        self._figures: dict[tuple[str, str], Figures] = {}
+    def figures(self, data: str, method: str) -> Figures:
+        """Return the figures of a method."""
+        return judged(self, data, method)
 
     @property
     def complete(self) -> list[str]:
@@ -109,15 +102,8 @@ class StudyResults(Results[Result]):
         return [
             name
             for name in self.methods
-            if all(len(self.folds(data, name)) == N_PARTS for data in self.data)
+            if all(len(self.folds(data, name)) == sets.N_PARTS for data in self.data)
         ]
-
-    def figures(self, data: str, method: str) -> Figures:
-        """Return the figures of a method, computed once."""
-        key = (data, method)
-        if key not in self._figures:
-            self._figures[key] = judge(self.folds(data, method))
-        return self._figures[key]
 
     def difference(
         self, data: str, other: str, measure: str = MAUC_MEASURE
@@ -132,9 +118,9 @@ class StudyResults(Results[Result]):
 
 def judge(results: Sequence[Result]) -> Figures:
     """Measure the test scores of all folds."""
-    tests = [fold_of(one.data, one.fold).test for one in results]
+    tests = [sets.fold_of(one.data, one.fold).test for one in results]
     scores = [np.array(one.scores) for one in results]
-    rows, all_scores = join(tests), np.concatenate(scores)
+    rows, all_scores = sets.join(tests), np.concatenate(scores)
     levels = range(1, int(rows.y.max()) + 1)
     pooled = [
         multiclass_auc_score(test.y, one)
@@ -157,7 +143,7 @@ def judge(results: Sequence[Result]) -> Figures:
 
 
 def _by_query(
-    rows: Rows, scores: np.ndarray, levels: range
+    rows: sets.Rows, scores: np.ndarray, levels: range
 ) -> dict[str | int, np.ndarray]:
     y, by_query = rows.y, {"qid": rows.qid, "average": None}
     values: dict[str | int, np.ndarray] = {
@@ -175,17 +161,17 @@ def precision_name(k: int) -> str:
     return f"precision @{k}"
 
 
-def _shares(rows: Rows, levels: range) -> np.ndarray:
+def _shares(rows: sets.Rows, levels: range) -> np.ndarray:
     counts = np.array([np.count_nonzero(rows.y == level) for level in levels])
     return counts / counts.sum()
 
 
 #: tables 1 and 2 of the paper: LambdaMART-MAUC, SVM-perf
 PRINTED = {
-    MAUC_MEASURE: {MQ2007: ("0.662", "0.659"), MQ2008: ("0.734", "0.737")},
-    MAP: {MQ2007: ("0.466", "0.450"), MQ2008: ("0.474", "0.458")},
+    MAUC_MEASURE: {sets.MQ2007: ("0.662", "0.659"), sets.MQ2008: ("0.734", "0.737")},
+    MAP: {sets.MQ2007: ("0.466", "0.450"), sets.MQ2008: ("0.474", "0.458")},
 }
-RIVALS = (SVM, SVM_QUERIES, LAMBDARANK)
+RIVALS = (methods.SVM, methods.SVM_QUERIES, methods.LAMBDARANK)
 
 
 def all_tables(study: StudyResults) -> dict[str, Table]:
@@ -225,7 +211,7 @@ def difference_rows(study: StudyResults, measure: str) -> Table:
 
 def printed_rows(study: StudyResults) -> Table:
     """Show the paper's figures beside ours, read in several ways."""
-    sets = [data for data in (MQ2008, MQ2007) if data in study.data]
+    shown = [data for data in (sets.MQ2008, sets.MQ2007) if data in study.data]
     readings = {
         "MAUC by query": lambda one: one.fold_mean(MAUC_MEASURE),
         "MAUC by query, levels averaged first": Figures.class_mean,
@@ -235,17 +221,21 @@ def printed_rows(study: StudyResults) -> Table:
     }
     rows = []
     for measure, printed in PRINTED.items():
-        cells = [cell for data in sets for cell in (*printed[data], ABSENT)]
+        cells = [cell for data in shown for cell in (*printed[data], ABSENT)]
         rows.append([f"paper: {measure}", *cells])
         for name, read in readings.items():
             if name.startswith(measure):
                 figures = [
                     f"{read(study.figures(data, method)):.3f}"
-                    for data in sets
-                    for method in (MAUC, SVM, SVM_QUERIES)
+                    for data in shown
+                    for method in (MAUC, methods.SVM, methods.SVM_QUERIES)
                 ]
                 rows.append([f"ours: {name}", *figures])
-    head = [f"{data}: {method}" for data in sets for method in (MAUC, SVM, SVM_QUERIES)]
+    head = [
+        f"{data}: {method}"
+        for data in shown
+        for method in (MAUC, methods.SVM, methods.SVM_QUERIES)
+    ]
     return Table(["figure, mean of five folds", *head], rows)
 
 
@@ -265,9 +255,9 @@ def class_rows(study: StudyResults) -> Table:
 
 LINES: dict[str, tuple[str, str]] = {
     MAUC: (pictures.BLUE, "o"),
-    SVM: (pictures.ORANGE, "s"),
-    SVM_QUERIES: (pictures.PINK, "v"),
-    LAMBDARANK: (pictures.GREEN, "^"),
+    methods.SVM: (pictures.ORANGE, "s"),
+    methods.SVM_QUERIES: (pictures.PINK, "v"),
+    methods.LAMBDARANK: (pictures.GREEN, "^"),
 }
 
 
