@@ -32,7 +32,6 @@ if os.name == "nt":
     collect_ignore = [
         "core/test_forks.py", "datasets/test_reading_limit.py",
         "persistence/test_kill_during_save.py", "test_cli_lost_output.py",
-        "test_cli_memory.py", "torture/test_killed_fits.py",
     ]  # fmt: skip
 
 

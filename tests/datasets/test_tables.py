@@ -111,11 +111,6 @@ def test_the_same_table_in_many_guises(write, content):
     assert_frame_equal(load_table(write(content)), EXPECTED)
 
 
-def test_lines_may_end_in_crlf(write):
-    frame = load_table(write('a,b\r\n1,"x\r\ny"\r\n\r\n2,z\r\n\r\n'))
-    assert frame.rows() == [(1, "x\r\ny"), (2, "z")]
-
-
 def test_a_blank_line_is_a_missing_cell_if_there_is_one_column(write):
     assert load_table(write("a\n1\n\n3\n\n"))["a"].to_list() == [1, None, 3]
 

@@ -145,15 +145,6 @@ def test_one_row_of_a_class_cannot_be_checked():
         plan_folds(np.arange(50) < 1, 5, 0)
 
 
-@pytest.mark.parametrize("name", ["groups", "queries"])
-def test_no_group_is_divided(name):
-    unit = np.random.default_rng(0).integers(0, 20, size=N_ROWS)
-    plan = plan_folds(IS_FOURTH, 5, 0, **{name: unit})
-    check_parts(plan)
-    for train, test in plan.folds:
-        assert not np.intersect1d(unit[train], unit[test]).size
-
-
 def test_a_group_in_every_row_is_no_group():
     plan = plan_folds(IS_FOURTH, 5, 0, groups=np.arange(N_ROWS))
     np.testing.assert_array_equal(plan.rows, plan_folds(IS_FOURTH, 5, 0).rows)

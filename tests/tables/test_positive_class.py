@@ -70,18 +70,18 @@ def test_the_second_label_is_positive_in_every_model(event, other, share):
 def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     X, y = rows(event, other, share)
     scorer = metric_scorer("auc", pos_label=event)
-    for model in (quick_auto(pos_label=event).fit(X, y),):
-        assert model.classes_.tolist() == [other, event]
-        area = roc_auc_score(y == event, model.decision_function(X))
-        assert area > 0.9
-        assert model.score(X, y) == pytest.approx(area)
-        assert scorer(model, X, y) == pytest.approx(area)
-        label = ROCCurveDisplay.from_estimator(model, X, y).line_.get_label()
-        assert f"AUC {area:.3f}" in label
-        plt.close("all")
-        page = report_model(model, X, y)
-        assert page.contents.models[0].measures["auc"] == pytest.approx(area)
-        assert not any("positive class" in n for n in getattr(model, "notices_", []))
+    model = quick_auto(pos_label=event).fit(X, y)
+    assert model.classes_.tolist() == [other, event]
+    area = roc_auc_score(y == event, model.decision_function(X))
+    assert area > 0.9
+    assert model.score(X, y) == pytest.approx(area)
+    assert scorer(model, X, y) == pytest.approx(area)
+    label = ROCCurveDisplay.from_estimator(model, X, y).line_.get_label()
+    assert f"AUC {area:.3f}" in label
+    plt.close("all")
+    page = report_model(model, X, y)
+    assert page.contents.models[0].measures["auc"] == pytest.approx(area)
+    assert not any("positive class" in n for n in getattr(model, "notices_", []))
     comparison = compare_models(X, y, ["logistic"], cv=2, pos_label=event)
     assert comparison.target.grading.positive == event
     assert not any(one.kind == "positive class" for one in comparison.notices)

@@ -26,11 +26,6 @@ def known(rows, labels, encoder=ENCODER, sketch=SKETCH):
     return share_of_known_rows(sketch, encoder, rows, labels)
 
 
-def test_it_is_small():
-    assert SKETCH.nbytes == 8192
-    assert sketch_rows(ENCODER, TABLE[:10], LABELS[:10]).size == 10
-
-
 def test_the_same_rows_are_known_in_any_order_and_others_are_not():
     order = RNG.permutation(5000)
     assert known(TABLE[order], LABELS[order]) == 1.0

@@ -15,11 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from aucmax import AUCSVC, MarginRanker
 from aucmax.exceptions import ConstantScoresWarning, MarginWarning
 from margin import samples
-from margin_programs import (
-    solve_hard_pairs,
-    solve_instances,
-    solve_pairs,
-)
+from margin_programs import solve_hard_pairs, solve_instances, solve_pairs
 from reference_margins import instance_margin, pair_margin
 from torture.amount import times
 
@@ -37,7 +33,7 @@ class Sample(NamedTuple):
     qid: Any
 
 
-def draw(rng, n_levels=2):
+def draw(rng):
     """Draw up to 40 rows: smooth, rounded or repeated, some without weight."""
     n_rows, n_columns = rng.integers(8, 41), rng.integers(1, 7)
     X = rng.normal(size=(n_rows, n_columns))
@@ -47,8 +43,8 @@ def draw(rng, n_levels=2):
     if kind == 2:
         X = X[rng.integers(0, n_rows // 3, n_rows)]
     X = X + rng.choice([0.0, 0.0, 100.0])
-    levels = np.digitize(X[:, 0] + rng.normal(size=n_rows), np.arange(n_levels - 1))
-    levels[:n_levels] = levels[-n_levels:] = np.arange(n_levels)
+    levels = np.digitize(X[:, 0] + rng.normal(size=n_rows), [0.0])
+    levels[:2] = levels[-2:] = 0, 1
     if rng.random() < 0.4:
         X = X * 10.0 ** rng.integers(-3, 4, n_columns)
     elif rng.random() < 0.3:
@@ -61,8 +57,7 @@ def draw(rng, n_levels=2):
             [[0.5, 1.0, 2.0], [1e-6, 1.0, 1e6], [0.0, 1.0, 3.0]][rng.integers(3)],
             n_rows,
         )
-        weight[: 2 * n_levels] = weight.max()
-        weight[-n_levels:] = weight.max()
+        weight[:4] = weight[-2:] = weight.max()
     qid = np.arange(n_rows) // (n_rows // 2 + 1) if rng.random() < 0.3 else None
     return Sample(X, levels, weight, qid)
 

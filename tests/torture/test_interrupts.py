@@ -19,11 +19,9 @@ from aucmax.model_selection.forest import Forest
 from aucmax.model_selection.network import Network
 from torture.amount import times
 
-pytestmark = [
-    pytest.mark.skipif(
-        not hasattr(signal, "ITIMER_PROF"), reason="there is no timer of processor time"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "ITIMER_PROF"), reason="there is no timer of processor time"
+)
 #: seconds of processor time, so that other processes do not count
 LONGEST = 1.0
 

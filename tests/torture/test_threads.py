@@ -12,8 +12,6 @@ from threadpoolctl import threadpool_limits
 import aucmax
 from aucmax import inference, metrics
 from aucmax.graphs import grid_edges, rank
-from aucmax.risks import bound_pair_logistic
-from aucmax.risks._pairs import level_pairs, logistic_grid
 from torture.amount import times
 
 RNG = np.random.default_rng(0)
@@ -87,24 +85,6 @@ def test_linear_models_differ_by_what_the_tolerance_allows_and_not_by_one_thread
     with threadpool_limits(1):
         again = [scores_of(model, Y, 2000) for _ in range(2)]
     np.testing.assert_array_equal(*again)
-
-
-def test_blocks_may_be_done_in_any_order(monkeypatch):
-    monkeypatch.setattr(level_pairs, "_BLOCK", 1000)
-    model = aucmax.LambdaMART("ordinal", n_estimators=5, n_jobs=4)
-    expected = model.fit(X, LEVELS, qid=QID).decision_function(X)
-    draw, n_tasks = random.Random(0), []
-
-    def in_any_order(tasks, n_jobs):
-        n_tasks.append(len(tasks))
-        for task in draw.sample(tasks, len(tasks)):
-            task()
-
-    for home in (bound_pair_logistic, logistic_grid):
-        monkeypatch.setattr(home, "run_all", in_any_order)
-    scores = model.fit(X, LEVELS, qid=QID).decision_function(X)
-    np.testing.assert_array_equal(scores, expected)
-    assert max(n_tasks) > 1
 
 
 @pytest.mark.slow
