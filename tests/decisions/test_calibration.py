@@ -144,6 +144,3 @@ def test_probabilities_exist_exactly_with_a_calibration():
     check_calibrate(None)
     with pytest.raises(ValueError, match="calibrate must be one of 'auto', 'sigmoid'"):
         check_calibrate("platt")
-
-
-KNOTS = np.array([[0.0, 1.0, 3.0], [-1.0, 1.0, 2.0]])

@@ -35,7 +35,6 @@ def best(scores, weight, allowed, price):
     return min(cuts, key=lambda cut: (round(price(*cut), 9), cut[0]), default=None)
 
 
-N_POSITIVE = 3
 RULES = {
     "recall": (
         {"recall": 0.6},

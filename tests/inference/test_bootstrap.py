@@ -26,10 +26,6 @@ def test_bootstrap_agrees_with_delong_for_the_auc():
     assert interval.high == pytest.approx(expected.high, abs=0.01)
 
 
-def share_above_zero(truth, guess, sample_weight=None):
-    return float(np.average((guess > 0.5) == truth, weights=sample_weight))
-
-
 def test_the_same_seed_gives_the_same_interval():
     first, second, other = (
         bootstrap_interval(
@@ -183,15 +179,3 @@ def test_a_weighted_band_is_that_of_resampled_rows(n_rows):
         assert band.tpr[place] == pytest.approx(expected.value, abs=0.002)
         assert band.low[place] == pytest.approx(expected.low, abs=0.2 * width)
         assert band.high[place] == pytest.approx(expected.high, abs=0.2 * width)
-
-
-def test_long_curves_are_merged_with_little_change():
-    rng = np.random.default_rng(0)
-    y = rng.random(20_000) < 0.4
-    scores = rng.normal(size=y.size) + y
-    band = roc_band(y, scores, n_resamples=20, fpr=[0.0, 0.05, 0.3, 1.0])
-    fprs, tprs, _ = roc_curve(y, scores)
-    exact = [tprs[fprs <= fpr].max() for fpr in band.fpr]
-    np.testing.assert_allclose(band.tpr, exact, atol=2e-3)
-    assert (band.high - band.low)[1:3].max() < 0.05
-    assert band.tpr[-1] == band.low[-1] == 1.0

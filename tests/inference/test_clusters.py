@@ -79,22 +79,6 @@ def test_perfect_separation_rests_on_the_groups():
     assert interval.low == pytest.approx(0.025**0.1)
 
 
-@pytest.mark.parametrize("size", [2, 10])
-def test_clustered_intervals_cover_where_rows_alone_do_not(size):
-    rng = np.random.default_rng(2)
-    n_groups = 200 // size + 20
-    truth = roc_auc_score(*[one.ravel() for one in clustered(rng, 40_000, 5, 0.6)[:2]])
-    covered = alone = 0
-    for _ in range(200):
-        y, (scores,), groups = clustered(rng, n_groups, size, 0.6)
-        interval = auc_interval(y, scores, groups=groups)
-        covered += interval.low <= truth <= interval.high
-        plain = auc_interval(y, scores)
-        alone += plain.low <= truth <= plain.high
-    assert covered / 200 >= 0.92
-    assert size == 2 or alone < covered
-
-
 def test_comparisons_use_groups():
     y, (a, b), groups = clustered(np.random.default_rng(3), 40, 5, 0.7, models=2)
     effects = [reference.area_effects(y, one, None, groups) for one in (a, b)]

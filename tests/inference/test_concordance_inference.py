@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import Ridge
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.inference import (
@@ -218,18 +216,6 @@ def test_too_few_rows_are_explained():
         cumulative_dynamic_auc([0, 0], [1.0, 2.0], [0.0, 1.0], 1.0)
     with pytest.raises(NotEnoughClassesError, match="No two rows are comparable"):
         concordance_interval([0, 0], [1.0, 2.0], [0.0, 1.0])
-
-
-class RiskRidge(BaseEstimator):
-    def __init__(self, alpha=1.0):
-        self.alpha = alpha
-
-    def fit(self, X, y):
-        self.model_ = Ridge(alpha=self.alpha).fit(X, -np.log(y["time"]))
-        return self
-
-    def predict(self, X):
-        return self.model_.predict(X)
 
 
 def test_events_and_times_may_be_one_target():

@@ -234,16 +234,6 @@ def test_means_over_queries_are_compared_by_students_paired_test(metric):
     assert (contrast.low, contrast.high) == pytest.approx((ends.low, ends.high))
 
 
-def test_results_convert_to_frames():
-    frame = compare_metric(Y, MODELS).to_frame()
-    assert frame.shape[0] == 6
-    columns = {"model_1", "model_2", "difference", "low", "high", "p_value"}
-    assert columns <= set(frame.columns)
-    one = auc_interval(Y, MODELS["a"], null=0.5).to_frame()
-    assert one.select("value", "null", "positives").row(0)[1:] == (0.5, 80.0)
-    assert compare_auc(Y, MODELS["a"], MODELS["b"]).to_frame().shape[0] == 1
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [

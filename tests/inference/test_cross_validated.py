@@ -105,19 +105,6 @@ def test_several_models_are_compared_within_folds():
     assert equal.high == -equal.low < 0.1
 
 
-def test_intervals_cover_and_tests_are_rarely_fooled():
-    rng = np.random.default_rng(0)
-    labels, folds = np.tile(np.arange(60) % 4 == 0, 3), np.repeat(np.arange(3), 60)
-    covered = rejected = 0
-    for _ in range(200):
-        a, b = rng.normal(size=(2, 180))
-        interval = auc_interval(labels, a, folds=folds)
-        covered += interval.low <= 0.5 <= interval.high
-        rejected += difference(labels, a, b, folds=folds).p_value < 0.05
-    assert 0.91 <= covered / 200 <= 0.99
-    assert rejected / 200 <= 0.09
-
-
 def test_folds_with_one_class_are_left_out_and_bad_folds_are_named():
     labels, a, _, folds = scores_of_folds(3)
     more = np.append(folds, [7, 7, 7])

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import norm
 
 from aucmax.exceptions import FewRowsWarning
 from aucmax.inference import auc_interval, bootstrap_interval, compare_auc
@@ -26,31 +24,6 @@ def sample(generator, n_positive=120, n_negative=300, shift=1.2):
         for _ in range(2)
     ]
     return labels, *scores
-
-
-def true_area(shift, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0)):
-    """Mean of the clipped binormal curve over the box."""
-    (a, b), (c, d) = fpr_range, tpr_range
-
-    def height(u):
-        return np.clip(norm.sf(norm.isf(u) - shift), c, d) - c
-
-    return quad(height, a, b, limit=200)[0] / ((b - a) * (d - c))
-
-
-@pytest.mark.parametrize("box", BOXES)
-def test_intervals_and_tests_are_right_at_about_the_stated_rate(box):
-    generator = np.random.default_rng(7)
-    truth = true_area(1.2, **box)
-    n_draws = 400
-    covered = rejected = 0
-    for _ in range(n_draws):
-        labels, one, other = sample(generator)
-        interval = auc_interval(labels, one, **box)
-        covered += interval.low <= truth <= interval.high
-        rejected += compare_auc(labels, one, other, **box).p_value < 0.05
-    assert 0.92 <= covered / n_draws <= 0.98
-    assert 0.02 <= rejected / n_draws <= 0.08
 
 
 @pytest.mark.parametrize("box", BOXES)

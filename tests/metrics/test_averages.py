@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import reference
 from aucmax.metrics import (
     mean_average_precision,
     multiclass_auc_score,
     ndcg_score,
     ordinal_auc_score,
     partial_auc_score,
-    precision_at_k,
     roc_auc_score,
 )
 from metrics.samples import samples
@@ -78,17 +76,6 @@ def test_averages_follow_from_the_values_of_queries(name, sample):
         assert measure(average=average) == pytest.approx(mean, abs=1e-9)
 
 
-def test_precision_counts_retrieved_rows_or_all_rows():
-    y, scores = [1, 0, 0, 0, 1], [5, 4, 3, 2, 1]
-    qid = ["a", "a", "a", "b", "b"]
-    measure = partial(precision_at_k, y, scores, k=1, qid=qid)
-    assert measure(average=None).tolist() == [1, 0]
-    assert measure(average="impressions") == pytest.approx(3 / 5)
-    assert measure(average="micro") == reference.precision_at_k(
-        np.array([1, 0]) > 0, np.array([1.0, 1.0]), 1
-    )
-
-
 def test_a_query_without_weight_keeps_its_place():
     y, scores, qid = [1, 0, 1, 0, 0, 1], [2, 1, 2, 1, 2, 1], [0, 0, 1, 1, 2, 2]
     weights = [1, 1, 0, 0, 1, 1]
@@ -97,16 +84,3 @@ def test_a_query_without_weight_keeps_its_place():
         assert values[0] == 1.0
         assert np.isnan(values[1])
         assert values[2] < 1.0
-
-
-def test_queries_without_relevant_rows_count_as_told():
-    y, scores, qid = [1, 0, 0, 0], [1, 2, 3, 4], [0, 0, 1, 1]
-    for metric in (ndcg_score, mean_average_precision):
-        value = metric(y, scores, qid=qid)
-        counted = {e: metric(y, scores, qid=qid, empty=e) for e in ("zero", "one")}
-        assert counted == {
-            "zero": pytest.approx(value / 2),
-            "one": pytest.approx((value + 1) / 2),
-        }
-        values = metric(y, scores, qid=qid, empty="one", average=None)
-        assert values.tolist() == [value, 1.0]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._steps import check_queries
 from aucmax.metrics.metric_names import parse_metric
-from drawing import fewer_examples
-from metrics.samples import samples, score, tied
+from metrics.samples import score, tied
 
 pytestmark = pytest.mark.kernel
 
@@ -20,24 +19,6 @@ OPTIONS = {
     "ordinal_auc": {},
     "ks": {},
 }
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-@fewer_examples
-@given(samples(weights=True, queries=2), st.integers(0, 2**32 - 1))
-def test_a_prepared_metric_is_the_metric_of_any_scores(name, sample, seed):
-    y, scores, weights, qid = sample
-    rows = {"sample_weight": weights, "qid": qid, **OPTIONS[name]}
-    shuffled = np.random.default_rng(seed).permutation(scores)
-    named = parse_metric(name)
-    measure = named.prepare(y, **rows)
-    try:
-        expected = [named.function(y, s, **rows) for s in (scores, shuffled)]
-    except NotEnoughClassesError:
-        with pytest.raises(NotEnoughClassesError, match="None of the 2 queries"):
-            measure(scores)
-    else:
-        assert [measure(scores), measure(shuffled)] == expected
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name != "ks"])

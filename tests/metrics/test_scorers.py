@@ -19,7 +19,6 @@ from aucmax.inference import metric_interval
 from aucmax.metrics import (
     concordance_index,
     metric_scorer,
-    ndcg_score,
     partial_auc_score,
     roc_auc_score,
     survival_target,
@@ -177,39 +176,6 @@ def test_each_name_is_a_scorer(routing, name):
         chances = model.predict_proba(X)[:, int(label == "good")]
         value = metric_interval(words == label, chances, name, **options).value
         assert scorer(model, X, words) == pytest.approx(value)
-
-
-@pytest.mark.usefixtures("routing_on")
-def test_scorers_by_name_take_weights_and_queries():
-    weights = RNG.random(240)
-    both = {"qid": True, "sample_weight": True}
-    scorers = {
-        "plain": metric_scorer("average_precision").set_score_request(
-            sample_weight=True
-        ),
-        "queries": metric_scorer("recall@3", per_query=True).set_score_request(**both),
-        "ndcg": metric_scorer("ndcg@5").set_score_request(**both),
-    }
-    model = LogisticRegression().set_fit_request(sample_weight=False)
-    result = {"qid": QID, "sample_weight": weights}
-    scores_by_metric = cross_validate(
-        model, X, Y, scoring=scorers, params=result, cv=KFold(4)
-    )
-    expected = list(
-        fold_scores(
-            lambda y, s, t: ndcg_score(y, s, k=5, qid=QID[t], sample_weight=weights[t]),
-            LogisticRegression(),
-        )
-    )
-    np.testing.assert_allclose(scores_by_metric["test_ndcg"], expected)
-    expected = list(
-        fold_scores(
-            lambda y, s, t: metric_interval(y, s, sample_weight=weights[t]).value,
-            LogisticRegression(),
-        )
-    )
-    np.testing.assert_allclose(scores_by_metric["test_plain"], expected)
-    assert np.isfinite(scores_by_metric["test_queries"]).all()
 
 
 def test_concordance_is_a_scorer_by_name():

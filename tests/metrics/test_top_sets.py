@@ -77,25 +77,6 @@ def test_the_spread_of_every_size_counts_the_pairs(n, data):
     assert TopSets.up_to(n, n + 5).spread(p) == p * (n - p)
 
 
-@given(any_sets())
-def test_prefix_sums_are_sums_over_the_sets_up_to_each_size(sets):
-    weights, moments = sets.prefix_sums()
-    for size in range(sets.n + 1):
-        below = sets.sizes <= size
-        assert weights[size] == pytest.approx(sets.weights[below].sum())
-        moment = sets.sizes[below] @ sets.weights[below]
-        assert moments[size] == pytest.approx(moment)
-    assert weights.shape == moments.shape == (sets.n + 1,)
-
-
-@given(numbers, any_bins)
-def test_weights_of_boundaries_are_means_of_the_bins_on_both_sides(n, bins):
-    sets = TopSets.binned(n, bins)
-    sizes = np.diff([0, *sets.sizes, n])
-    assert (sizes > 0).all()
-    np.testing.assert_array_equal(sets.weights, (sizes[1:] + sizes[:-1]) / 2)
-
-
 @given(st.integers(1, 60), st.integers(2, 80))
 def test_a_number_of_bins_makes_them_as_equal_as_can_be(n, bins):
     result = TopSets.binned(n, bins).sizes.tolist()

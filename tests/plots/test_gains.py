@@ -65,12 +65,3 @@ def test_weights_count_as_repetition(sample):
 def test_more_than_all_cannot_be_opened(sample, opened, ax):
     with pytest.raises(ValueError, match="at most 400"):
         GainsDisplay.from_predictions(*sample[:2], alerts=opened, ax=ax)
-
-
-def test_an_error_says_which_curve(sample, ax):
-    labels, good, _ = sample
-    with pytest.raises(ValueError, match=r"length|rows") as caught:
-        GainsDisplay.from_predictions(labels, {"a": good, "b": good[1:]}, ax=ax)
-    assert "'b'" in caught.value.__notes__[0]
-    with pytest.raises(ValueError, match="empty"):
-        GainsDisplay.from_predictions(labels, {}, ax=ax)

@@ -12,7 +12,6 @@ RNG = np.random.default_rng(0)
 LABELS = RNG.random(400) < 0.2
 GOOD = RNG.normal(size=400) + 2.0 * LABELS
 POOR = RNG.normal(size=400) + 0.5 * LABELS
-SCREENS = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
 
 
 def test_the_line_is_the_roc_curve(ax):
