@@ -101,10 +101,7 @@ def test_models_that_differ_in_one_row_are_not_more_certain_than_equal_ones():
         several.differences[0].high - several.differences[0].low > near.high - near.low
     )
     assert several.differences[0].unadjusted_p_value == pytest.approx(near.p_value)
-    apart = compare_metric(
-        [Y, Y],
-        [FLAG, FLAG],
-    ).differences[0]
+    apart = compare_metric([Y, Y], [FLAG, FLAG]).differences[0]
     alone = auc_interval(Y, FLAG)
     assert apart.high - apart.low > alone.high - alone.low
 

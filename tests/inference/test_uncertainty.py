@@ -115,18 +115,6 @@ def test_a_zero_variance_on_few_rows_is_not_taken_for_certainty():
     assert many.low > 0
 
 
-def test_the_weighted_standard_error_is_that_of_the_draws():
-    rng = np.random.default_rng(1)
-    y = np.arange(200) < 80
-    weights = rng.choice([1.0, 4.0], 200)
-    values = [
-        auc_interval(y, rng.normal(size=200) + y, sample_weight=weights)
-        for _ in range(300)
-    ]
-    mean_error = np.mean([interval.standard_error for interval in values])
-    assert mean_error == pytest.approx(np.std([i.value for i in values]), rel=0.15)
-
-
 @pytest.mark.parametrize("confidence_level", [0, 1, 95, np.nan])
 def test_a_bad_confidence_is_rejected(confidence_level):
     for call in (

@@ -5,7 +5,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.decisions import reliability
-from aucmax.plots import CalibrationDisplay
+from aucmax.plots import CalibrationDisplay, DecisionCurveDisplay
 
 
 def test_points_are_the_groups_with_their_intervals(sample, ax):
@@ -43,9 +43,10 @@ def test_an_estimator_is_asked_for_probabilities_of_the_positive_class(sample, a
         assert result.base_rate == pytest.approx((labels == pos_label).mean())
 
 
-def test_scores_that_are_no_probabilities_are_refused(sample, scorer, ax):
+def test_scores_that_are_no_probabilities_are_rejected(sample, scorer, ax):
     labels, good, _ = sample
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        CalibrationDisplay.from_predictions(labels, good, ax=ax)
-    with pytest.raises(TypeError, match="Scorer has no predict_proba"):
-        CalibrationDisplay.from_estimator(scorer, good[:, None], labels, ax=ax)
+    for display in (CalibrationDisplay, DecisionCurveDisplay):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            display.from_predictions(labels, good, ax=ax)
+        with pytest.raises(TypeError, match="Scorer has no predict_proba"):
+            display.from_estimator(scorer, good[:, None], labels, ax=ax)

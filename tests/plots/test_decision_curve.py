@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from aucmax.decisions import net_benefit
 from aucmax.plots import DecisionCurveDisplay
@@ -42,17 +41,3 @@ def test_standardised_curves_have_the_height_of_their_share(sample, ax):
     assert_allclose(display.line_[0].get_ydata(), expected.standardised)
     assert_allclose(display.treat_all_.get_ydata(), expected.treat_all / labels.mean())
     assert ax.get_ylabel() == "standardised net benefit"
-
-
-def test_an_estimator_is_asked_for_probabilities(sample, scorer, ax):
-    labels, good, _ = sample
-    model = LogisticRegression().fit(good[:, None], labels)
-    display = DecisionCurveDisplay.from_estimator(model, good[:, None], labels, ax=ax)
-    chances = model.predict_proba(good[:, None])[:, 1]
-    assert_allclose(
-        display.curves[0][1].net_benefit, net_benefit(labels, chances).net_benefit
-    )
-    with pytest.raises(TypeError, match="Scorer has no predict_proba"):
-        DecisionCurveDisplay.from_estimator(scorer, good[:, None], labels, ax=ax)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        DecisionCurveDisplay.from_predictions(labels, good, ax=ax)
