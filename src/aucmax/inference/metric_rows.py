@@ -13,7 +13,6 @@ from aucmax._core.validation import (
     FloatArray,
     IntArray,
     check_qid,
-    check_score_matrix,
     check_scores,
     reject_unreadable,
 )
@@ -27,7 +26,7 @@ from aucmax.inference.influence import (
     ordinal_influence,
     precision_influence,
 )
-from aucmax.inference.resampling import drawn_influence
+from aucmax.inference.resampling import check_score_columns, drawn_influence
 from aucmax.metrics._steps import (
     WHOLE_SQUARE,
     BinaryRows,
@@ -249,14 +248,8 @@ def check_fold_scores(
     y_score: Any, folds: IntArray, name: str = "y_score"
 ) -> FloatArray:
     """Check scores of cross-validation: one column, or one per repetition."""
-    try:
-        is_matrix = np.ndim(y_score) == 2
-    except ValueError:  # lists of unequal length
-        is_matrix = False
-    if not is_matrix:
-        return check_scores(y_score, folds.shape[0], name)
-    scores = check_score_matrix(y_score, folds.shape[0], name)
-    if scores.shape[1] not in (1, folds.shape[1]):
+    scores = check_score_columns(y_score, folds.shape[0], name)
+    if scores.ndim == 2 and scores.shape[1] not in (1, folds.shape[1]):
         raise ValueError(
             f"{name} has {scores.shape[1]} columns and folds has {folds.shape[1]}; "
             "both need one column per repetition."

@@ -116,11 +116,9 @@ def bootstrap_interval(
             f"metric must be a function of labels and scores, got {metric!r}."
         )
     _, labels = check_levels(y_true)
-    is_matrix = len(getattr(y_score, "shape", ())) == 2 or _is_nested(y_score)
-    check = check_score_matrix if is_matrix else check_scores
     arrays: dict[str, NDArray[Any]] = {
         "y_true": np.asarray(y_true),
-        "y_score": check(y_score, labels.size),
+        "y_score": check_score_columns(y_score, labels.size),
     }
     weights = check_sample_weight(sample_weight, labels.size)
     if weights is not None:
@@ -376,12 +374,14 @@ def percentiles(samples: Any, confidence_level: float) -> Any:
     return np.percentile(samples, [tail, 100.0 - tail], axis=0)
 
 
-def _is_nested(y_score: Any) -> bool:
-    """Return whether these are lists of equally long lists."""
+def check_score_columns(y_score: Any, n_rows: int, name: str = "y_score") -> FloatArray:
+    """Check one column of scores, or a matrix of several."""
     try:
-        return isinstance(y_score, list | tuple) and np.ndim(y_score) == 2
-    except ValueError:
-        return False
+        is_matrix = np.ndim(y_score) == 2
+    except ValueError:  # lists of unequal length
+        is_matrix = False
+    check = check_score_matrix if is_matrix else check_scores
+    return check(y_score, n_rows, name)
 
 
 def _check_grid(fpr: ArrayLike) -> FloatArray:

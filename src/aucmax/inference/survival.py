@@ -19,7 +19,6 @@ from aucmax._core.censored_times import (
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
-    check_score_matrix,
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
@@ -32,6 +31,7 @@ from aucmax.inference.influence import (
 )
 from aucmax.inference.intervals import Rows, area_interval
 from aucmax.inference.metric_intervals import area_ends, rescaled_interval
+from aucmax.inference.resampling import check_score_columns
 from aucmax.inference.results import (
     DynamicAUC,
     MetricComparison,
@@ -442,10 +442,7 @@ def _check_horizons(horizons: ArrayLike, rows: SurvivalRows) -> FloatArray:
 
 def _score_levels(scores: ArrayLike, n_rows: int, n_times: int) -> list[IntArray]:
     """Return the level of each row's score, for all times or for each."""
-    if np.ndim(scores) < 2:
-        columns = check_scores(scores, n_rows, "y_score")[:, None]
-    else:
-        columns = check_score_matrix(scores, n_rows, "y_score")
+    columns = check_score_columns(scores, n_rows).reshape(n_rows, -1)
     if columns.shape[1] not in (1, n_times):
         raise ValueError(
             f"y_score has {columns.shape[1]} columns for {n_times} horizons; give one "

@@ -110,7 +110,10 @@ def metric_scorer(
         return _query_scorer(function, _SCORES_OR_PREDICTIONS, **options)
     if not named.kind.uses_levels:
         options["pos_label"] = pos_label
-    return _area_scorer(function, per_query, **options)
+    if per_query:
+        return _query_scorer(function, _SCORES, **options)
+    scorer = _make_scorer(function, response_method=_SCORES, **options)
+    return _requesting(scorer, qid=False)
 
 
 def _concordance_scorer(method: str = "harrell", horizon: float | None = None) -> Any:
@@ -133,12 +136,6 @@ class _ConcordanceScorer:
         return concordance_index(
             *split_target(y), predict(X), sample_weight=sample_weight, **options
         )
-
-
-def _area_scorer(metric: Callable[..., float], per_query: bool, **options: Any) -> Any:
-    if per_query:
-        return _query_scorer(metric, _SCORES, **options)
-    return _requesting(_make_scorer(metric, response_method=_SCORES, **options), False)
 
 
 def _query_scorer(

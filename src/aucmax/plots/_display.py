@@ -39,16 +39,6 @@ def line_style(place: int) -> dict[str, Any]:
     }
 
 
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes given, or those of a new figure of that size in inches."""
-    if ax is not None:
-        return ax
-    pyplot = import_package("matplotlib.pyplot", "a plot")
-
-    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    return ax
-
-
 def dress(ax: Axes, legend_at: Place) -> None:
     """Remove the frame and add a light legend."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -71,7 +61,6 @@ def plain(name: str) -> str:
 class Display:
     """A picture that can be drawn again on other axes."""
 
-    ax_: Axes
     _size: tuple[float, float] = (5.8, 4.8)  # of a new figure, in inches
 
     @property
@@ -96,8 +85,11 @@ class Display:
         display
             This display.
         """
-        self.ax_ = axes_or_new(ax, *self._size)
-        self._draw(self.ax_)
+        if ax is None:
+            pyplot = import_package("matplotlib.pyplot", "a plot")
+            _, ax = pyplot.subplots(figsize=self._size, layout="constrained")
+        self.ax_: Axes = ax
+        self._draw(ax)
         return self
 
 
