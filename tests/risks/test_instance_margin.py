@@ -52,7 +52,7 @@ def test_value_and_subgradient_are_the_definition(scores, weight, data):
 @given(any_scores, weights, st.data())
 def test_sorting_once_answers_for_every_size(scores, weight, data):
     nu_pos, nu_neg = draw_nus(data, weight)
-    positives, negatives = Lowest.of_classes(scores, LABELS, weight)
+    positives, negatives = Lowest.from_scores(scores, LABELS, weight)
     positive = positives.mean(np.array([nu_pos, nu_pos]))
     negative = -negatives.mean(np.array([[nu_neg]]))
     assert positive.shape == (2,)
@@ -91,7 +91,7 @@ def test_margins_of_many_sizes_bound_each_other():
     generator = np.random.default_rng(1)
     scores, labels = generator.normal(size=500), np.arange(500) % 5 == 0
     sizes = np.linspace(0.5, 100.0, 400)
-    for own in Lowest.of_classes(scores, labels):
+    for own in Lowest.from_scores(scores, labels):
         means = own.mean(sizes)
         assert (np.diff(means) >= -1e-15).all()
         assert (means <= own.threshold(sizes) + 1e-15).all()

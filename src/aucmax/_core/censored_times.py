@@ -40,13 +40,13 @@ def split_target(target: Any) -> tuple[Any, Any]:
         if sorted(kind == "b" for kind in kinds) == [False, True]:
             event = kinds.index("b")
             return target[fields[event]], target[fields[1 - event]]
-    found = "no columns" if names is None else ", ".join(map(str, names))
+    columns = "no columns" if names is None else ", ".join(map(str, names))
     more = ""
     if names is not None and len(names) > 2:
         more = " Entry times (left truncation) and competing risks are not supported."
     raise ValueError(
         "the target of censored times must have the columns 'event' and 'time', "
-        f"got {found}.{more} aucmax.metrics.survival_target(event, time) makes one."
+        f"got {columns}.{more} aucmax.metrics.survival_target(event, time) makes one."
     )
 
 
@@ -83,11 +83,11 @@ def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatA
     reject_missing_labels(codes, "event")
     is_event = np.asarray(codes == 1)
     if not np.asarray(is_event | (codes == 0)).all():
-        known = sorted(set(codes.tolist()), key=str)
+        values = sorted(set(codes.tolist()), key=str)
         raise ValueError(
             "event must be 1 (or True) for an observed event and 0 for a censored row, "
-            f"got {', '.join(map(repr, known[:5]))}. If one code is the event, write "
-            f"event == {known[-1]!r}; competing risks are not supported."
+            f"got {', '.join(map(repr, values[:5]))}. If one code is the event, write "
+            f"event == {values[-1]!r}; competing risks are not supported."
         )
     return is_event, times
 

@@ -83,14 +83,14 @@ def _decorate(function: Any, options: dict[str, Any]) -> Any:
     import numba  # half a second; half of it, after Ctrl-C, could not be imported again
 
     folder = os.environ.get("NUMBA_CACHE_DIR", os.path.dirname(__file__))
-    found = _try_cache(folder, numba.njit(**options), function)
-    found = found or numba.njit(**options | {"cache": False})(function)
-    if hasattr(found, "compile"):
-        found.compile = partial(_run_in_thread, found.compile)
-        kept, use = found._cache, partial(_try_cache, found._cache.cache_path)
+    dispatcher = _try_cache(folder, numba.njit(**options), function)
+    dispatcher = dispatcher or numba.njit(**options | {"cache": False})(function)
+    if hasattr(dispatcher, "compile"):
+        dispatcher.compile = partial(_run_in_thread, dispatcher.compile)
+        kept, use = dispatcher._cache, partial(_try_cache, dispatcher._cache.cache_path)
         kept.load_overload = partial(use, kept.load_overload)
         kept.save_overload = partial(use, kept.save_overload)
-    return found
+    return dispatcher
 
 
 def _try_cache(folder: str, use: Any, *args: Any) -> Any:

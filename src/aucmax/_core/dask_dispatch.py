@@ -37,8 +37,8 @@ def map_over_partitions(method: Callable[..., T]) -> Callable[..., T]:
     @wraps(method)
     def either(self: Any, X: Any) -> T:
         if is_dask(X):
-            found: T = dask_version("map_rows")(self, method.__name__, X)
-            return found
+            result: T = dask_version("map_rows")(self, method.__name__, X)
+            return result
         return method(self, X)
 
     return either

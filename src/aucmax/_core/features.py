@@ -141,8 +141,8 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
 def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
     """Reject NaN, infinity, and columns that float64 cannot multiply."""
     rows = as_row_matrix(X)
-    found = rows.reduce_rows(_largest_entries, np.ones(rows.shape[0], dtype=bool))
-    largest = np.max([np.zeros(rows.shape[1]), *found], axis=0)
+    per_block = rows.reduce_rows(_largest_entries, np.ones(rows.shape[0], dtype=bool))
+    largest = np.max([np.zeros(rows.shape[1]), *per_block], axis=0)
     if not np.isfinite(largest).all():
         raise ValueError(explain_non_finite(X, names))
     is_extreme = (largest > _MAX_ENTRY) | ((largest > 0) & (largest < 1 / _MAX_ENTRY))
@@ -175,10 +175,10 @@ def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
     """Return an error message for data that are not finite; `gaps` allows NaN."""
     rows = as_row_matrix(X)
     chosen = np.ones(rows.shape[0], dtype=bool)
-    found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
-    block = next(k for k, fault in enumerate(found) if fault is not None)
+    faults = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
+    block = next(k for k, fault in enumerate(faults) if fault is not None)
     start, first_row = rows.locate(block)
-    row, column, value = found[block]
+    row, column, value = faults[block]
     kind = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     advice = (

@@ -151,10 +151,14 @@ def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
 def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
     """Return some of the rows, or of the columns, in float64; indices are shared."""
     starts = matrix.indptr[span.start : span.stop + 1]
-    own = slice(starts[0], starts[-1])
+    entries = slice(starts[0], starts[-1])
     width, other = starts.size - 1, matrix.shape[1 if by_rows else 0]
     return type(matrix)(
-        (matrix.data[own].astype(np.float64), matrix.indices[own], starts - starts[0]),
+        (
+            matrix.data[entries].astype(np.float64),
+            matrix.indices[entries],
+            starts - starts[0],
+        ),
         shape=(width, other) if by_rows else (other, width),
     )
 

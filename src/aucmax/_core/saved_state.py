@@ -46,17 +46,17 @@ def array(
     """Declare an array of one of numpy's kinds and of a shape."""
 
     def check(value: Any, state: Mapping[str, Any]) -> str | None:
-        found = getattr(value, "shape", ())
+        actual_shape = getattr(value, "shape", ())
         if may_be_sparse and getattr(value, "format", None) == "csr":
             value = value.data
         if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
             return f"an array of one of the kinds {kinds!r}"
         expected = tuple(_length(length, state) for length in shape)
-        if len(found) != len(expected) or any(
+        if len(actual_shape) != len(expected) or any(
             length is not None and length != size
-            for length, size in zip(expected, found, strict=True)
+            for length, size in zip(expected, actual_shape, strict=True)
         ):
-            return f"of shape {expected}, but of shape {found}"
+            return f"of shape {expected}, but of shape {actual_shape}"
         if not value.dtype.isnative:
             return "in the byte order of this machine"
         if finite and value.dtype.kind == "f" and not np.isfinite(value).all():
@@ -71,10 +71,10 @@ def _length(length: Length, state: Mapping[str, Any]) -> int | None:
         return length(state)
     if not isinstance(length, str):
         return length
-    known: Any = state.get(length)
-    if isinstance(known, np.ndarray):
-        return known.size
-    return int(known) if _is_integer(known) else -1
+    size: Any = state.get(length)
+    if isinstance(size, np.ndarray):
+        return size.size
+    return int(size) if _is_integer(size) else -1
 
 
 def _is_integer(value: Any) -> bool:

@@ -82,11 +82,11 @@ def sort_side_by_side(values, starts, order, ordered):  # type: ignore[no-untype
         low = high = values[first]
         for i in range(first, end):
             low, high = min(low, values[i]), max(high, values[i])
-        own = order[first:end]
-        if not bucket_sort(values[first:end], low, high, own, ordered[first:end]):
+        places = order[first:end]
+        if not bucket_sort(values[first:end], low, high, places, ordered[first:end]):
             return False
-        for i in range(own.size):
-            own[i] += first
+        for i in range(places.size):
+            places[i] += first
     return True
 
 

@@ -338,10 +338,10 @@ def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> No
     wrong = (array % 1.0 != 0.0) | (np.abs(array) > _EXACT_INTEGER)
     if wrong.any():
         row = int(np.argmax(wrong))
-        found = f"{float(array[row])!r} ({wrong.sum()} such rows)"
+        example = f"{float(array[row])!r} ({wrong.sum()} such rows)"
         raise ValueError(
             f"{name} must hold whole numbers up to 2^53, integers or strings, but row "
-            f"{first_row + row} is the float {found}; "
+            f"{first_row + row} is the float {example}; "
             "write these ids as integers or strings."
         )
 

@@ -79,7 +79,7 @@ def gradient_from_cells(risk: PairLogistic, rows: LocalRows) -> GradientHessian:
     initial = 2.0 * rows.n_rows * total_weights.prod() / total_weight**2
     weights = np.ones(classes.size) if rows.weights is None else rows.weights
     relative = np.where(weights > 0.0, weights * (rows.n_rows / total_weight), np.inf)
-    grid_classes = GridClasses.of(classes, rows.weights, [(0.0, 1.0)] * 2, 0.0)
+    grid_classes = GridClasses.from_codes(classes, rows.weights, [(0.0, 1.0)] * 2, 0.0)
 
     def gradient_hessian(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         ends = np.array([-scores.min(initial=np.inf), scores.max(initial=-np.inf)])

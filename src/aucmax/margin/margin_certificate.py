@@ -211,7 +211,7 @@ def certify(
     else:
         nu_pos, nu_neg = risk.nu_pos, risk.nu_neg
         # the scores of the negatives are negated
-        positive, negative = Lowest.of_classes(scores, labels, sample_weight)
+        positive, negative = Lowest.from_scores(scores, labels, sample_weight)
         gamma_hat = float(positive.mean(nu_pos) + negative.mean(nu_neg)) / 2.0
         rho = float(positive.threshold(nu_pos) + negative.threshold(nu_neg)) / 2.0
         guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)

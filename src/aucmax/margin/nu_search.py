@@ -240,7 +240,7 @@ class _CurveSearch:
     def _margins_of(self, point: MarginSolution) -> tuple[Lowest, Lowest]:
         """Return the margins of a point's scores at any nu+."""
         problem = self.problem
-        return Lowest.of_classes(
+        return Lowest.from_scores(
             point.point.scores, problem.labels, problem.sample_weight
         )
 

@@ -229,10 +229,12 @@ class BoundHinge(BoundRisk):
         choices = []
         for k, (share, side) in enumerate(zip(ranges, (1, -1), strict=True)):
             members = slice(self._starts[k], self._starts[k + 1])
-            of_class = ClassRows(
+            class_rows = ClassRows(
                 self._rows[members], values[members], self._class_weights(k), side
             )
-            choices.append(SmoothChoice.of(of_class, share, _CHOICE_WIDTH * width))
+            choices.append(
+                SmoothChoice.from_class(class_rows, share, _CHOICE_WIDTH * width)
+            )
         chosen = [choice.chosen for choice in choices]
         sizes = [rows.size for rows in chosen]
         return SortedGroups(

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 Share = TypeVar("Share", float, FloatArray)
 _ALL_ONES = pair_sums.ALL_ONES
-# A pair that is far apart in rank and in order has a hessian as large as its gradient,
-# twice that of a close pair, so steps are short. Chosen on simulated tables and digits:
-# as far as with equal weights after the same number of rounds.
+# A pair in order whose ranks are far from each other has a hessian as large as its
+# gradient, twice that of a close pair, so steps are short. Chosen on simulated tables
+# and digits: as far as with equal weights after the same number of rounds.
 _HESSIAN_SHARE_OF_RANKS = 0.5
 # Largest gradient of a row for trees, per unit of its relative weight; a classifier's
 # is 1. Else a few noisy positives get all the gradient once other pairs are in order.
@@ -114,7 +114,7 @@ class BoundPairLogistic(BoundTreeRisk):
             if weights is not None:
                 is_used = (weights > 0.0).astype(float)
                 rows = LevelWeights.count(query_codes, codes, is_used)
-            n_ranks = int(rows.own.sum(axis=1).max())
+            n_ranks = int(rows.by_level.sum(axis=1).max())
             self._discounts = discounts_of_ranks(n_ranks, risk.truncation)
             self._factors, self._level_weights, changes = ndcg_level_weights(
                 rows, counted, levels, self._discounts
@@ -136,17 +136,17 @@ class BoundPairLogistic(BoundTreeRisk):
         self._factors /= max(n_used, 1)
         if self._is_ranked and self._discounts is None:
             self._factors *= largest
-        query_weights = counted.own.sum(axis=1) * largest
+        query_weights = counted.by_level.sum(axis=1) * largest
         self._query_scale = self._scale(query_weights, n_used, changes)
         self._two_classes = None
         if self.n_queries == 1 and not self._is_ranked and levels.size == 2:
-            self._two_classes = GridClasses.of(
+            self._two_classes = GridClasses.from_codes(
                 self._classes, weights, self._ranges, self._outside
             )
         self.row_scale = self._query_scale[query_codes]
-        pairs = (counted.own * counted.lower).sum(axis=1) * largest
+        pairs = (counted.by_level * counted.lower).sum(axis=1) * largest
         per_row = np.divide(
-            pairs, counted.own.sum(axis=1), out=pairs, where=pairs > 0.0
+            pairs, counted.by_level.sum(axis=1), out=pairs, where=pairs > 0.0
         )
         self._initial_gradients = 2.0 * per_row.sum() / query_weights.sum()
         self._initial_gradients *= self.n_rows
@@ -314,9 +314,9 @@ class BoundPairLogistic(BoundTreeRisk):
             if (low, high) == (0.0, 1.0):
                 limits.append(None)
                 continue
-            own = counted.own[:, column]
-            at_end = np.full_like(own, float(high == 1.0))
-            limits.append(np.column_stack((low * own, high * own, at_end)))
+            totals = counted.by_level[:, column]
+            at_end = np.full_like(totals, float(high == 1.0))
+            limits.append(np.column_stack((low * totals, high * totals, at_end)))
         return limits
 
     def _scale(

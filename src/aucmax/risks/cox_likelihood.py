@@ -74,9 +74,9 @@ class BoundCoxLikelihood(BoundSurvivalRisk):
                 "There are no events (of positive weight), so there is nothing to "
                 "rank. Check that event is 1 where the event was observed."
             )
-        own = self._events[self._events > 0.0]
+        events = self._events[self._events > 0.0]
         # an event is in its own risk set
-        self.least_value = float(own @ np.log(own)) / self._total
+        self.least_value = float(events @ np.log(events)) / self._total
         # as many as the events, whatever the scale of weights
         self.row_scale = self.n_rows * self._total / float(self._weights.sum())
 

@@ -81,7 +81,9 @@ class BoundInstanceMargin(BoundMargin):
         self, scores: FloatArray, nus: tuple[float, float], width: float
     ) -> list[SmoothChoice]:
         return [
-            SmoothChoice.of(own.with_scores(scores), nu / own.total_weight, width)
+            SmoothChoice.from_class(
+                own.with_scores(scores), nu / own.total_weight, width
+            )
             for own, nu in zip(self._classes, nus, strict=True)
         ]
 
@@ -128,7 +130,7 @@ class BoundTangentMargin(BoundInstanceMargin):
         if width > 0.0:
             nu_pos = self._smooth_nu_pos(scores, width)
         else:
-            nu_pos = self._inner_nu_pos(*self._lowest(scores))
+            nu_pos = self._inner_nu_pos(*self._sort_classes(scores))
         return self._nus_of(nu_pos)
 
     def _nus_of(self, nu_pos: float) -> tuple[float, float]:
@@ -183,9 +185,9 @@ class BoundTangentMargin(BoundInstanceMargin):
 
         return form
 
-    def _lowest(self, scores: FloatArray) -> tuple[Lowest, Lowest]:
+    def _sort_classes(self, scores: FloatArray) -> tuple[Lowest, Lowest]:
         positive, negative = (own.with_scores(scores) for own in self._classes)
-        return Lowest.of(positive), Lowest.of(negative)
+        return Lowest.from_class(positive), Lowest.from_class(negative)
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
         """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
@@ -214,7 +216,7 @@ class BoundTangentMargin(BoundInstanceMargin):
             if k == 0:
                 return -math.inf
             return self.risk.nu_center * (
-                2.0 - self.risk.nu_center / float(positive.masses[k])
+                2.0 - self.risk.nu_center / float(positive.cumulative_weights[k])
             )
 
         def ascends_behind(k: int) -> bool:
@@ -230,7 +232,9 @@ class BoundTangentMargin(BoundInstanceMargin):
         lost = bisect_left(range(n), True, key=lambda j: ascends(k - 1, n - 1 - j))
         if lost == n:
             return takes_in(k)
-        return min(takes_in(k), self.risk.nu / float(negative.masses[n - lost]))
+        return min(
+            takes_in(k), self.risk.nu / float(negative.cumulative_weights[n - lost])
+        )
 
     def _checked_interval(
         self, weight_pos: float, weight_neg: float

@@ -7,7 +7,7 @@ from aucmax._core.parameters import check_positive
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.bound_hinge import BoundHinge
 
-_ALL = RankBox.of((0.0, 1.0), (0.0, 1.0))
+_ALL = RankBox.from_ranges((0.0, 1.0), (0.0, 1.0))
 
 
 class PairHinge(BaseEstimator):

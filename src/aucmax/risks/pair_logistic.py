@@ -138,15 +138,15 @@ class PairLogistic(BaseEstimator):
         levels, codes = check_levels(labels, "labels")
         self._check_levels(levels)
         weights = check_sample_weight(sample_weight, codes.size)
-        found = None if queries is None else check_qid(queries, codes.size, "queries")
-        bound = BoundPairLogistic(self, levels, codes, found, weights, width)
+        qid = None if queries is None else check_qid(queries, codes.size, "queries")
+        bound = BoundPairLogistic(self, levels, codes, qid, weights, width)
         if bound.n_skipped == bound.n_queries:
             raise NotEnoughClassesError(self._no_pairs(bound.n_queries, queries))
         return bound
 
     def _check_parameters(self) -> None:
-        known = ("equal", "mauc", "ndcg")
-        parameters.check_choice("pair_weights", self.pair_weights, known)
+        choices = ("equal", "mauc", "ndcg")
+        parameters.check_choice("pair_weights", self.pair_weights, choices)
         if self.pair_weights == "ndcg" and not self.rank_weighted:
             raise IncompatibleError("pair_weights='ndcg' needs rank_weighted=True.")
         if self.truncation is not None:

@@ -58,7 +58,7 @@ class BoundPairMargin(BoundMargin):
 
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         pairs, nu = self._sorted_pairs(scores)
-        smallest = _Smallest.of(pairs, nu)
+        smallest = _Smallest.from_pairs(pairs, nu)
         subgradient = np.zeros(scores.size)
         subgradient[pairs.positive.rows] = -0.5 * smallest.positive_shares
         subgradient[pairs.negative.rows] = 0.5 * smallest.negative_shares
@@ -67,8 +67,8 @@ class BoundPairMargin(BoundMargin):
     def _smoothed(self, scores: FloatArray, width: float) -> Support:
         # shares fall from 1 to 0 over the width
         pairs, nu = self._sorted_pairs(scores)
-        smallest = _Smallest.of(pairs, nu)
-        ramp = Ramp.of(pairs, nu, width, smallest.threshold)
+        smallest = _Smallest.from_pairs(pairs, nu)
+        ramp = Ramp.from_pairs(pairs, nu, width, smallest.threshold)
         subgradient = np.zeros(scores.size)
         subgradient[pairs.positive.rows] = -0.5 / nu * ramp.positive_shares
         subgradient[pairs.negative.rows] = 0.5 / nu * ramp.negative_shares
@@ -77,7 +77,7 @@ class BoundPairMargin(BoundMargin):
     def _curvature(self, scores: FloatArray, width: float) -> Form:
         pairs = sorted_pairs(self._classes_of_hessian, scores)
         nu = min(self.risk.nu, pairs.total_weight)
-        ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))
+        ramp = Ramp.from_pairs(pairs, nu, width, difference_of_rank(pairs, nu))
         form = ramp.curvature(pairs)
         is_negative = (~self.labels).astype(np.float64)
 
@@ -145,7 +145,7 @@ class _Smallest(NamedTuple):
     negative_shares: FloatArray
 
     @classmethod
-    def of(cls, pairs: SortedPairs, nu: float) -> "_Smallest":
+    def from_pairs(cls, pairs: SortedPairs, nu: float) -> "_Smallest":
         threshold = difference_of_rank(pairs, nu)
         up_to, below = pairs.split_at(threshold)
         positive, negative = _shares(pairs, below, nu)

@@ -107,7 +107,7 @@ class PartialHinge(BaseEstimator):
 
     def rank_box(self) -> RankBox:
         """Return the ranges as shares of ranks; raise if a parameter is invalid."""
-        return RankBox.of(self.fpr_range, self.tpr_range, self.bound)
+        return RankBox.from_ranges(self.fpr_range, self.tpr_range, self.bound)
 
     def check_sizes(
         self, labels: BoolArray, sample_weight: FloatArray | None = None

@@ -70,13 +70,13 @@ def monotone_signs(estimator: Any) -> list[int]:
 
 def lightgbm_names(estimator: Any) -> list[str] | str:
     """Return different names of columns without the signs that LightGBM rejects."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in getattr(estimator, "feature_names_in_", ()):
         tidy = re.sub(r'[\s",:\[\]{}=\x00-\x1f\x7f]', "_", name) or "_"
-        while tidy in found:
+        while tidy in names:
             tidy += "_"
-        found[tidy] = None
-    return list(found) or "auto"
+        names[tidy] = None
+    return list(names) or "auto"
 
 
 def framed_like(X: Any, parts: FloatArray) -> Any:

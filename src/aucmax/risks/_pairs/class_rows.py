@@ -115,14 +115,14 @@ class SmoothChoice(NamedTuple):
     slopes: FloatArray  # by how much
 
     @classmethod
-    def of(cls, own: ClassRows, share: float, width: float) -> "SmoothChoice":
+    def from_class(cls, rows: ClassRows, share: float, width: float) -> "SmoothChoice":
         """Choose a share of the class."""
         if share >= 1.0:
-            own, none = own.sorted(), np.empty(0, dtype=np.intp)
-            return cls(own, own.weights, -math.inf, none, np.empty(0))
-        amount = share * own.total_weight
-        cut = weighted_top(own.keys, own.weights, amount)
-        near = own.at(np.flatnonzero(own.keys >= cut.threshold - width)).sorted()
+            rows, none = rows.sorted(), np.empty(0, dtype=np.intp)
+            return cls(rows, rows.weights, -math.inf, none, np.empty(0))
+        amount = share * rows.total_weight
+        cut = weighted_top(rows.keys, rows.weights, amount)
+        near = rows.at(np.flatnonzero(rows.keys >= cut.threshold - width)).sorted()
         keys = near.keys
         weights = near.explicit_weights
         threshold, shares = _soft_shares(keys, weights, amount, width, cut.threshold)
@@ -176,25 +176,27 @@ def weighted_top(
     keys: FloatArray, weights: FloatArray | None, amount: float
 ) -> TopThreshold:
     """Find the cut above which the keys weigh the amount, above 0; usually in O(n)."""
-    own = np.empty(0) if weights is None else weights
+    remaining = np.empty(0) if weights is None else weights
     above = 0.0
     while keys.size > _MAX_SORTED_KEYS:
-        heavier, inside, of_inside = split_cell(keys, own, amount - above, _CELLS)
+        heavier, inside, inside_weights = split_cell(
+            keys, remaining, amount - above, _CELLS
+        )
         above += heavier
         is_narrower = inside.size < keys.size / 2
-        keys, own = inside, of_inside
+        keys, remaining = inside, inside_weights
         if not is_narrower:
             break
     order, ascending = sort_with_order(keys)
-    masses = np.ones(keys.size) if own.size == 0 else own[order]
-    # masses[k] weighs the k + 1 highest keys
-    masses, descending = np.cumsum(masses[::-1]), ascending[::-1]
-    threshold = descending[np.searchsorted(masses[:-1], amount - above)]
+    cumulative = np.ones(keys.size) if remaining.size == 0 else remaining[order]
+    # cumulative[k] weighs the k + 1 highest keys
+    cumulative, descending = np.cumsum(cumulative[::-1]), ascending[::-1]
+    threshold = descending[np.searchsorted(cumulative[:-1], amount - above)]
     first = np.searchsorted(-descending, -threshold)
     last = np.searchsorted(-descending, -threshold, side="right") - 1
     if first > 0:
-        above += masses[first - 1]
-        masses -= masses[first - 1]
+        above += cumulative[first - 1]
+        cumulative -= cumulative[first - 1]
     # weights may be lost beside larger ones
-    share = (amount - above) / masses[last] if masses[last] > 0.0 else 1.0
+    share = (amount - above) / cumulative[last] if cumulative[last] > 0.0 else 1.0
     return TopThreshold(float(threshold), float(min(max(share, 0.0), 1.0)))

@@ -99,17 +99,17 @@ def sum_one_by_one(rows, span, slopes, curvatures):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def decay_read_and_add(sums, own, z, weight, table):
-    """Carry both sums over a distance; then a row of one class joins its own.
+def decay_read_and_add(sums, side, z, weight, table):
+    """Carry both sums over a distance; then a row of one class joins its side.
 
     Returns the sums, over the rows of the other class, of slope, curvature and loss.
     """
     slope = curvature = height = 0.0
-    other, power = 1 - own, z
+    other, power = 1 - side, z
     for k in range(sums.shape[1]):
         x = sums[other, k] * power
         sums[other, k] = x
-        sums[own, k] = sums[own, k] * power + weight
+        sums[side, k] = sums[side, k] * power + weight
         slope += table[0, k] * x
         curvature += table[1, k] * x
         height += table[2, k] * x
@@ -119,7 +119,7 @@ def decay_read_and_add(sums, own, z, weight, table):
 
 @njit(cache=True, nogil=True)
 def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
-    """Add the logistic losses of pairs with rows met before in a sweep of two spans.
+    """Add the logistic losses of pairs with previous rows in a sweep of two spans.
 
     `sums`[0] and [1] belong to rows of the later and of the earlier span, and are
     brought up to date where they change.
@@ -127,7 +127,7 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
     first, middle, end = span
     value, distance = 0.0, 0.0
     sums[:] = 0.0
-    met = np.zeros(2)
+    span_weights = np.zeros(2)
     score = rows.scores[order[first if down else end - 1]]
     for k in range(end - first):
         row = order[first + k if down else end - 1 - k]
@@ -137,21 +137,21 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
             continue
         gap = min(abs(score - rows.scores[row]), 1e308)
         score = rows.scores[row]
-        distance += met[0] * gap
+        distance += span_weights[0] * gap
         other = 1 - is_earlier
         slope, curvature, height = decay_read_and_add(
             sums, is_earlier, math.exp(-gap), weight, table
         )
         # pairs in the wrong order have 1 less the slope of their distance
         if is_earlier == down:
-            slope = met[other] - slope
+            slope = span_weights[other] - slope
         slopes[is_earlier, row] += weight * slope
         curvatures[is_earlier, row] += weight * curvature
         if is_earlier:
             value += weight * height
             if down:
                 value += weight * distance
-        met[is_earlier] += weight
+        span_weights[is_earlier] += weight
     return value
 
 
@@ -159,23 +159,23 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
 def sum_hinges(rows, span, order, slopes):
     """Add the hinges ``max(0, 1 - distance)`` of the pairs of two spans."""
     first, middle, end = span
-    value, met, total = 0.0, 0.0, 0.0
+    value, weight, total = 0.0, 0.0, 0.0
     j = middle
     for k in range(first, middle):  # later rows that are less than 1 below
         i = order[k]
         v, limit = rows.earlier[i], rows.scores[i] - 1.0
         while j < end and rows.scores[order[j]] > limit:
-            met += rows.later[order[j]]
+            weight += rows.later[order[j]]
             total += rows.later[order[j]] * (rows.scores[order[j]] + 1.0)
             j += 1
-        slopes[1, i] += v * met
-        value += v * (total - met * rows.scores[i])
-    met = 0.0
+        slopes[1, i] += v * weight
+        value += v * (total - weight * rows.scores[i])
+    weight = 0.0
     k = middle - 1
     for j in range(end - 1, middle - 1, -1):  # events that are less than 1 above
         row = order[j]
         while k >= first and rows.scores[order[k]] - 1.0 < rows.scores[row]:
-            met += rows.earlier[order[k]]
+            weight += rows.earlier[order[k]]
             k -= 1
-        slopes[0, row] += rows.later[row] * met
+        slopes[0, row] += rows.later[row] * weight
     return value

@@ -59,14 +59,16 @@ class HingeGrid(NamedTuple):
             smooth_choice(masses, amounts, reach, choice)
         chosen = masses * choice
         cell_shares(chosen, self.lift, self.reach, shares)
-        met = float((chosen[0] * shares[0]).sum()) / pairs
+        active_share = float((chosen[0] * shares[0]).sum()) / pairs
         if min(ranges) < 1.0:
             keep_first(masses, moments, amounts)
         total = cell_hinge_bound(masses, moments, self.lift)
         subgradient = np.empty_like(scores)
         shares *= choice / pairs
         cell_subgradient(scores, labels, weights, *place, shares, subgradient)
-        return Support(float(total) / self.scale / pairs, subgradient, margin * met)
+        return Support(
+            float(total) / self.scale / pairs, subgradient, margin * active_share
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -112,12 +114,12 @@ def cell_hinge_bound(masses, moments, lift):
     mass = moment = total = 0.0
     n = masses.shape[1]
     for k in range(-lift, n):
-        here = k + lift
-        # mass and moment cover the positives in the cells below `here`
-        if here >= n:
+        cell = k + lift
+        # mass and moment cover the positives in the cells below `cell`
+        if cell >= n:
             own_mass = own_moment = 0.0
         else:
-            own_mass, own_moment = masses[1, here], moments[1, here]
+            own_mass, own_moment = masses[1, cell], moments[1, cell]
         if k >= 0:
             lifted = moments[0, k] + lift * masses[0, k]
             total += lifted * mass - masses[0, k] * moment
@@ -181,11 +183,11 @@ def keep_first(masses, moments, amounts):
             cell = n - 1 - rank if side == 0 else rank
             mass, moment = masses[side, cell], moments[side, cell]
             if mass > left:
-                rest = mass - left
+                excess = mass - left
                 if side == 0:
-                    moment = min(left * (cell + 1), moment - rest * cell)
+                    moment = min(left * (cell + 1), moment - excess * cell)
                 else:
-                    moment = max(left * cell, moment - rest * (cell + 1))
+                    moment = max(left * cell, moment - excess * (cell + 1))
                 masses[side, cell], moments[side, cell] = left, moment
                 left = 0.0
             else:

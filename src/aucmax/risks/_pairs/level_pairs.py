@@ -18,7 +18,7 @@ _BLOCK = 2**15  # rows that a thread takes at a time
 class LevelWeights:
     """The weight of each level in each query, of those below it and of those above."""
 
-    own: FloatArray
+    by_level: FloatArray
     lower: FloatArray
     higher: FloatArray
 
@@ -30,17 +30,17 @@ class LevelWeights:
         shape = int(queries.max()) + 1, int(levels.max()) + 1
         bins = queries * shape[1] + levels
         counts = np.bincount(bins, weights, minlength=shape[0] * shape[1])
-        own = counts.astype(np.float64).reshape(shape)
+        by_level = counts.astype(np.float64).reshape(shape)
         zero = np.zeros((shape[0], 1))
         # sums of positive numbers, so that a large level does not hide a small one
-        lower = np.cumsum(np.hstack((zero, own[:, :-1])), axis=1)
-        higher = np.cumsum(np.hstack((zero, own[:, :0:-1])), axis=1)[:, ::-1]
-        return cls(own, lower, higher)
+        lower = np.cumsum(np.hstack((zero, by_level[:, :-1])), axis=1)
+        higher = np.cumsum(np.hstack((zero, by_level[:, :0:-1])), axis=1)[:, ::-1]
+        return cls(by_level, lower, higher)
 
 
 def equal_weights(levels: LevelWeights) -> FloatArray:
     """Return, for each query, 1 / the weight of its pairs, or 0 if it has none."""
-    pairs: FloatArray = (levels.own * levels.lower).sum(axis=1)
+    pairs: FloatArray = (levels.by_level * levels.lower).sum(axis=1)
     return np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0.0)
 
 
@@ -54,11 +54,11 @@ def mauc_level_weights(
     multi-class AUC by their distance in ranks times that of their levels' weights
     (Welleck, ECIR 2016, equation 18).
     """
-    counted = np.where(is_positive, levels.own, 0.0)
+    counted = np.where(is_positive, levels.by_level, 0.0)
     total = counted.sum(axis=1, keepdims=True)
     others = levels.lower + levels.higher
     usable = (counted > 0.0) & (others > 0.0)
-    level_weights = np.zeros_like(levels.own)
+    level_weights = np.zeros_like(levels.by_level)
     # p(a) / m_a is 1 / total for all levels that count
     np.divide(1.0, total * others, out=level_weights, where=usable)
     has_pairs = np.count_nonzero(usable, axis=1) > 0
@@ -89,16 +89,18 @@ def ndcg_level_weights(
     level_weights = np.exp2(levels - levels.max()) - np.exp2(-float(levels.max()))
     up_to = np.concatenate(([0.0], np.cumsum(discounts)))  # of the first rows
     before = rows.higher.astype(np.int64)
-    ends = (rows.higher + rows.own).astype(np.int64)
+    ends = (rows.higher + rows.by_level).astype(np.int64)
     best: FloatArray = ((up_to[ends] - up_to[before]) * level_weights).sum(axis=1)
-    has_pairs = (rows.own * rows.lower).sum(axis=1) > 0.0
+    has_pairs = (rows.by_level * rows.lower).sum(axis=1) > 0.0
     factors = np.divide(1.0, best, out=np.zeros_like(best), where=has_pairs)
     sizes = ends[:, 0]
     weighted = np.concatenate(([0.0], np.cumsum(discounts * np.arange(discounts.size))))
     distances = (sizes - 1) * up_to[sizes] - 2.0 * weighted[sizes]  # of all pairs
-    gains = (level_weights * counted.own * (counted.lower - counted.higher)).sum(axis=1)
+    gains = (level_weights * counted.by_level * (counted.lower - counted.higher)).sum(
+        axis=1
+    )
     n_pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
-    shape = np.broadcast_to(level_weights, rows.own.shape)
+    shape = np.broadcast_to(level_weights, rows.by_level.shape)
     return factors, shape, factors * gains * distances / n_pairs
 
 

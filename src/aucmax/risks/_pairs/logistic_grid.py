@@ -55,7 +55,7 @@ class GridClasses(NamedTuple):
     outside: float  # the share by which a row outside of its range counts
 
     @classmethod
-    def of(
+    def from_codes(
         cls,
         classes: NDArray[Any],
         weights: FloatArray | None,
@@ -164,9 +164,9 @@ class GridSums:
     def gradient_hessian(self, unit: float) -> tuple[FloatArray, FloatArray]:
         """Return both derivatives by each score, where a pair has the weight `unit`."""
         size = self._rows.scores.size
-        found = np.empty(size), np.empty(size)
-        self.fill_in(unit, *found)
-        return found
+        derivatives = np.empty(size), np.empty(size)
+        self.fill_in(unit, *derivatives)
+        return derivatives
 
     def fill_in(
         self, unit: float, gradient: NDArray[Any], hessian: NDArray[Any]
@@ -213,7 +213,7 @@ def _sum_over_nodes(
     distances = np.abs(places - places[:, np.newaxis])
     within = np.exp(-np.multiply.outer(distances, powers)) @ table.T
     is_below = np.tri(places.size).T[:, :, np.newaxis]  # the first node at the second
-    found = []
+    results = []
     for carried, decays, own in (
         (from_below, to_low, within * is_below),
         (from_above, to_high, within * (1.0 - is_below)),
@@ -221,8 +221,8 @@ def _sum_over_nodes(
         functions = decays[:, np.newaxis] * table  # of shape (nodes, 3, powers)
         sums = carried @ functions.reshape(-1, powers.size).T
         sums += weights @ own.reshape(places.size, -1)
-        found.append(sums.reshape(2, -1, table.shape[0]))
-    return found[0], found[1]
+        results.append(sums.reshape(2, -1, table.shape[0]))
+    return results[0], results[1]
 
 
 def _carry(sums: FloatArray, powers: Any) -> FloatArray:
@@ -287,9 +287,9 @@ def add_moments(rows, place, first, last, moments):
         x = (rows.scores[i] - place.low) * place.scale
         cell = min(int(x), n_cells - 1)
         x = 2.0 * (x - cell) - 1.0
-        own = moments[rows.classes[i], cell]
+        class_moments = moments[rows.classes[i], cell]
         for k in range(n_powers):
-            own[k] += w
+            class_moments[k] += w
             w *= x
 
 

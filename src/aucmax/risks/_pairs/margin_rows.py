@@ -94,21 +94,23 @@ class Lowest(NamedTuple):
 
     # scores of negatives are negated, so lower rows are worse in both classes
     values: FloatArray
-    masses: FloatArray  # masses[k] is the weight of the first k rows
+    cumulative_weights: (
+        FloatArray  # cumulative_weights[k] is the weight of the first k rows
+    )
     moments: FloatArray  # moments[k]: their sum of weight * (value - lowest value)
 
     @classmethod
-    def of(cls, own: ClassRows) -> "Lowest":
+    def from_class(cls, rows: ClassRows) -> "Lowest":
         """Sort the rows of a class."""
-        own = own._replace(values=-own.keys).sorted()
-        masses, moments = np.zeros((2, own.size + 1))
-        np.cumsum(own.explicit_weights, out=masses[1:])
-        heights = own.values - own.values[0]
-        np.cumsum(own.explicit_weights * heights, out=moments[1:])
-        return cls(own.values, masses, moments)
+        rows = rows._replace(values=-rows.keys).sorted()
+        cumulative_weights, moments = np.zeros((2, rows.size + 1))
+        np.cumsum(rows.explicit_weights, out=cumulative_weights[1:])
+        heights = rows.values - rows.values[0]
+        np.cumsum(rows.explicit_weights * heights, out=moments[1:])
+        return cls(rows.values, cumulative_weights, moments)
 
     @classmethod
-    def of_classes(
+    def from_scores(
         cls,
         scores: FloatArray,
         labels: BoolArray,
@@ -116,17 +118,19 @@ class Lowest(NamedTuple):
     ) -> "tuple[Lowest, Lowest]":
         """Sort the positives and the negatives."""
         classes = split_classes(labels, sample_weight)
-        positive, negative = (cls.of(own.with_scores(scores)) for own in classes)
+        positive, negative = (
+            cls.from_class(rows.with_scores(scores)) for rows in classes
+        )
         return positive, negative
 
     @property
     def total_weight(self) -> float:
         """Weight of all rows."""
-        return float(self.masses[-1])
+        return float(self.cumulative_weights[-1])
 
     def place(self, nu: FloatArray | float) -> NDArray[np.intp]:
         """Return the last row that has a share when the lowest rows weigh `nu`."""
-        return np.searchsorted(self.masses[1:-1], nu)
+        return np.searchsorted(self.cumulative_weights[1:-1], nu)
 
     def threshold(self, nu: FloatArray | float) -> FloatArray:
         """Return the value of that row."""
@@ -136,7 +140,7 @@ class Lowest(NamedTuple):
         """Return the mean of the lowest rows that weigh `nu`, or of all."""
         nu = np.minimum(nu, self.total_weight)
         last, lowest = self.place(nu), self.values[0]
-        part = (nu - self.masses[last]) * (self.values[last] - lowest)
+        part = (nu - self.cumulative_weights[last]) * (self.values[last] - lowest)
         means: FloatArray = lowest + (self.moments[last] + part) / nu
         return means
 
@@ -146,4 +150,4 @@ class Lowest(NamedTuple):
 
     def shortfall(self, k: int) -> float:
         """Return the sum of weight * (value of row k - value) over the rows before."""
-        return float(self.masses[k] * self.height(k) - self.moments[k])
+        return float(self.cumulative_weights[k] * self.height(k) - self.moments[k])

@@ -86,9 +86,9 @@ def window_laplacian(
         return (hessian + hessian.T) / 2.0
 
     def _sparse_form(ordered: Any) -> FloatArray:
-        own = sparse.diags_array(positive_weights) @ ordered[:n_positive]
-        others = sparse.diags_array(lifted_weights) @ ordered[n_positive:]
-        crossed = _window_sums(own, others, first, last)
+        positives = sparse.diags_array(positive_weights) @ ordered[:n_positive]
+        negatives = sparse.diags_array(lifted_weights) @ ordered[n_positive:]
+        crossed = _window_sums(positives, negatives, first, last)
         return gram(ordered, degrees) - crossed - crossed.T
 
     return form

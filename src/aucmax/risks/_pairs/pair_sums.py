@@ -2,7 +2,8 @@
 
 Without a sort, a row between two edges of bins counts at both, in proportion to its
 nearness, and its derivatives are read in the same way. The error is of second order in
-the width of a bin; rows with equal scores stay a third of their weight apart in rank.
+the width of a bin; ranks of rows with equal scores still differ by a third of their
+weight.
 """
 
 import math

@@ -55,17 +55,17 @@ def sum_ranks(rows, table, down, ranks, slopes):
                 step = rows.decays[i - 1 if down else i]
                 z[0] *= step
                 z[1] *= step
-            own = rows.positive[i]
-            if own:
+            row_class = rows.positive[i]
+            if row_class:
                 for other in range(2):
                     near = read_sums(class_sums[other], z[other], table[0])
                     slope = read_sums(class_sums[other], z[other], table[1])
                     # a row above counts 1 less the sigmoid of its distance
                     ranks[1 - other, i] += above[other] - near if down else near
                     slopes[1 - other, i] += slope
-            carry_sums(class_sums[own], z[own], rows.weights[i])
-            z[own] = 1.0
-            above[own] += rows.weights[i]
+            carry_sums(class_sums[row_class], z[row_class], rows.weights[i])
+            z[row_class] = 1.0
+            above[row_class] += rows.weights[i]
 
 
 @njit(cache=True, nogil=True)
@@ -84,9 +84,9 @@ def sum_slopes(rows, table, down, shares, slopes):
             i = first + k if down else end - 1 - k
             if k > 0:
                 z *= rows.decays[i - 1 if down else i]
-            own = rows.positive[i]
-            slopes[i] += read_sums(for_class[1 - own], z, table[1])
-            if own:
+            row_class = rows.positive[i]
+            slopes[i] += read_sums(for_class[1 - row_class], z, table[1])
+            if row_class:
                 carry_sums(for_class[0], z, shares[0, i])
                 carry_sums(for_class[1], z, shares[1, i])
                 z = 1.0

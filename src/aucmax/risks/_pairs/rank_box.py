@@ -18,7 +18,7 @@ class RankBox(NamedTuple):
     is_loose: bool
 
     @classmethod
-    def of(
+    def from_ranges(
         cls,
         fpr_range: Sequence[float],
         tpr_range: Sequence[float],

@@ -28,7 +28,9 @@ class SortedPairs(NamedTuple):
     # pairs up to some difference are, for each positive, those from some negative on
     positive: ClassRows
     negative: ClassRows
-    masses: FloatArray | None  # masses[j] is the weight of the negatives from j on
+    cumulative: (
+        FloatArray | None
+    )  # cumulative[j] is the weight of the negatives from j on
 
     @property
     def total_weight(self) -> float:
@@ -44,9 +46,9 @@ class SortedPairs(NamedTuple):
 
     def positive_weights_from(self, first: RowNumbers) -> FloatArray:
         """Return the weight of each positive's pairs in the set."""
-        if self.masses is None or self.positive.weights is None:
+        if self.cumulative is None or self.positive.weights is None:
             return np.subtract(self.negative.size, first, dtype=np.float64)
-        return self.positive.weights * self.masses[first]
+        return self.positive.weights * self.cumulative[first]
 
     def negative_weights_from(self, first: RowNumbers) -> FloatArray:
         """Return the weight of each negative's pairs in the set."""
@@ -59,7 +61,7 @@ class SortedPairs(NamedTuple):
 
     def weight_from(self, first: RowNumbers) -> float:
         """Return the weight of the set, an int without weights, never falling."""
-        if self.masses is None:
+        if self.cumulative is None:
             n_pairs = self.positive.size * self.negative.size
             return n_pairs - int(first.sum(dtype=np.int64))
         return float(self.positive_weights_from(first).sum())
@@ -72,9 +74,9 @@ def sorted_pairs(
     positive, negative = (own.with_scores(scores).sorted() for own in classes)
     if negative.weights is None:
         return SortedPairs(positive, negative, None)
-    masses = np.zeros(negative.size + 1)
-    np.cumsum(negative.weights[::-1], out=masses[-2::-1])
-    return SortedPairs(positive, negative, masses)
+    cumulative = np.zeros(negative.size + 1)
+    np.cumsum(negative.weights[::-1], out=cumulative[-2::-1])
+    return SortedPairs(positive, negative, cumulative)
 
 
 def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
@@ -83,7 +85,7 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
     # pairs in between, which are sampled in turn, and listed in the end. All pairs are
     # counted to find the side of a guess, so samples do not affect the result.
     s, t = pairs.positive.values, pairs.negative.values
-    if pairs.masses is None and s.size * t.size <= _MAX_PAIRS_AT_ONCE:
+    if pairs.cumulative is None and s.size * t.size <= _MAX_PAIRS_AT_ONCE:
         return _selected(np.subtract.outer(s, t).ravel(), math.ceil(nu) - 1)
     bracket = _Bracket(pairs, nu)
     limit = _MAX_LISTED_PAIRS + (pairs.positive.size + pairs.negative.size) // 4
@@ -135,8 +137,8 @@ def _thinned(own: ClassRows) -> ClassRows:
         values = 0.5 * own.values[chosen]
         values += 0.5 * own.values[np.ceil(places).astype(np.int64)]
     else:
-        masses = np.cumsum(own.weights)
-        chosen = np.searchsorted(masses[:-1], places * masses[-1])
+        cumulative = np.cumsum(own.weights)
+        chosen = np.searchsorted(cumulative[:-1], places * cumulative[-1])
         values = own.values[chosen]
     return ClassRows(chosen, values, None, own.side)
 
@@ -193,31 +195,32 @@ class _Bracket:
         """Guess a difference below and one above from a sample of the pairs left."""
         # one of each part of equal weight, at places by the golden ratio: no regularity
         # of the data matches them
-        masses = self.pairs.positive_weights_from(self.first)
-        masses -= self.pairs.positive_weights_from(self.stop)
-        filled = np.flatnonzero(masses > 0.0)
-        ends = np.cumsum(masses[filled])
+        weights = self.pairs.positive_weights_from(self.first)
+        weights -= self.pairs.positive_weights_from(self.stop)
+        filled = np.flatnonzero(weights > 0.0)
+        ends = np.cumsum(weights[filled])
         parts = np.arange(size)
         places = (parts + (parts * _GOLDEN_RATIO) % 1.0) * (ends[-1] / size)
         chosen = np.searchsorted(ends[:-1], places, side="right")
         rows = filled[chosen]
-        columns = self._columns(rows, places - (ends[chosen] - masses[rows]))
+        columns = self._columns(rows, places - (ends[chosen] - weights[rows]))
         differences = np.sort(self._differences(rows, columns))
         rank = size * ((self.nu - self.pairs.weight_from(self.stop)) / ends[-1])
         spread = math.sqrt(size)
         guesses = np.clip([rank - spread, rank + spread], 0, size - 1)
         return [float(differences[int(guess)]) for guess in guesses]
 
-    def _columns(self, rows: RowNumbers, masses: FloatArray) -> RowNumbers:
-        """Return the negative at which a row's pairs left reach the given mass."""
+    def _columns(self, rows: RowNumbers, weights: FloatArray) -> RowNumbers:
+        """Return the negative at which a row's pairs left reach the given weight."""
         first, last = self.first[rows], self.stop[rows] - 1
-        if self.pairs.masses is None or self.pairs.positive.weights is None:
-            columns = first + masses.astype(np.int64)
+        if self.pairs.cumulative is None or self.pairs.positive.weights is None:
+            columns = first + weights.astype(np.int64)
         else:
             ahead = (
-                self.pairs.masses[first] - masses / self.pairs.positive.weights[rows]
+                self.pairs.cumulative[first]
+                - weights / self.pairs.positive.weights[rows]
             )
-            columns = np.searchsorted(-self.pairs.masses, -ahead, side="right") - 1
+            columns = np.searchsorted(-self.pairs.cumulative, -ahead, side="right") - 1
         inside: RowNumbers = np.clip(columns, first, last)
         return inside
 
@@ -239,7 +242,9 @@ class Ramp(NamedTuple):
     negative_shares: FloatArray
 
     @classmethod
-    def of(cls, pairs: SortedPairs, nu: float, width: float, hard: float) -> "Ramp":
+    def from_pairs(
+        cls, pairs: SortedPairs, nu: float, width: float, hard: float
+    ) -> "Ramp":
         """Find the threshold, within half a width of the hard one."""
         low = cls._at(pairs, hard - 0.5 * width, width)
         high = cls._at(pairs, hard + 0.5 * width, width)
