@@ -206,6 +206,8 @@ class RankingTask:
         self, average: str | None, box: Sequence[float] = WHOLE_SQUARE
     ) -> Any:
         """Return the area in a box, averaged over the queries in any way."""
+        if average == "macro":
+            return self.mean_area(box)
         return self.areas_by_query(box).average(average)
 
     def steps(self) -> RankedSteps:

@@ -90,7 +90,7 @@ def roc_auc_score(
     0.5
     """
     task = check_task(y_true, y_score, sample_weight, qid, pos_label)
-    return task.mean_area() if average == "macro" else task.average_area(average)
+    return task.average_area(average)
 
 
 def partial_auc_score(
@@ -192,8 +192,6 @@ def prepare_partial_auc(
     check_choice("standardize", standardize, STANDARDS)
     rescale = STANDARDS[standardize](box)
     checked = check_two_classes(y_true, **rows)
-    if average == "macro":
-        return lambda y_score: rescale(checked.task(y_score).mean_area(box))
 
     def measure(y_score: ArrayLike) -> Any:
         areas = checked.task(y_score).average_area(average, box)

@@ -20,7 +20,6 @@ from aucmax.metrics._steps import (
     check_task,
 )
 from aucmax.metrics.retrieval import RELEVANT, top_rows
-from aucmax.metrics.roc import roc_auc_score
 from aucmax.metrics.top_sets import check_k
 
 _POSITIVE = "a positive row"
@@ -79,24 +78,24 @@ class Thresholds:
         above = self.tp + self.fp
         return np.divide(self.tp, above, out=np.zeros_like(above), where=above > 0.0)
 
-    def best(self, values: FloatArray, allowed: Any, parts: str) -> QueryValues:
+    def best(self, values: FloatArray, allowed: Any) -> QueryValues:
         """Return the largest allowed value of each query, 0 if there is none."""
         kept = np.where(allowed | np.isnan(values), values, 0.0)
-        return self._of_queries(np.maximum.reduceat(kept, self.starts), parts)
+        return self._of_queries(np.maximum.reduceat(kept, self.starts))
 
-    def total(self, values: FloatArray, parts: str) -> QueryValues:
+    def total(self, values: FloatArray) -> QueryValues:
         """Return the sum of the values of each query."""
-        return self._of_queries(np.add.reduceat(values, self.starts), parts)
+        return self._of_queries(np.add.reduceat(values, self.starts))
 
     def recall_at_fpr(self, fpr: float) -> QueryValues:
         """Return the highest recall at a false positive rate of each query."""
         allowed = self.fp <= fpr * self.negatives * (1.0 + _ROUNDING)
         recall = np.where(self.negatives > 0.0, self.recall, np.nan)
-        return self.best(recall, allowed, "positives")
+        return self.best(recall, allowed)
 
-    def _of_queries(self, values: FloatArray, parts: str) -> QueryValues:
+    def _of_queries(self, values: FloatArray) -> QueryValues:
         rows = (self.positives + self.negatives)[self.starts]
-        return QueryValues(values, rows, getattr(self, parts)[self.starts])
+        return QueryValues(values, rows, self.positives[self.starts])
 
 
 def average_precision_score(
@@ -155,7 +154,7 @@ def average_precision_score(
     thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
         parts = thresholds.tp_at * thresholds.precision / thresholds.positives
-    return thresholds.total(parts, "positives").average(average, _POSITIVE)
+    return thresholds.total(parts).average(average, _POSITIVE)
 
 
 def recall_at_fpr(
@@ -264,7 +263,7 @@ def recall_at_precision(
     check_number("precision", precision, 0.0, 1.0)
     thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.precision >= precision * (1.0 - _ROUNDING)
-    best = thresholds.best(thresholds.recall, allowed, "positives")
+    best = thresholds.best(thresholds.recall, allowed)
     return best.average(average, _POSITIVE)
 
 
@@ -320,7 +319,7 @@ def precision_at_recall(
     thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     allowed = thresholds.recall >= recall * (1.0 - _ROUNDING)
     precision = np.where(thresholds.positives > 0.0, thresholds.precision, np.nan)
-    best = thresholds.best(precision, allowed, "positives")
+    best = thresholds.best(precision, allowed)
     return best.average(average, _POSITIVE)
 
 
@@ -368,7 +367,7 @@ def ks_statistic(
     thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
     with np.errstate(invalid="ignore"):
         gap = thresholds.recall - thresholds.fp / thresholds.negatives
-    return thresholds.best(gap, gap > 0.0, "positives").average(average)
+    return thresholds.best(gap, gap > 0.0).average(average)
 
 
 def gini(
@@ -411,15 +410,8 @@ def gini(
     >>> gini([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
-    area = roc_auc_score(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        qid=qid,
-        pos_label=pos_label,
-        average=average,
-    )
-    return 2.0 * area - 1.0
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    return 2.0 * task.average_area(average) - 1.0
 
 
 def recall_at_k(
