@@ -28,7 +28,7 @@ def test_damage_is_noticed(name):
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forger_gets_an_error_or_a_model_that_scores(name):
-    members, class_name = file_of(name)
+    members, class_name = file_of(fitted(name))
     rng, expected = random.Random(name + "forged"), scores(name, fitted(name))
     for _ in range(times(20, 3000)):
         try:
