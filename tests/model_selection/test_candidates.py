@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 import aucmax
-from aucmax import LambdaMART
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.models import (
     CANDIDATES,
@@ -92,15 +90,6 @@ def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
     alone = one_candidate("logistic")
     assert alone.estimator.max_iter == 1000
     assert alone.max_rows > logistic.max_rows
-
-
-def test_estimators_may_be_given_with_or_without_a_name():
-    given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
-    candidates = choose_candidates(given, setting())
-    views = {name: model.view for name, model in candidates.items()}
-    expected = {"LogisticRegression": "linear", "mine": "trees", "kernel": "linear"}
-    assert views == expected
-    assert candidates["LogisticRegression"].estimator.C == 7.0
 
 
 @pytest.mark.parametrize(

@@ -398,17 +398,6 @@ def require_survival(models: Sequence[Any]) -> None:
         )
 
 
-def set_auto_metric(
-    candidate: "TableCandidate", metric: str, target: Any
-) -> "TableCandidate":
-    """Have an unfitted AutoRanker maximise the metric that decides."""
-    if target.is_graded and target.queries is None and metric == "auc":
-        return candidate._replace(learns_levels=False)
-    if target.is_graded or metric not in ("auc", "partial_auc"):
-        candidate.estimator.set_params(metric=metric)
-    return candidate
-
-
 def name_candidates(
     models: Any, make: "Callable[..., TableCandidate]" = named_candidate
 ) -> "dict[str, TableCandidate]":
