@@ -274,10 +274,10 @@ def test_leftovers_of_a_killed_writer_are_removed_by_the_next(tmp_path):
     with atomic_output(tmp_path / "a", overwrite=True) as file:
         file.write(b"new")
     # only those of the same target
-    rest = names(tmp_path)
-    assert len(rest) == 2
-    assert rest[0].startswith(".b.")
-    assert rest[1] == "a"
+    remaining = names(tmp_path)
+    assert len(remaining) == 2
+    assert remaining[0].startswith(".b.")
+    assert remaining[1] == "a"
 
 
 @POSIX

@@ -262,10 +262,10 @@ def is_compiled(loop):
 @pytest.mark.parametrize("size", [10, 11], ids=["few", "many"])
 def test_few_elements_are_left_to_python_with_the_same_result(size, largest):
     values = np.arange(float(size))
-    found = largest(values)
+    results = largest(values)
     np.testing.assert_array_equal(values, 2.0 * np.arange(size))
-    assert found == (2.0 * size - 2.0,) * 2
-    assert [type(one) for one in found] == [float, float]
+    assert results == (2.0 * size - 2.0,) * 2
+    assert [type(one) for one in results] == [float, float]
     assert is_compiled(largest) == (size > 10)
 
 
@@ -287,7 +287,7 @@ def test_a_loop_that_python_runs_calls_no_compiled_loop(largest, monkeypatch):
 
 def test_every_loop_can_be_called_from_python():
     # a function without an entry point ends the process when Python calls it
-    found = []
+    results = []
     for path in (SOURCE / "aucmax").rglob("*.py"):
         if path.name == "compiled.py":
             continue
@@ -295,8 +295,8 @@ def test_every_loop_can_be_called_from_python():
         assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE), path
         if "njit" in text:
             name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-            found += vars(import_module(name)).values()
-    loops = [one for one in found if isinstance(one, Loop)]
+            results += vars(import_module(name)).values()
+    loops = [one for one in results if isinstance(one, Loop)]
     assert len(loops) > 50
     allowed = {"cache", "nogil", "inline", "error_model"}
     assert [loop for loop in loops if not loop._options.keys() <= allowed] == []
@@ -325,8 +325,8 @@ import sys
 import numpy as np
 import every_model
 for name in sys.argv[2:]:
-    found = every_model.scores(name, every_model.fitted(name))
-    np.save(f"{sys.argv[1]}/{name}.npy", found)
+    results = every_model.scores(name, every_model.fitted(name))
+    np.save(f"{sys.argv[1]}/{name}.npy", results)
 print("numba" in sys.modules)
 """
 
@@ -343,8 +343,8 @@ def test_models_of_few_rows_are_the_same_without_the_compiler(names, tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     for name in names:
-        found = np.load(tmp_path / f"{name}.npy")
-        np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
+        results = np.load(tmp_path / f"{name}.npy")
+        np.testing.assert_array_equal(results, scores(name, fitted(name)), name)
 
 
 @pytest.mark.slow

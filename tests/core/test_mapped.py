@@ -31,9 +31,9 @@ def test_a_map_holds_what_was_written(X, mapped):
 
 def test_views_of_maps_and_maps_of_numpy_are_maps(tmp_path, X, mapped):
     X.tofile(tmp_path / "X")
-    of_numpy = np.memmap(tmp_path / "X", dtype=float, mode="r", shape=X.shape)
-    assert is_mapped(of_numpy)
-    assert is_mapped(np.asarray(of_numpy)[3:9])
+    numpy_map = np.memmap(tmp_path / "X", dtype=float, mode="r", shape=X.shape)
+    assert is_mapped(numpy_map)
+    assert is_mapped(np.asarray(numpy_map)[3:9])
     assert is_mapped(mapped[::2])
     assert not is_mapped(np.array(mapped))
 
@@ -41,9 +41,9 @@ def test_views_of_maps_and_maps_of_numpy_are_maps(tmp_path, X, mapped):
 def test_rows_are_taken_into_another_map(monkeypatch, X, mapped):
     monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 10)
     rows = np.array([4, 4, 0, 49, 17])
-    taken = take_rows(mapped, rows)
-    assert is_mapped(taken)
-    np.testing.assert_array_equal(taken, X[rows])
+    chosen = take_rows(mapped, rows)
+    assert is_mapped(chosen)
+    np.testing.assert_array_equal(chosen, X[rows])
     assert not is_mapped(take_rows(X, rows))
 
 

@@ -65,9 +65,9 @@ def test_products_and_functions_of_blocks_are_those_of_the_matrix(place):
     np.testing.assert_allclose(np.sum(sums, axis=0), OF_ROWS @ X, atol=1e-12)
     twice = as_row_matrix(rows.transform(doubled))
     np.testing.assert_allclose(twice.matvec(WEIGHTS), 2.0 * X @ WEIGHTS)
-    taken = rows.take(ROWS)
-    taken = taken.toarray() if sparse.issparse(taken) else taken
-    np.testing.assert_array_equal(taken, X[ROWS])
+    chosen = rows.take(ROWS)
+    chosen = chosen.toarray() if sparse.issparse(chosen) else chosen
+    np.testing.assert_array_equal(chosen, X[ROWS])
 
 
 def test_a_value_that_is_not_finite_is_found_wherever_it_is(place):

@@ -82,5 +82,5 @@ def test_products_use_one_thread_inside_and_as_many_as_before_after_that(fit):
     )
     if ran.stdout.startswith("1"):
         pytest.skip("the BLAS of this machine has no threads to limit")
-    found = dict(zip(scripts, ran.stdout.splitlines(), strict=True))
-    assert found == dict.fromkeys(scripts, "2 1 True")
+    results = dict(zip(scripts, ran.stdout.splitlines(), strict=True))
+    assert results == dict.fromkeys(scripts, "2 1 True")

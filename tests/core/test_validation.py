@@ -61,8 +61,8 @@ METRICS = [
     ],
 )
 def test_the_larger_label_is_the_positive_class(labels, classes):
-    found, is_positive = check_binary_labels(labels)
-    assert found.tolist() == classes
+    results, is_positive = check_binary_labels(labels)
+    assert results.tolist() == classes
     assert is_positive.dtype == bool
     expected = [value == classes[1] for value in list(labels)]
     assert is_positive.tolist() == expected
@@ -149,10 +149,10 @@ def test_levels_that_cannot_be_ordered_are_rejected():
     ],
 )
 def test_scores_become_contiguous_float64(scores):
-    found = check_scores(scores, 2)
-    assert found.dtype == np.float64
-    assert found.flags.c_contiguous
-    assert found.tolist() == [1.0, 2.0]
+    results = check_scores(scores, 2)
+    assert results.dtype == np.float64
+    assert results.flags.c_contiguous
+    assert results.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,8 @@ def test_every_metric_names_bad_weights(metric, bad):
 def test_series_of_both_libraries_are_accepted():
     y, scores = [0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8]
     for series in (pd.Series, pl.Series):
-        found = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
-        assert found == 1.0
+        results = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
+        assert results == 1.0
 
 
 def test_short_floats_that_tie_rows_by_rounding_give_a_warning():

@@ -75,10 +75,10 @@ def rows(draw):
     return scores, labels, qid, weight
 
 
-def largest_error(found, expected):
+def largest_error(results, expected):
     """Return the largest relative error; what underflows has none."""
     tiny = np.abs(expected) < 1e-290
-    errors = np.abs(np.subtract(found, expected)) / np.where(tiny, 1e-290, expected)
+    errors = np.abs(np.subtract(results, expected)) / np.where(tiny, 1e-290, expected)
     return float(np.abs(errors).max())
 
 
@@ -94,8 +94,8 @@ def test_value_gradient_and_hessian_of_the_logistic_loss_are_as_accurate_as_stat
     scores, labels, qid, weight = rows
     pairs = PairLogistic(accuracy=accuracy).bind(labels, weight, qid)
     expected = pair_logistic(scores, labels, qid, weight)
-    found = pairs.value_gradient_hessian(scores)
-    for ours, literal in zip(found, expected[:3], strict=True):
+    results = pairs.value_gradient_hessian(scores)
+    for ours, literal in zip(results, expected[:3], strict=True):
         error = largest_error(ours, literal)
         event(f"share of the accuracy: {error / accuracy:.1f}")
         assert error <= accuracy + rounding(scores.size)

@@ -30,14 +30,14 @@ def test_value_gradient_and_curvature_are_the_definition(loss, seed):
     width = (0.25, 1.0, 4.0)[seed % 3]
     risk = Concordance(loss, width=width, accuracy=1e-9)
     bound = risk.bind(survival_target(event, time), weight, strata)
-    found = bound.value_gradient_hessian(scores)
+    results = bound.value_gradient_hessian(scores)
     expected = pair_losses(event, time, scores, weight, strata, loss, width)
-    assert found[0] == pytest.approx(expected[0], rel=1e-8, abs=1e-300)
+    assert results[0] == pytest.approx(expected[0], rel=1e-8, abs=1e-300)
     if loss != "hinge":
-        np.testing.assert_allclose(found[2], expected[2], rtol=1e-8, atol=1e-200)
+        np.testing.assert_allclose(results[2], expected[2], rtol=1e-8, atol=1e-200)
     # slopes of both signs add up
     floor = 1e-8 * np.abs(expected[1]).max()
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-8, atol=floor)
+    np.testing.assert_allclose(results[1], expected[1], rtol=1e-8, atol=floor)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -89,8 +89,8 @@ def test_nodes_of_scores_are_as_precise_as_asked(loss, accuracy):
         value, gradient, curvature = bound.value_gradient_hessian(scores)
         expected = pair_losses(event, time, scores, weight, strata, loss, 1.0)
         assert value == pytest.approx(expected[0], rel=accuracy)
-        for found, literal in zip((gradient, curvature), expected[1:], strict=True):
-            error = np.abs(found - literal).max()
+        for results, literal in zip((gradient, curvature), expected[1:], strict=True):
+            error = np.abs(results - literal).max()
             assert error <= accuracy * np.abs(literal).max()
         pair = bound.gradient_hessian(scores, scaled=True)
         np.testing.assert_allclose(pair[0], gradient * size / 2.0, atol=1e-3 * accuracy)

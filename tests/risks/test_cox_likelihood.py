@@ -14,14 +14,14 @@ pytestmark = pytest.mark.kernel
 def test_value_gradient_and_curvature_are_the_definition(seed):
     event, time, scores, weight, strata = draw(seed, 10 + 5 * seed)
     bound = CoxLikelihood().bind(survival_target(event, time), weight, strata)
-    found = bound.value_gradient_hessian(scores)
+    results = bound.value_gradient_hessian(scores)
     expected = cox_likelihood(event, time, scores, weight, strata)
-    assert found[0] == pytest.approx(expected[0], rel=1e-10, abs=1e-10)
-    assert found[0] >= bound.least_value
-    for one, other in zip(found[1:], expected[1:], strict=True):
+    assert results[0] == pytest.approx(expected[0], rel=1e-10, abs=1e-10)
+    assert results[0] >= bound.least_value
+    for one, other in zip(results[1:], expected[1:], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     shifted = bound.value_gradient_hessian(scores + 1e3)
-    np.testing.assert_allclose(shifted[1], found[1], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(shifted[1], results[1], rtol=1e-9, atol=1e-11)
 
 
 def test_the_gradient_is_the_slope_of_the_value_and_supports_it():

@@ -94,13 +94,13 @@ def test_the_logistic_loss_is_the_definition(kind, accuracy, n_grids):
     ]
     for setting in settings:
         risk = PairLogistic(**setting, accuracy=accuracy)
-        found = risk.bind(labels, weight).value_gradient_hessian(scores)
+        results = risk.bind(labels, weight).value_gradient_hessian(scores)
         parts = reference_pair_logistic.pair_logistic(
             scores, labels, None, weight, **setting
         )
-        assert found[0] == pytest.approx(parts.value, rel=accuracy)
+        assert results[0] == pytest.approx(parts.value, rel=accuracy)
         for ours, literal in zip(
-            found[1:], (parts.gradient, parts.hessian), strict=True
+            results[1:], (parts.gradient, parts.hessian), strict=True
         ):
             floor = 1e-12 * np.abs(literal).max()
             np.testing.assert_allclose(ours, literal, rtol=accuracy, atol=floor)

@@ -127,8 +127,8 @@ def assert_is_the_definition(
     value, gradient, hessian = risk.bind(labels, weight, qid).value_gradient_hessian(
         scores
     )
-    known = {key: parameters[key] for key in parameters if key != "accuracy"}
-    expected = reference.pair_logistic(scores, labels, qid, weight, **known)
+    options = {key: parameters[key] for key in parameters if key != "accuracy"}
+    expected = reference.pair_logistic(scores, labels, qid, weight, **options)
     rounding = TINY + floor * np.ptp(scores)
     assert value == pytest.approx(expected.value, rel=tolerance, abs=rounding)
     assert_close(gradient, expected.gradient, expected.sizes, tolerance, floor)
@@ -209,9 +209,9 @@ def test_all_negatives_count_alike_if_those_outside_weigh_as_much(ranked):
     scores = np.random.default_rng(0).normal(size=SIZE)
     exact = {"accuracy": 1e-12}  # a range is swept, whichever way the whole goes
     part = PairLogistic(ranked, fpr_range=(0.1, 0.3), outside_weight=1.0, **exact)
-    found = part.bind(LABELS).value_gradient_hessian(scores)
+    results = part.bind(LABELS).value_gradient_hessian(scores)
     whole = PairLogistic(ranked, **exact).bind(LABELS).value_gradient_hessian(scores)
-    for one, other in zip(found, whole, strict=True):
+    for one, other in zip(results, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
@@ -409,10 +409,10 @@ def test_the_order_of_tied_rows_does_not_matter(pair_weights):
     scores, levels = generator.integers(0, 3, SIZE), np.arange(SIZE) % 3
     order, risk = generator.permutation(SIZE), PairLogistic(True)
     risk = risk.set_params(pair_weights=pair_weights)
-    found = risk.bind(levels).value_gradient_hessian(scores)
+    results = risk.bind(levels).value_gradient_hessian(scores)
     other = risk.bind(levels[order]).value_gradient_hessian(scores[order])
-    np.testing.assert_allclose(other[1], found[1][order], rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(other[2], found[2][order], rtol=1e-10)
+    np.testing.assert_allclose(other[1], results[1][order], rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(other[2], results[2][order], rtol=1e-10)
 
 
 # ---- queries and rows -------------------------------------------------------------
@@ -510,9 +510,9 @@ def test_results_are_written_where_one_asks_for_them(n_levels, n_rows, ranked):
         expected = pairs.gradient_hessian(scores, scaled=True)
         for dtype in (np.float64, np.float32):
             out = np.full(n_rows, np.nan, dtype), np.full(n_rows, np.nan, dtype)
-            found = pairs.gradient_hessian(scores, scaled=True, out=out)
-            assert found[0] is out[0]
-            assert found[1] is out[1]
+            results = pairs.gradient_hessian(scores, scaled=True, out=out)
+            assert results[0] is out[0]
+            assert results[1] is out[1]
             for ours, exact in zip(out, expected, strict=True):
                 np.testing.assert_array_equal(ours, exact.astype(dtype))
 
@@ -538,9 +538,9 @@ def test_derivatives_for_trees_keep_their_size_as_the_loss_falls(rank_weighted):
     pairs = PairLogistic(rank_weighted).bind(LABELS, queries=QID)
     for height in (1.0, 10.0, 30.0):
         scores = height * LABELS + np.linspace(-1.0, 1.0, SIZE)
-        found = pairs.gradient_hessian(scores, scaled=True)
+        results = pairs.gradient_hessian(scores, scaled=True)
         expected = reference.tree_derivatives(scores, LABELS, QID, None, rank_weighted)
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        np.testing.assert_allclose(results, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("rank_weighted", [False, True])

@@ -44,8 +44,8 @@ def mean_of_queries(risk, scores, labels, qid, weight):
         if weight is not None:
             rows &= weight > 0.0
         if len(set(labels[rows])) == 2:
-            own = None if weight is None else weight[rows]
-            bound = risk.bind(labels[rows], own)
+            query_weight = None if weight is None else weight[rows]
+            bound = risk.bind(labels[rows], query_weight)
             value, slope[rows] = bound.value_and_gradient(scores[rows])
             values.append(value)
             n_counted += 1
@@ -89,9 +89,9 @@ def chosen_weights(scores, labels, weight, risk):
         left = share * weight[members].sum()
         for key in np.unique(keys[members]):
             tied = members & (keys == key)
-            taken = min(left, weight[tied].sum())
-            chosen[tied] = weight[tied] * taken / weight[tied].sum()
-            left -= taken
+            chosen_weight = min(left, weight[tied].sum())
+            chosen[tied] = weight[tied] * chosen_weight / weight[tied].sum()
+            left -= chosen_weight
     return chosen
 
 
@@ -100,8 +100,8 @@ def smoothed_by_hand(risk, scores, weight, width):
     slope, offset = np.zeros(SIZE), 0.0
     for query in (1, 7):
         rows = np.flatnonzero(query == QID)
-        own = None if weight is None else weight[rows]
-        chosen = chosen_weights(scores[rows], LABELS[rows], own, risk)
+        query_weight = None if weight is None else weight[rows]
+        chosen = chosen_weights(scores[rows], LABELS[rows], query_weight, risk)
         line = reference.pair_ramp(scores[rows], LABELS[rows], chosen, 1.0, width)
         slope[rows] += line[0] / 2.0
         offset += line[1] / 2.0

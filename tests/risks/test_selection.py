@@ -42,9 +42,9 @@ def test_smooth_shares_weigh_the_amount_and_no_more(side, kind, weighted, width)
     n = 700
     values = KINDS[kind](generator, n)
     weights = generator.choice([0.25, 1.0, 4.0], n) if weighted else None
-    own = ClassRows(np.arange(n), values, weights, side)
-    amount = 0.3 * own.total_weight
-    choice = SmoothChoice.from_class(own, 0.3, width)
+    class_rows = ClassRows(np.arange(n), values, weights, side)
+    amount = 0.3 * class_rows.total_weight
+    choice = SmoothChoice.from_class(class_rows, 0.3, width)
     rows = choice.chosen.rows
     all_weights = np.ones(n) if weights is None else weights
     shares = choice.chosen.weights / all_weights[rows]

@@ -46,8 +46,8 @@ def of_one_query(scores, positive, weight, width):
     value = float((mean[used] * among_negatives[used] / rank[used]).sum())
     gain = np.zeros((scores.size, scores.size))  # of rank i by the score of row j
     for i in np.flatnonzero(used):
-        worth = np.where(positive, -among_negatives[i], among_positives[i])
-        gain[i] = mean[i] * worth * weight * slopes[i] / rank[i] ** 2
+        change = np.where(positive, -among_negatives[i], among_positives[i])
+        gain[i] = mean[i] * change * weight * slopes[i] / rank[i] ** 2
     gradient = gain.sum(axis=0) - gain.sum(axis=1)
     curvature = np.abs(gain).sum(axis=0) + np.abs(gain).sum(axis=1)
     return value, gradient / width, curvature / width / (2.0 * width)
@@ -57,40 +57,40 @@ def literal(scores, labels, weight, qid, width):
     scores, positive = np.asarray(scores, float), np.asarray(labels) == 1
     weight = np.ones(scores.size) if weight is None else weight
     qid = np.zeros(scores.size) if qid is None else qid
-    found = []
+    results = []
     for query in np.unique(qid):
         rows = np.flatnonzero((qid == query) & (weight > 0.0))
         if 0 < positive[rows].sum() < rows.size:
-            own = of_one_query(scores[rows], positive[rows], weight[rows], width)
-            found.append((rows, own))
+            parts = of_one_query(scores[rows], positive[rows], weight[rows], width)
+            results.append((rows, parts))
     value, gradient, curvature = 0.0, np.zeros(scores.size), np.zeros(scores.size)
-    for rows, own in found:
-        value += own[0] / len(found)
-        gradient[rows] = own[1] / len(found)
-        curvature[rows] = own[2] / len(found)
+    for rows, parts in results:
+        value += parts[0] / len(results)
+        gradient[rows] = parts[1] / len(results)
+        curvature[rows] = parts[2] / len(results)
     return value, gradient, curvature
 
 
 @given(scores_of_any_size, some_weights, some_widths, st.sampled_from([None, QID]))
 def test_value_gradient_and_curvature_are_the_definition(scores, weight, width, qid):
     risk = SmoothAveragePrecision(width, accuracy=1e-9)
-    found = risk.bind(LABELS, weight, qid).value_gradient_hessian(scores)
+    results = risk.bind(LABELS, weight, qid).value_gradient_hessian(scores)
     expected = literal(scores, LABELS, weight, qid, width)
     # relative: the negatives above the top positives may be far fewer than one row
-    assert found[0] == pytest.approx(expected[0], rel=1e-7, abs=1e-300)
-    np.testing.assert_allclose(found[2], expected[2], rtol=1e-7, atol=1e-300)
+    assert results[0] == pytest.approx(expected[0], rel=1e-7, abs=1e-300)
+    np.testing.assert_allclose(results[2], expected[2], rtol=1e-7, atol=1e-300)
     rounding = 1e-7 * np.abs(expected[2]) * width + 1e-300  # terms of both signs add up
-    assert (np.abs(found[1] - expected[1]) <= rounding).all()
+    assert (np.abs(results[1] - expected[1]) <= rounding).all()
 
 
 def test_many_rows_are_the_definition():
     generator = np.random.default_rng(0)
     labels = generator.random(1200) < 0.05
     scores = generator.normal(size=1200).round(2) + labels
-    found = SmoothAveragePrecision().bind(labels).value_gradient_hessian(scores)
+    results = SmoothAveragePrecision().bind(labels).value_gradient_hessian(scores)
     expected = literal(scores, labels, None, None, 0.3)
-    assert found[0] == pytest.approx(expected[0], rel=4e-7)
-    np.testing.assert_allclose(found[2], expected[2], rtol=1e-6)
+    assert results[0] == pytest.approx(expected[0], rel=4e-7)
+    np.testing.assert_allclose(results[2], expected[2], rtol=1e-6)
 
 
 def test_the_gradient_is_the_slope_of_the_value():

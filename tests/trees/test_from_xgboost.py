@@ -12,7 +12,7 @@ from aucmax.trees.from_xgboost import lightgbm_text
 xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
 
 
-def grown(X, y, n_rounds=20, **params):
+def fit_xgboost(X, y, n_rounds=20, **params):
     params = {"objective": "binary:logistic", "nthread": 1, **params}
     return xgboost.train(params, xgboost.DMatrix(X, y), n_rounds)
 
@@ -40,15 +40,15 @@ def partition(leaves):
 @pytest.mark.parametrize("base_score", [0.5, 0.1])
 def test_every_row_is_in_the_same_leaf(max_depth, base_score):
     X, y = rows(0)
-    booster = grown(X, y, max_depth=max_depth, base_score=base_score, gamma=0.3)
+    booster = fit_xgboost(X, y, max_depth=max_depth, base_score=base_score, gamma=0.3)
     text = lightgbm_text(booster, X.shape[0])
     check_booster_text(text)
     twin = lightgbm.Booster(model_str=text)
     new, _ = rows(1, 3000)
     data = xgboost.DMatrix(new)
     expected = booster.predict(data, pred_leaf=True)
-    found = twin.predict(new, pred_leaf=True)
-    np.testing.assert_array_equal(partition(found), partition(expected))
+    results = twin.predict(new, pred_leaf=True)
+    np.testing.assert_array_equal(partition(results), partition(expected))
     margins = booster.predict(data, output_margin=True)
     offset = np.log(base_score / (1.0 - base_score)) - base_score
     scores = twin.predict(new, raw_score=True) + offset
@@ -57,7 +57,7 @@ def test_every_row_is_in_the_same_leaf(max_depth, base_score):
 
 def test_doubles_at_a_threshold_go_where_rounding_sends_them():
     X = np.linspace(-1.0, 1.0, 64, dtype=np.float32)[:, None]
-    booster = grown(X, (X[:, 0] > 0.3) * 1 ^ (X[:, 0] < -0.62), 5, max_depth=4)
+    booster = fit_xgboost(X, (X[:, 0] > 0.3) * 1 ^ (X[:, 0] < -0.62), 5, max_depth=4)
     twin = lightgbm.Booster(model_str=lightgbm_text(booster, 64))
     tree = booster.trees_to_dataframe()
     at = tree["Split"].dropna().to_numpy().astype(np.float32)
@@ -67,17 +67,17 @@ def test_doubles_at_a_threshold_go_where_rounding_sends_them():
         [at, before, middle, np.nextafter(middle, -9), np.nextafter(middle, 9)]
     )[:, None]
     expected = booster.predict(xgboost.DMatrix(close), pred_leaf=True)
-    found = twin.predict(close, pred_leaf=True)
-    np.testing.assert_array_equal(partition(found), partition(expected))
+    results = twin.predict(close, pred_leaf=True)
+    np.testing.assert_array_equal(partition(results), partition(expected))
     assert len(np.unique(expected[:, 0])) > 2
 
 
 def test_trees_without_a_split_and_contributions():
     X, y = rows(0)
-    booster = grown(X, y, 3, gamma=1e9)
+    booster = fit_xgboost(X, y, 3, gamma=1e9)
     twin = lightgbm.Booster(model_str=lightgbm_text(booster, X.shape[0]))
     assert len(set(twin.predict(X, raw_score=True))) == 1
-    twin = lightgbm.Booster(model_str=lightgbm_text(grown(X, y, 3), X.shape[0]))
+    twin = lightgbm.Booster(model_str=lightgbm_text(fit_xgboost(X, y, 3), X.shape[0]))
     parts = twin.predict(X, pred_contrib=True)
     np.testing.assert_allclose(parts.sum(axis=1), twin.predict(X, raw_score=True))
 

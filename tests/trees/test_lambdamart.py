@@ -187,11 +187,11 @@ def test_monotone_constraints_hold():
 
 def test_partial_auc_attends_to_its_range():
     X, y, _ = sample(0)
-    texts = {
+    models = {
         trees(LambdaMART("pauc", fpr_range=part, n_estimators=5).fit(X, y))
         for part in [(0, 0.1), (0, 0.5), (0.2, 0.5)]
     }
-    assert len(texts) == 3
+    assert len(models) == 3
     whole = LambdaMART("pauc", fpr_range=(0, 1), n_estimators=5).fit(X, y)
     plain = LambdaMART("logistic", n_estimators=5).fit(X, y)
     np.testing.assert_allclose(
@@ -271,8 +271,8 @@ def test_some_queries_of_one_class_are_passed_over_with_a_warning():
         OneClassQueryWarning, match="1 of the 20 queries have rows of on"
     ):
         model = LambdaMART(n_estimators=5).fit(X, y, qid=qid)
-    rest = qid != 3
-    few = LambdaMART(n_estimators=5).fit(X[rest], y[rest], qid=qid[rest])
+    others = qid != 3
+    few = LambdaMART(n_estimators=5).fit(X[others], y[others], qid=qid[others])
     assert roc_auc_score(y, model.decision_function(X)) > 0.8
     assert roc_auc_score(y, few.decision_function(X)) > 0.8
 

@@ -87,7 +87,9 @@ def test_missing_values_go_where_they_rank_best():
     new = X.copy()
     new[:, 3] = np.nan
     assert (model.decision_function(new) > 0).mean() > 0.9
-    new[:, 0] = np.nan  # a column without gaps in training may have some later
+    new[:, 0] = (
+        np.nan
+    )  # a column without missing values in training may have some later
     assert np.isfinite(model.decision_function(new)).all()
 
 

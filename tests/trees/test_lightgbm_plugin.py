@@ -53,12 +53,12 @@ def test_derivatives_are_those_of_all_pairs(objective):
     sample.levels[sample.qid == 3] = 0  # a query without pairs
     data = dataset(sample).construct()
     scores = np.round(np.random.default_rng(1).normal(size=sample.qid.size), 1)
-    found = objectives.lightgbm(objective).objective(scores, data)
+    results = objectives.lightgbm(objective).objective(scores, data)
     expected = tree_derivatives(
         scores, sample.labels, sample.qid, sample.weights, objective == "auc"
     )
-    np.testing.assert_allclose(found, expected, rtol=5e-5, atol=1e-9)
-    assert 0.05 < np.abs(found[0][sample.qid != 3]).mean() < 2.0
+    np.testing.assert_allclose(results, expected, rtol=5e-5, atol=1e-9)
+    assert 0.05 < np.abs(results[0][sample.qid != 3]).mean() < 2.0
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

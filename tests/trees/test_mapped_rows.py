@@ -22,13 +22,13 @@ def mapped(X):
     return write_map([X], X.shape[1], X.dtype)
 
 
-def test_rows_without_weight_and_rows_apart_are_chosen_on_disk():
+def test_rows_without_weight_and_held_out_rows_are_chosen_on_disk():
     X, y = rows_of(0)
     weight = np.random.default_rng(2).integers(0, 3, ROWS).astype(float)
-    apart = rows_of(1)
-    expected = LambdaMART(n_estimators=15).fit(X, y, weight, eval_set=apart)
+    held_out = rows_of(1)
+    expected = LambdaMART(n_estimators=15).fit(X, y, weight, eval_set=held_out)
     model = LambdaMART(n_estimators=15)
-    model.fit(mapped(X), y, weight, eval_set=(mapped(apart[0]), apart[1]))
+    model.fit(mapped(X), y, weight, eval_set=(mapped(held_out[0]), held_out[1]))
     assert model.model_text_ == expected.model_text_
     assert model.best_score_ == expected.best_score_
 

@@ -38,9 +38,9 @@ def test_derivatives_are_those_of_all_pairs(objective, queried):
         qid=sample.qid if queried else None,
         weight=None if queried else sample.weights,
     )
-    found = objectives.xgboost(objective).objective(scores.astype(np.float32), data)
+    results = objectives.xgboost(objective).objective(scores.astype(np.float32), data)
     expected = tree_derivatives(scores, sample.labels, qid, weights, objective == "auc")
-    np.testing.assert_allclose(found, expected, rtol=5e-5, atol=1e-7)
+    np.testing.assert_allclose(results, expected, rtol=5e-5, atol=1e-7)
 
 
 def test_the_weight_of_a_query_multiplies_its_derivatives():
@@ -49,8 +49,8 @@ def test_the_weight_of_a_query_multiplies_its_derivatives():
     scores = np.zeros(sample.qid.size, dtype=np.float32)
     weight = np.array([1.0, 2.0, 0.0, 0.5, 3.0])
     plain = plugin.objective(scores, matrix(sample, qid=sample.qid))
-    found = plugin.objective(scores, matrix(sample, qid=sample.qid, weight=weight))
-    np.testing.assert_allclose(found, plain * weight[sample.qid], rtol=1e-6)
+    results = plugin.objective(scores, matrix(sample, qid=sample.qid, weight=weight))
+    np.testing.assert_allclose(results, plain * weight[sample.qid], rtol=1e-6)
 
 
 @pytest.mark.parametrize("objective", METRICS)
