@@ -24,7 +24,7 @@ from aucmax.metrics.concordance import prepare_concordance
 from aucmax.metrics.roc import prepare_partial_auc
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
-from aucmax.risks.survival_risk import BoundSurvivalRisk
+from aucmax.risks.contract import BoundSurvivalRisk
 from aucmax.solvers.bounded_loss import BoundedLossSolver
 from aucmax.solvers.choice import SOLVERS, retry_if_all_zero
 from aucmax.solvers.risk_objective import LinearObjective

@@ -14,7 +14,7 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.concordance_grid import node_spacing, nodes_of, sum_on_grid
 from aucmax.risks._pairs.concordance_sweeps import ComparableRows, sum_pairs
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
-from aucmax.risks.survival_risk import BoundSurvivalRisk
+from aucmax.risks.contract import BoundSurvivalRisk
 
 # Nodes have an absolute error per pair; a smaller mean loss is summed by merging.
 _MIN_VALUE_OF_NODES = 0.01

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core import validation
+from aucmax._core.censored_times import SurvivalRows, split_target
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
@@ -227,3 +228,22 @@ class BoundTreeRisk(BoundRisk):
         for result, derivative in zip(out, derivatives, strict=True):
             np.multiply(derivative, self.row_scale if scaled else 1.0, out=result)
         return out
+
+
+class BoundSurvivalRisk(BoundTreeRisk):
+    """A risk bound to events and times; `labels` has the events, `target` both."""
+
+    def __init__(
+        self,
+        risk: Risk,
+        target: Any,
+        sample_weight: ArrayLike | None,
+        queries: ArrayLike | None,
+    ) -> None:
+        self.risk = risk
+        self.target = target
+        self.rows = SurvivalRows(*split_target(target), sample_weight, queries)
+        self.labels = self.rows.event
+        self.sample_weight = None if sample_weight is None else self.rows.weight
+        self.n_rows = self.labels.size
+        self.n_queries = self.rows.starts.size - 1  # strata need no warning

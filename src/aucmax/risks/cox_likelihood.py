@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.cox_sums import RowsAtRisk, sum_likelihood
-from aucmax.risks.survival_risk import BoundSurvivalRisk
+from aucmax.risks.contract import BoundSurvivalRisk
 
 
 class CoxLikelihood(BaseEstimator):
