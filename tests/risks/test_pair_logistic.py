@@ -579,25 +579,16 @@ def test_derivatives_of_several_levels_fall_with_the_loss():
     ("parameters", "message"),
     [
         ({"fpr_range": (0.5, 0.1)}, r"fpr_range must satisfy .* got \(0.5, 0.1\)"),
-        ({"fpr_range": (0.1, 0.1)}, "fpr_range must satisfy 0 <= low < high <= 1"),
-        ({"fpr_range": (-0.1, 0.1)}, "fpr_range must satisfy"),
-        ({"fpr_range": (0.0, 1.5)}, "fpr_range must satisfy"),
-        ({"fpr_range": (0.0, float("nan"))}, "fpr_range must satisfy"),
-        ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
         ({"outside_weight": 1.5}, "outside_weight must be .* from 0 to 1, got 1.5"),
         ({"pair_weights": "even"}, "pair_weights must be .* got 'even'"),
         ({"classes": "some"}, "classes must be .* got 'some'"),
         ({"accuracy": 0.0}, "accuracy must .* got 0.0"),
-        ({"accuracy": -1e-3}, "accuracy must .* got -0.001"),
         ({"accuracy": 2.0}, "accuracy must .* got 2.0"),
         ({"accuracy": float("nan")}, "accuracy must .* got nan"),
         ({"n_jobs": 0}, "n_jobs must .* got 0"),
-        ({"n_jobs": 1.5}, "n_jobs must .* got 1.5"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        PairLogistic(**parameters).bind(LABELS).value_gradient_hessian(np.zeros(SIZE))
     with pytest.raises(ValueError, match=message):
         PairLogistic().set_params(**parameters).bind(LABELS)
 

@@ -40,9 +40,8 @@ def test_bad_parameters_are_named(name):
         LambdaMART().set_params(**{name: value}).fit(X, y)
 
 
-@pytest.mark.parametrize("fpr_range", [(0.5, 0.1), (0, 1.5), 0.1, "all"])
-def test_a_bad_range_is_named_where_it_counts(fpr_range):
-    X, y, _ = sample(0)
+def test_a_bad_range_is_named_where_it_counts():
+    (X, y, _), fpr_range = sample(0), (0.5, 0.1)
     with pytest.raises(ValueError, match="fpr_range must"):
         LambdaMART("pauc", fpr_range=fpr_range).fit(X, y)
     LambdaMART("auc", fpr_range=fpr_range, n_estimators=1).fit(X, y)
