@@ -206,3 +206,14 @@ def test_the_curvature_of_many_rows_is_that_of_a_sample(weighted):
     expected = V.T @ np.array(turned).T / (2.0 * step)
     hessian = risk.curvature(scores, width=0.7)(V)
     np.testing.assert_allclose(hessian, expected, atol=0.1 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("risk", [PairMargin(1.0), InstanceMargin(0.7, 0.7)])
+@pytest.mark.parametrize("seed", range(5))
+def test_one_pair_or_row_on_the_ramp_has_no_curvature(risk, seed):
+    # the threshold follows it, and rounding must not pass for curvature
+    rng = np.random.default_rng(seed)
+    scores, columns = rng.normal(size=LABELS.size), rng.normal(size=(LABELS.size, 4))
+    form = risk.bind(LABELS).curvature(scores, 1e-9)
+    np.testing.assert_array_equal(form(columns), 0.0)
+    np.testing.assert_array_equal(form(sparse.csr_array(columns)), 0.0)

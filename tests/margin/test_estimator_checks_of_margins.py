@@ -9,7 +9,7 @@ from aucmax.margin import MarginRanker
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 
 
-@parametrize_with_checks([MarginRanker(tol=1e-7)])  # so that weights are repetitions
+@parametrize_with_checks([MarginRanker()])
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 

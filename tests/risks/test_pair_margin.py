@@ -50,6 +50,18 @@ def test_value_subgradient_and_threshold_are_the_definition(scores, weight, data
     assert_is_the_definition(scores, LABELS, nu, weight)
 
 
+@given(st.one_of(tied_scores, spread(SIZE, st.floats(-1e3, 1e3))), weights, st.data())
+def test_a_width_below_the_rounding_of_scores_leaves_the_risk(scores, weight, data):
+    eighths = int(8 * weight_of_pairs(LABELS, weight))
+    risk = PairMargin(data.draw(st.integers(1, eighths)) / 8.0).bind(LABELS, weight)
+    size = float(np.abs(scores).max())
+    smoothed = risk.smoothed(scores, 1e-20 * size or 1.0)
+    assert smoothed.subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-12)
+    assert smoothed.subgradient[~LABELS].sum() == pytest.approx(0.5, rel=1e-12)
+    value = smoothed.subgradient @ scores
+    assert value == pytest.approx(risk.value(scores), rel=1e-12, abs=1e-13 * size)
+
+
 @given(tied_scores, weights)
 def test_largest_nu_is_the_mean_over_all_pairs(scores, weight):
     nu = weight_of_pairs(LABELS, weight)

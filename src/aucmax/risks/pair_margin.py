@@ -9,7 +9,7 @@ from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs.class_rows import ClassMembers, split_classes
 from aucmax.risks._pairs.margin_rows import BoundMargin, MarginRisk, checked_nu
-from aucmax.risks._pairs.pair_laplacians import append_column
+from aucmax.risks._pairs.pair_laplacians import append_column, without_threshold
 from aucmax.risks._pairs.sorted_pairs import (
     Ramp,
     SortedPairs,
@@ -84,10 +84,7 @@ class BoundPairMargin(BoundMargin):
         def at_even_weight(columns: Any) -> FloatArray:
             # the threshold follows the scores, so that the shares add up to nu
             wide = form(append_column(columns, is_negative))
-            pulls, stiffness = wide[:-1, -1], wide[-1, -1]
-            hessian: FloatArray = wide[:-1, :-1]
-            if stiffness > 0.0:
-                hessian = hessian - np.outer(pulls, pulls) / stiffness
+            hessian = without_threshold(wide[:-1, :-1], wide[:-1, -1], wide[-1, -1])
             return 0.5 / nu * hessian
 
         return at_even_weight

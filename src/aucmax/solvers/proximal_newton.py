@@ -357,8 +357,8 @@ class WorkingSet:
         curved = objective.hessian(columns, last, point, width) / narrowing
         hessian = curved[:-1, :-1]
         linear = gradient[which] + (1.0 - narrowing) * curved[:-1, -1]
-        mean = float(np.trace(hessian)) / which.size
         diagonal = np.diag_indices(which.size)
+        mean = float(np.maximum(hessian[diagonal], 0.0).mean())  # rounding: below 0
         hessian[diagonal] += penalty.curvature + self._damping * mean
         # columns without curvature keep the L1 term only
         least = objective.min_damping * mean or 1.0

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._pairs.pair_laplacians import gram
+from aucmax.risks._pairs.pair_laplacians import gram, without_threshold
 from aucmax.risks._pairs.selection_kernels import split_cell
 
 
@@ -147,11 +147,8 @@ class SmoothChoice(NamedTuple):
         """Return the scatter of the rows whose shares move, about their centre."""
         rows = columns[self.chosen.rows[self.sloping]]
         pulls = self.slopes @ rows
-        scatter = gram(rows, self.slopes)
-        if self.slopes.size == 0:
-            return scatter
-        scatter -= np.outer(pulls, pulls) / self.slopes.sum()
-        return scatter
+        stiffness = float(self.slopes.sum())
+        return without_threshold(gram(rows, self.slopes), pulls, stiffness)
 
 
 def _soft_shares(

@@ -10,6 +10,7 @@ from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import FloatArray, IntArray
 
 _MAX_NUMBERS_AT_ONCE = 2**20  # of sparse columns made dense
+_ROUNDING = 1e-8  # share of a column's curvature; rounding of it leaves less
 
 
 def gram(columns: Any, weights: FloatArray) -> FloatArray:
@@ -27,6 +28,19 @@ def append_column(columns: Any, column: FloatArray) -> Any:
         both: Any = [columns, sparse.csr_array(column[:, None])]
         return sparse.hstack(both, format="csr")
     return np.column_stack([columns, column])
+
+
+def without_threshold(
+    hessian: FloatArray, pulls: FloatArray, stiffness: float
+) -> FloatArray:
+    """Return the Hessian if the threshold follows: 0 where rounding alone is left."""
+    if not stiffness > 0.0:
+        return hessian
+    followed: FloatArray = hessian - np.outer(pulls, pulls) / stiffness
+    is_rounding = followed.diagonal() <= _ROUNDING * hessian.diagonal()
+    followed[is_rounding] = 0.0
+    followed[:, is_rounding] = 0.0
+    return followed
 
 
 def _window_sums(own: Any, others: Any, first: IntArray, last: IntArray) -> FloatArray:

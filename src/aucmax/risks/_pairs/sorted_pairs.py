@@ -231,6 +231,8 @@ class _Bracket:
 
 _MAX_STEPS = 60  # to a threshold, by halves in the worst case
 _MAX_ERROR = 1e-12  # in units of nu; less is left to a mixture of two ramps
+# of a ramp, in units of the largest score; rounding moves scores by two units of 2^-53
+_MIN_WIDTH = 2.0**-49
 
 
 class Ramp(NamedTuple):
@@ -245,9 +247,12 @@ class Ramp(NamedTuple):
     def from_pairs(
         cls, pairs: SortedPairs, nu: float, width: float, hard: float
     ) -> "Ramp":
-        """Find the threshold, within half a width of the hard one."""
-        low = cls._at(pairs, hard - 0.5 * width, width)
-        high = cls._at(pairs, hard + 0.5 * width, width)
+        """Find the threshold, within half a width of the hard one, and rounding."""
+        ends = [rows.values[[0, -1]] for rows in (pairs.positive, pairs.negative)]
+        width = max(width, _MIN_WIDTH * float(np.abs(ends).max()))
+        # half a width, and a quarter for rounding
+        low = cls._at(pairs, hard - 0.75 * width, width)
+        high = cls._at(pairs, hard + 0.75 * width, width)
         # what the total misses at both ends; the Illinois variant of regula falsi
         below, above = low.total - nu, high.total - nu
         was_low: bool | None = None

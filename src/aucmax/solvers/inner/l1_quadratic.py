@@ -15,6 +15,7 @@ from aucmax._core.validation import FloatArray, IntArray
 
 _SWEEPS_PER_ROUND = 12
 _MAX_ROUNDS = 100  # of sweeps and a Newton step
+_PARTS_OF_A_STEP = (1.0, 0.5, 0.2, 0.05)  # tried, until the function falls
 _MAX_PENALTIES = 4  # until weights of the right norm are found
 _MAX_MISS_OF_THE_NORM = 0.1  # relative
 
@@ -25,7 +26,7 @@ class _Program:
     def __init__(
         self, H: FloatArray, c: FloatArray, start: FloatArray, is_nonnegative: bool
     ) -> None:
-        self.H = H
+        self.H = np.ascontiguousarray(H)  # sweeps read its rows
         self.x = start.copy()
         self.gradient: FloatArray = H @ start + c
         self.growth = 0.0  # of the norm, per unit by which the penalty falls
@@ -64,13 +65,16 @@ class _Program:
         sides = np.stack([-(gradient + penalty * signs), signs], axis=1)
         step, per_penalty = cho_solve(factor, sides, check_finite=False).T
         self.growth = float(signs @ per_penalty)
-        new = old + step
-        crossed = new * signs < 0.0
-        new[crossed] = 0.0
-        changed = self.gradient + (new - old) @ rows
-        rise = 0.5 * float((new - old) @ (gradient + changed[used]))
-        rise += penalty * float(np.abs(new).sum() - np.abs(old).sum())
-        if rise > 0.0:
+        for part in _PARTS_OF_A_STEP:
+            new = old + part * step
+            crossed = new * signs < 0.0
+            new[crossed] = 0.0
+            changed = self.gradient + (new - old) @ rows
+            rise = 0.5 * float((new - old) @ (gradient + changed[used]))
+            rise += penalty * float(np.abs(new).sum() - np.abs(old).sum())
+            if rise <= 0.0:
+                break
+        else:
             # up to the first weight that becomes 0, no sign changes
             lengths = np.full(used.size, np.inf)
             np.divide(-old, step, out=lengths, where=step * signs < 0.0)
@@ -81,7 +85,7 @@ class _Program:
             new[first] = 0.0
             changed = self.gradient + (new - old) @ rows
         self.x[used], self.gradient = new, changed
-        return not crossed.any()
+        return part == 1.0 and not crossed.any()
 
 
 def minimize_l1_quadratic(
