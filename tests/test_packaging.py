@@ -74,6 +74,8 @@ def imported_modules():
                 names = [node.module]
             elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func):
                 names = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            elif isinstance(node, ast.Call) and "import_reader" in ast.dump(node.func):
+                names = [node.args[1].value]
             imported.update(name.partition(".")[0] for name in names)
     return imported - set(sys.stdlib_module_names) - {"aucmax"}
 
