@@ -19,6 +19,7 @@ import pytest
 import aucmax
 from aucmax import decisions, inference, inspection, metrics, risks
 from aucmax.graphs import grid_edges, rank
+from aucmax.inspection.dependence import rank_dependence
 from aucmax.linear.additive_logistic import AdditiveLogistic
 from aucmax.linear.kernel_logistic import KernelLogistic
 from aucmax.model_selection import LambdaRankBaseline, LightGBMBaseline
@@ -196,7 +197,7 @@ def inspect_models(n):
         "AutoRanker": auto.decision_function(table),
         "contributions": inspection.contributions(svm, r.X[:40], r.X[:40]).values,
         "permutation_importance": [importance.drop, importance.low],
-        "rank_dependence": inspection.dependence.rank_dependence(auto, table, "a").rank,
+        "rank_dependence": rank_dependence(auto, table, "a").rank,
     }
 
 
