@@ -92,7 +92,7 @@ def check(model, X, y, **known):
         assert np.isfinite(model.predict_proba(X)).all()
     left_out = [notice for notice in model.notices_ if "is left out: " in notice]
     few = "linear is left out: NotEnoughClassesError: one class has"
-    constant = "column 'same' is left out: it is 1.0 in every row"
+    constant = "column 'same' is left out: it is 1 in every row"
     assert all(n == constant or (n.startswith(few) and len(y) <= 120) for n in left_out)
 
 

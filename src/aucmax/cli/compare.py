@@ -205,7 +205,6 @@ def run_comparison(
     """
     from aucmax._core.compiled import Loop
     from aucmax.model_selection import compare_models
-    from aucmax.report import report_comparison
     from aucmax.tables.checks import without_columns
     from aucmax.tables.folds import split_rows
 
@@ -246,6 +245,8 @@ def run_comparison(
     if not target.is_survival:
         draw = partial(save_curves, comparison=comparison, overwrite=True)
         record["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
+    from aucmax.report import report_comparison
+
     page = report_comparison(
         comparison,
         title=f"Which model ranks best by {data.order}?",

@@ -175,6 +175,8 @@ def permutation_importance(
     if n_repeats is None:
         n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of a name, got {progress!r}.")
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"

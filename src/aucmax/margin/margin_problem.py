@@ -148,7 +148,7 @@ class MarginProblem:
         self.history: Sequence[Progress] = ()  # of all solves
         self.sizes = ClassSizes.from_labels(labels, sample_weight)
         self._hull = L1Ball() if signed else Simplex()
-        self._stopped_by_callback = False
+        self.stopped_by_callback = False
         mean = InstanceMargin(*self.sizes[:2]).bind(labels, sample_weight)
         is_stumps = isinstance(hypotheses, Stumps)
         objective = StumpObjective if is_stumps else MarginObjective
@@ -174,7 +174,7 @@ class MarginProblem:
         """Whether time is up, or the callback has stopped the fit."""
         limit = self.stopping.max_time
         seconds = self.history[-1].seconds if self.history else 0.0
-        return self._stopped_by_callback or (limit is not None and seconds >= limit)
+        return self.stopped_by_callback or (limit is not None and seconds >= limit)
 
     def solve(
         self,
@@ -210,8 +210,8 @@ class MarginProblem:
         """Report where a solve stands; return whether to stop it."""
         shown = progress._replace(value=0.0 - progress.value)  # not -0.0
         if self.stopping.callback is not None:
-            self._stopped_by_callback |= bool(self.stopping.callback(shown))
-        return self._stopped_by_callback or shown.value >= enough
+            self.stopped_by_callback |= bool(self.stopping.callback(shown))
+        return self.stopped_by_callback or shown.value >= enough
 
     def weights(self, solution: MarginSolution) -> FloatArray:
         """Return the weights of all hypotheses."""

@@ -168,7 +168,16 @@ def minimize_curve(
     gap = max(best.margin + best.gap - search.ruled_out_bound, best.gap)
     converged = gap <= problem.tolerance(best.margin)
     curve = search.curve()
-    return replace(best, gap=gap, converged=converged, path=path, curve=curve)
+    return replace(
+        best,
+        gap=gap,
+        converged=converged,
+        path=path,
+        curve=curve,
+        n_iter=len(problem.history),
+        history=list(problem.history),
+        stopped_by_callback=problem.stopped_by_callback,
+    )
 
 
 class _CurveSearch:

@@ -656,6 +656,8 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
 
     def _plan_folds(self, target: Target) -> FoldPlan:
         units = None if target.is_survival else target.queries
+        if self.cv is None:
+            raise ValueError("cv must be a number of folds or a splitter, got None.")
         folds = splitter_folds(target, self.cv)
         return plan_folds(
             target.strata,
