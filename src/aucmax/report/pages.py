@@ -316,7 +316,7 @@ def report_model(
     if target.is_survival:
         method = "Intervals by influence functions."
     elif target.queries is None and not target.is_graded:
-        method = "Intervals by DeLong's method."
+        method = "Intervals from DeLong's variance, on the logit scale."
     else:
         method = "Means, with intervals by Student's t."
     threshold = getattr(model, "alert_threshold_", None)
