@@ -18,14 +18,10 @@ from scipy import sparse
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.dask import tree_training as trees
-from aucmax.dask.tree_pairs import (
-    LocalRows,
-    gradient_from_cells,
-    gradient_from_scores,
-)
+from aucmax._core.eval_set import LabelledRows
+from aucmax._core.validation import check_qid
+from aucmax.dask.tree_worker import TreeJob
 from aucmax.metrics import ordinal_auc_score
-from aucmax.risks import PairLogistic
 from aucmax.trees.pair_objectives import OBJECTIVES
 from on_dask.parts import cut as in_parts
 from on_dask.parts import local_cluster
@@ -61,96 +57,46 @@ class Together:
     """Sums over threads, in place of those over workers."""
 
     def __init__(self, n):
-        self.barrier, self.lock, self.given = threading.Barrier(n), threading.Lock(), []
+        self.barrier, self.lock, self.terms = threading.Barrier(n), threading.Lock(), []
 
     def allreduce(self, values, op):
         with self.lock:
-            self.given.append(np.array(values))
+            self.terms.append(values)
         self.barrier.wait()
-        reduce = np.sum if op.name == "SUM" else np.max
-        total = reduce(self.given, axis=0)
-        if self.barrier.wait() == 0:
-            self.given = []
-        self.barrier.wait()
-        return total
-
-
-def gradients_of_workers(monkeypatch, kind, risk, columns, scores, owners):
-    labels, weights, queries = columns
-    together = Together(max(owners) + 1)
-    monkeypatch.setattr("xgboost.collective.allreduce", together.allreduce)
-    parts = np.array_split(np.arange(labels.size), len(owners))
-    gradients = {}
-
-    def work(worker):
-        worker_parts = [
-            part for part, owner in zip(parts, owners, strict=True) if owner == worker
-        ]
-        rows_of_worker = np.concatenate(worker_parts)
-        local = LocalRows(
-            labels[rows_of_worker],
-            None if weights is None else weights[rows_of_worker],
-            None if queries is None else queries[rows_of_worker],
-            rows_of_worker,
-            labels.size,
-        )
-        gradients[worker] = rows_of_worker, kind(risk, local)(scores[rows_of_worker])
-
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(max(owners) + 1)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(timeout=60)
-    result = np.full((2, labels.size), np.nan)
-    for rows_of_worker, both in gradients.values():
-        result[:, rows_of_worker] = both
-    return result
+        return np.sum(self.terms, axis=0)
 
 
 @pytest.mark.parametrize("objective", ["logistic", "auc", "pauc", "ordinal", "mauc"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_workers_that_know_all_scores_have_the_gradient_of_all_pairs(
+def test_workers_that_exchange_scores_have_the_gradient_of_all_pairs(
     objective, weighted, monkeypatch
 ):
     generator = np.random.default_rng(1)
     is_levels = OBJECTIVES[objective].labels == "levels"
     labels = generator.integers(0, 3 if is_levels else 2, 90)
-    queries = generator.integers(0, 7, 90) if is_levels else None
+    queries = check_qid(generator.integers(0, 7, 90), 90) if is_levels else None
     weights = generator.random(90) if weighted else None
     scores = np.round(generator.normal(size=90), 1)
+    chosen = np.flatnonzero(np.arange(90) % 10)  # the others have no weight
     risk = OBJECTIVES[objective].risk()
-    gradient = gradients_of_workers(
-        monkeypatch,
-        gradient_from_scores,
-        risk,
-        (labels, weights, queries),
-        scores,
-        [1, 0, 0, 1],
-    )
-    pairs = risk.bind(labels, weights, queries)
-    expected = pairs.gradient_hessian(scores, scaled=True)
-    np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
+    rows = LabelledRows(np.arange(90), labels, weights, queries).part(chosen)
+    job = TreeJob(risk, rows, np.array([0, 40, 90]))
+    monkeypatch.setattr("xgboost.collective.allreduce", Together(2).allreduce)
+    gradient = np.zeros((2, 90))
 
+    def work(numbers):
+        gradient[:, numbers] = job.gradient_hessian_at(numbers)(scores[numbers])
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("accuracy", [2e-5, 1e-9])
-def test_moments_in_cells_are_as_accurate_as_they_say(weighted, accuracy, monkeypatch):
-    generator = np.random.default_rng(2)
-    labels = (generator.random(3000) < 0.1).astype(int)
-    scores = generator.normal(size=3000) * 4.0 + labels
-    weights = generator.random(3000) if weighted else None
-    risk = PairLogistic(accuracy=accuracy)
-    gradient = gradients_of_workers(
-        monkeypatch,
-        gradient_from_cells,
-        risk,
-        (labels, weights, None),
-        scores,
-        [0, 1, 2, 1, 0],
-    )
-    exact = PairLogistic(accuracy=1e-12).bind(labels, weights)
-    expected = exact.gradient_hessian(scores, scaled=True)
-    np.testing.assert_allclose(gradient, expected, rtol=accuracy, atol=1e-14)
+    parts = np.split(generator.permutation(90), [35])
+    workers = [threading.Thread(target=work, args=(numbers,)) for numbers in parts]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=60)
+    pairs = risk.bind(rows.labels, rows.weight, rows.codes)
+    expected = pairs.gradient_hessian(scores[chosen], scaled=True)
+    np.testing.assert_allclose(gradient[:, chosen], expected, rtol=1e-12, atol=1e-14)
+    assert not gradient[:, ::10].any()
 
 
 # --- fits
@@ -176,18 +122,6 @@ def test_a_fit_ranks_like_a_local_one_and_is_a_model_like_any_other(cluster, tmp
     np.testing.assert_array_equal(in_parts.compute(), model.decision_function(new))
     np.testing.assert_array_equal(model.predict(cut(new)).compute(), model.predict(new))
     assert model.score(cut(new), cut(new_y)) == pytest.approx(score, abs=1e-12)
-
-
-def test_cells_in_place_of_scores_rank_alike(cluster, monkeypatch):
-    X, y = rows()
-    new, new_y = rows(1)
-    by_scores = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
-    monkeypatch.setattr(trees, "MAX_SCORES", 0)
-    by_cells = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
-    assert by_cells.score(new, new_y) == pytest.approx(
-        by_scores.score(new, new_y), abs=0.01
-    )
-    assert by_cells.threshold_ == pytest.approx(by_scores.threshold_, abs=0.3)
 
 
 def test_frames_have_names_and_levels_may_be_in_queries_anywhere(cluster):
@@ -289,32 +223,12 @@ def test_an_interrupted_fit_leaves_the_workers_free(cluster):
 
 X, Y = rows(n_rows=200)
 BAD = {
-    "no labels": (lambda: (cut(X), None), "requires y"),
-    "one class": (lambda: (cut(X), cut(Y * 0)), "one class only: all 200 rows"),
-    "three classes": (
-        lambda: (cut(X), cut(np.arange(200) % 3)),
-        "objective='mauc' or 'ordinal'",
-    ),
     "no rows": (lambda: (cut(X)[:0], cut(Y)[:0]), "no rows"),
     "infinity": (
         lambda: (cut(np.where(np.arange(200)[:, None] == 150, np.inf, X)), cut(Y)),
         "In partition 3: Input X contains infinity in row 30, column 0",
     ),
-    "NaN labels": (
-        lambda: (cut(X), cut(np.where(np.arange(200) == 150, np.nan, Y))),
-        "In partition 3: y is nan in row 30",
-    ),
-    "partitions of other lengths": (
-        lambda: (
-            dd.from_pandas(pd.DataFrame(X), npartitions=2),
-            da.from_array(Y, chunks=((50, 150),)),
-        ),
-        "partition . has 100 rows in X, but .?50 in y",
-    ),
-    "weights": (
-        lambda: (cut(X), cut(Y), cut(np.where(np.arange(200) == 150, -1.0, 1.0))),
-        "In partition 3: sample_weight must not be negative, but row 30 weighs -1",
-    ),
+    "fewer labels": (lambda: (cut(X), cut(Y[:150])), "200 rows but y has 150"),
 }
 
 

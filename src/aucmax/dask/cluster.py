@@ -9,7 +9,7 @@ from typing import Any
 
 from dask.base import get_scheduler
 
-from aucmax.dask.tasks import Key, Tasks, itself
+from aucmax.dask.tasks import Key, Tasks
 
 _WORKER_TIMEOUT = 10.0  # seconds, for a cluster that has just been started
 # seconds for which the cluster may have no worker, while dead ones are being replaced
@@ -113,17 +113,12 @@ class HeldParts:
         self,
         function: Callable[..., Any],
         options: Sequence[dict[str, Any]] | None = None,
-        *,
-        shared: dict[str, Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part, its options, and `shared`."""
+        """Call a function with each part and its options."""
         tasks = Tasks(self._held())
-        # each worker receives it once
-        common = [] if shared is None else [tasks.add(itself, value=shared)]
         calls = zip(self.keys, options or [{}] * len(self), strict=True)
         wanted = [
-            tasks.add(function, key, *common, **part_options)
-            for key, part_options in calls
+            tasks.add(function, key, **part_options) for key, part_options in calls
         ]
         return list(self.cluster.compute(tasks, wanted, self.source))
 

@@ -34,18 +34,18 @@ class PartedMatrix(RowMatrix):
         is_sparse: bool,
         rows: IntArray | None = None,
     ) -> None:
-        self._parts = parts
+        self.parts = parts
         self._lengths = parts.call(_n_rows) if lengths is None else lengths
-        self._ends = np.concatenate(([0], np.cumsum(self._lengths))).astype(int)
+        self.ends = np.concatenate(([0], np.cumsum(self._lengths))).astype(int)
         self._rows = rows
-        n_rows = int(self._ends[-1]) if rows is None else rows.size
+        n_rows = int(self.ends[-1]) if rows is None else rows.size
         self.shape = (n_rows, n_columns)
         self.dtype = dtype
         self.is_sparse = is_sparse
 
     def __getitem__(self, rows: IntArray) -> PartedMatrix:
         rows = rows if self._rows is None else self._rows[rows]
-        return self._with(self._parts, self.dtype, rows)
+        return self._with(self.parts, self.dtype, rows)
 
     def _with(
         self, parts: HeldParts, dtype: np.dtype[Any], rows: IntArray | None
@@ -68,7 +68,7 @@ class PartedMatrix(RowMatrix):
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
         """Call the function with each part; return the results of the rows."""
-        results = self._run(function, [options] * len(self._parts))
+        results = self._run(function, [options] * len(self.parts))
         values: NDArray[Any] = np.concatenate(results)
         return values if self._rows is None else values[self._rows]
 
@@ -77,7 +77,7 @@ class PartedMatrix(RowMatrix):
     ) -> list[Any]:
         """Call the function with each part and the values of its rows."""
         if self._rows is not None:
-            shape = int(self._ends[-1]), *row_values.shape[1:]
+            shape = int(self.ends[-1]), *row_values.shape[1:]
             all_values = np.zeros(shape, row_values.dtype)
             all_values[self._rows] = row_values
             row_values = all_values
@@ -85,16 +85,16 @@ class PartedMatrix(RowMatrix):
             function,
             [
                 {"row_values": row_values[start:end], **options}
-                for start, end in pairwise(self._ends)
+                for start, end in pairwise(self.ends)
             ],
         )
 
     def transform(self, function: Callable[..., Any], **options: Any) -> PartedMatrix:
         """Return a matrix in as many parts; the workers drop those of this one."""
-        source = Tasks(self._parts.source.graph)
-        keys = [source.add(function, part, **options) for part in self._parts.keys]
-        parts = HeldParts(source, keys, self._parts.cluster)
-        self._parts.release()
+        source = Tasks(self.parts.source.graph)
+        keys = [source.add(function, part, **options) for part in self.parts.keys]
+        parts = HeldParts(source, keys, self.parts.cluster)
+        self.parts.release()
         return self._with(parts, np.dtype(np.float64), self._rows)
 
     def take(self, rows: IntArray) -> Any:
@@ -103,8 +103,8 @@ class PartedMatrix(RowMatrix):
             rows = self._rows[rows]
         order = np.argsort(rows, kind="stable")
         rows = rows[order]
-        starts = self._ends[:-1]
-        ranges = pairwise(np.searchsorted(rows, self._ends))
+        starts = self.ends[:-1]
+        ranges = pairwise(np.searchsorted(rows, self.ends))
         parts = self._run(
             _rows_of_part,
             [
@@ -127,7 +127,7 @@ class PartedMatrix(RowMatrix):
         calls = [
             {"call": function, "options": part_options} for part_options in options
         ]
-        return self._parts.call(_on_part, calls)
+        return self.parts.call(_on_part, calls)
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:

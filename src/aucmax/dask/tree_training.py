@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from typing import Any
 from urllib.parse import urlparse
 
 import numpy as np
-from numpy.typing import NDArray
 
 try:
     import xgboost
@@ -24,27 +23,26 @@ except ModuleNotFoundError as error:
         "trees on Dask need XGBoost and distributed: pip install 'aucmax[dask]'."
     ) from error
 
+from aucmax._core.features import explain_non_finite
 from aucmax._core.fitting import print_progress, reporter
 from aucmax._core.threshold import balanced_threshold
-from aucmax.dask.cluster import Cluster, HeldParts
-from aucmax.dask.parted_features import check_columns
-from aucmax.dask.partitions import rows_in_parts
-from aucmax.dask.tasks import Tasks
-from aucmax.dask.tree_pairs import MAX_SCORES
+from aucmax.dask.cluster import Cluster
+from aucmax.dask.matrix import PartedMatrix
+from aucmax.dask.parted_features import check_parted_features
 from aucmax.dask.tree_worker import (
     TreeJob,
     add_trees,
-    as_block,
-    contents_of,
+    infinite_rows,
     prepare,
     scores_of_block,
+    without_zeros,
 )
-from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees.booster import booster_parameters
 from aucmax.trees.from_xgboost import lightgbm_text
+from aucmax.trees.lambdamart import LambdaMART
 from aucmax.trees.pair_objectives import PairObjective, find_objective
 from aucmax.trees.tree_rounds import PRINT_EVERY, TreeProgress
-from aucmax.trees.tree_rows import Target, check_rows
+from aucmax.trees.tree_rows import check_rows
 
 _ROUNDS_PER_CALL = 20  # of the workers; then the client has the trees so far
 _POLL_INTERVAL = 0.05  # seconds
@@ -56,54 +54,74 @@ _LOST = (
 
 
 def fit_trees(
-    estimator: Any,
+    estimator: LambdaMART,
     X: Any,
     y: Any,
     sample_weight: Any = None,
     qid: Any = None,
     eval_set: Any = None,
 ) -> dict[str, Any]:
-    """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
+    """Grow the trees of a LambdaMART on the workers; return its fitted attributes.
+
+    Labels, weights and queries are gathered; features stay on the workers.
+    """
     objective = find_objective(estimator.objective)
     _check_settings(estimator, objective, eval_set)
-    cluster = Cluster()
-    if cluster.client is None:
+    client = Cluster().client
+    if client is None:
         raise ValueError(
             "LambdaMART on a Dask collection needs a cluster: start one with "
             "distributed.Client() first."
         )
-    columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
-    parts = _parts(estimator, columns, cluster)
-    n_rows, labels_of_parts, queries, are_sparse = zip(
-        *parts.call(contents_of), strict=True
+    matrix = check_parted_features(estimator, X)
+    n_rows = matrix.shape[0]
+    target, rows = check_rows(
+        estimator, objective, np.arange(n_rows), y, sample_weight, qid
     )
-    starts = np.cumsum([0, *n_rows]).tolist()
-    labels = _concatenate_present(labels_of_parts)
-    target = _target(estimator, objective, labels, starts[-1])
-    parameters = booster_parameters(estimator, starts[-1])
+    if matrix.map_rows(infinite_rows).any():
+        names = getattr(estimator, "feature_names_in_", None)
+        raise ValueError(explain_non_finite(matrix, names, gaps=True))
+    if matrix.is_sparse:
+        matrix = matrix.transform(without_zeros)
+    parameters = booster_parameters(estimator, n_rows)
     if estimator.n_jobs is None:  # workers share the cores of their machines
         parameters["num_threads"] = 1
-    job = TreeJob(
-        objective.risk(
-            estimator.fpr_range,
-            estimator.outside_weight,
-            parameters["num_threads"],
-            estimator.truncation,
-        ),
-        starts,
-        target.get("classes_"),
-        np.unique(_concatenate_present(queries)),
-        MAX_SCORES,
+    risk = objective.risk(
+        estimator.fpr_range,
+        estimator.outside_weight,
+        parameters["num_threads"],
+        estimator.truncation,
     )
-    workers = _TreeWorkers(cluster, parts, job, _xgboost_parameters(parameters))
+    workers = _TreeWorkers(
+        matrix,
+        client.scatter(TreeJob(risk, rows, matrix.ends), broadcast=True),
+        _xgboost_parameters(parameters),
+    )
     booster, reason = _train(estimator, workers)
-    fitted = _fitted(estimator, target, booster, starts[-1], any(are_sparse))
+    gains = np.zeros(matrix.shape[1])
+    for name, gain in booster.get_score(importance_type="total_gain").items():
+        gains[int(name.removeprefix("f"))] = gain
+    total = gains.sum()
+    fitted: dict[str, Any] = {
+        **target,
+        "categorical_features_": [],
+        "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=matrix.is_sparse),
+        "feature_importances_": gains / total if total > 0.0 else gains,
+        "n_iter_": booster.num_boosted_rounds(),
+        "stop_reason_": reason,
+        "history_": {},
+        "n_features_in_": estimator.n_features_in_,
+    }
+    if hasattr(estimator, "feature_names_in_"):
+        fitted["feature_names_in_"] = estimator.feature_names_in_
     if "classes_" in target:
-        fitted["threshold_"] = _threshold(parts, booster, target["classes_"][1])
-    return {**fitted, "stop_reason_": reason}
+        scores = matrix.map_rows(scores_of_block, trees=bytes(booster.save_raw("ubj")))
+        cut = balanced_threshold(scores[rows.X], rows.labels, rows.weight)
+        fitted["threshold_"] = cut
+    return fitted
 
 
-def _train(estimator: Any, workers: _TreeWorkers) -> tuple[xgboost.Booster, str]:
+def _train(estimator: LambdaMART, workers: _TreeWorkers) -> tuple[xgboost.Booster, str]:
     """Grow trees a few rounds at a time; return them with the reason to stop."""
     start, report = time.monotonic(), reporter(estimator, PRINT_EVERY)
     trees: bytes | None = None
@@ -138,14 +156,10 @@ class _TreeWorkers:
     """The workers that hold blocks of rows, and grow trees together."""
 
     def __init__(
-        self,
-        cluster: Cluster,
-        parts: HeldParts,
-        job: TreeJob,
-        parameters: dict[str, Any],
+        self, matrix: PartedMatrix, job: Future, parameters: dict[str, Any]
     ) -> None:
-        self.cluster = cluster
-        self._parts = parts
+        self.cluster = matrix.parts.cluster
+        self._matrix = matrix
         self._job = job
         self._parameters = parameters
         self._data: dict[str, Future] = {}  # of each worker, which keeps it
@@ -153,14 +167,7 @@ class _TreeWorkers:
     def add_trees(self, trees: bytes | None, n_rounds: int) -> bytes:
         """Add trees to those so far."""
         if not self._data:
-            blocks, numbers = self._place()
-            self._data = self._call(
-                prepare,
-                {
-                    worker: ([blocks[k] for k in numbers[worker]], self._job)
-                    for worker in numbers
-                },
-            )
+            self._data = self._call(prepare, self._place())
         futures = self._call(
             add_trees,
             {
@@ -171,9 +178,9 @@ class _TreeWorkers:
         result: bytes = next(iter(futures.values())).result()
         return result
 
-    def _place(self) -> tuple[list[Future], dict[str, list[int]]]:
-        """Wait for the blocks; return those of each worker."""
-        blocks = self._parts.futures
+    def _place(self) -> dict[str, tuple[Any, ...]]:
+        """Wait for the blocks; return those of each worker, and the job."""
+        blocks = self._matrix.parts.futures
         self.cluster.wait(blocks)
         for block in blocks:
             if block.status in ("error", "cancelled"):
@@ -183,9 +190,12 @@ class _TreeWorkers:
         for number, block in enumerate(blocks):
             if not holders.get(block.key):
                 raise RuntimeError(_LOST)
-            if self._job.starts[number] < self._job.starts[number + 1]:  # has rows
+            if self._matrix.ends[number] < self._matrix.ends[number + 1]:  # has rows
                 numbers[min(holders[block.key])].append(number)
-        return blocks, dict(numbers)
+        return {
+            worker: (chosen, [blocks[k] for k in chosen], self._job)
+            for worker, chosen in numbers.items()
+        }
 
     def _call(
         self, function: Callable[..., Any], arguments: dict[str, tuple[Any, ...]]
@@ -244,87 +254,9 @@ def _free(tracker: RabitTracker) -> None:
         tracker.free()
 
 
-def _threshold(parts: HeldParts, booster: xgboost.Booster, positive: Any) -> float:
-    """Return the cut of the best balanced accuracy, from the scores of all rows."""
-    trees = bytes(booster.save_raw("ubj"))
-    results = parts.call(scores_of_block, shared={"trees": trees})
-    scores, labels, weights = zip(*results, strict=True)
-    return balanced_threshold(
-        np.concatenate(scores),
-        np.concatenate(labels) == positive,
-        None if weights[0] is None else np.concatenate(weights),
-    )
-
-
-def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldParts:
-    """Check the columns; return the blocks of rows, which are checked on workers."""
-    if columns["y"] is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is "
-            "None."
-        )
-    X, dtype = check_columns(estimator, columns["X"], fitting=True)
-    tasks, names = Tasks(), getattr(estimator, "feature_names_in_", None)
-    keys = [
-        tasks.add(
-            as_block,
-            part,
-            number=number,
-            n_columns=estimator.n_features_in_,
-            dtype=dtype,
-            names=names,
-        )
-        for number, part in enumerate(rows_in_parts(tasks, {**columns, "X": X}))
-    ]
-    return HeldParts(tasks, keys, cluster)
-
-
-def _target(
-    estimator: Any, objective: PairObjective, labels: NDArray[Any], n_rows: int
-) -> Target:
-    if not labels.size:
-        raise ValueError("X has no rows of positive weight in any partition.")
-    if (labels == labels[0]).all():
-        raise NotEnoughClassesError(
-            f"y has one class only: all {n_rows} rows of positive weight are "
-            f"{labels[0]}. Rows of two classes are needed to rank one above the other."
-        )
-    target, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
-    return target
-
-
-def _concatenate_present(values_of_parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join the values of parts; parts without rows have an arbitrary type."""
-    present = [values for values in values_of_parts if values.size]
-    return np.concatenate(present) if present else np.zeros(0)
-
-
-def _fitted(
-    estimator: Any,
-    target: Target,
-    booster: xgboost.Booster,
-    n_rows: int,
-    is_sparse: bool,
-) -> dict[str, Any]:
-    gains = np.zeros(estimator.n_features_in_)
-    for name, gain in booster.get_score(importance_type="total_gain").items():
-        gains[int(name.removeprefix("f"))] = gain
-    total = gains.sum()
-    fitted: dict[str, Any] = {
-        "categorical_features_": [],
-        **target,
-        "model_text_": lightgbm_text(booster, n_rows, zero_is_missing=is_sparse),
-        "feature_importances_": gains / total if total > 0.0 else gains,
-        "n_iter_": booster.num_boosted_rounds(),
-        "history_": {},
-        "n_features_in_": estimator.n_features_in_,
-    }
-    if hasattr(estimator, "feature_names_in_"):
-        fitted["feature_names_in_"] = estimator.feature_names_in_
-    return fitted
-
-
-def _check_settings(estimator: Any, objective: PairObjective, eval_set: Any) -> None:
+def _check_settings(
+    estimator: LambdaMART, objective: PairObjective, eval_set: object
+) -> None:
     """Reject settings that XGBoost on Dask does not support."""
     given = {
         f"objective={estimator.objective!r}": objective.labels == "times",

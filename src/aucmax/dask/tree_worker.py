@@ -2,115 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import xgboost
 from numpy.typing import NDArray
+from scipy import sparse
 from xgboost import collective
 
-from aucmax._core.features import explain_non_finite
-from aucmax._core.validation import FloatArray, check_qid, nonnegative_weights
-from aucmax.dask.parted_features import as_matrix
-from aucmax.dask.partitions import Part, check_lengths, naming_partition
-from aucmax.dask.tree_pairs import GradientHessian, LocalRows, gradient_of_all_pairs
+from aucmax._core.eval_set import LabelledRows
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.risks import PairLogistic
 
-
-class TreeBlock(NamedTuple):
-    """Rows of a part; labels and queries as the user has them."""
-
-    number: int
-    features: Any
-    labels: NDArray[Any]
-    weights: FloatArray | None
-    queries: NDArray[Any] | None
+#: gradient and Hessian of the rows of a worker, given their scores
+GradientHessian: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
-def as_block(
-    part: Part, number: int, n_columns: int, dtype: np.dtype[Any], names: Any
-) -> TreeBlock:
-    """Return the rows of a part for XGBoost; values may be missing."""
-    check_lengths(part, number)
-    features = as_matrix(part["X"], number, n_columns, dtype)
-    weights = part.get("sample_weight")
-    with naming_partition(number):
-        values = features
-        if not isinstance(features, np.ndarray):
-            features = features.copy()
-            features.eliminate_zeros()  # XGBoost takes absent values as missing
-            values = features.data
-        if np.isinf(values).any():
-            raise ValueError(explain_non_finite(features, names, gaps=True))
-        if weights is not None:
-            weights = np.asarray(weights, dtype=np.float64)
-            if weights.size:
-                nonnegative_weights(weights, weights.size)  # or an error
-    return TreeBlock(
-        number,
-        features,
-        np.asarray(part["y"]),
-        weights,
-        np.asarray(part["qid"]) if "qid" in part else None,
-    )
-
-
-def contents_of(
-    block: TreeBlock,
-) -> tuple[int, NDArray[Any], NDArray[Any], bool]:
-    """Return the number of rows, distinct labels and queries, and if it is sparse.
-
-    Labels are those of positive weight.
-    """
-    labels, queries = block.labels, block.queries
-    if block.weights is not None:
-        labels = labels[block.weights > 0.0]
-    if queries is None:
-        queries = np.zeros(0)
-    with naming_partition(block.number):
-        return (
-            block.labels.size,
-            _distinct(labels, "y"),
-            _distinct(queries, "qid"),
-            not isinstance(block.features, np.ndarray),
-        )
-
-
-def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return the distinct values, none of which may be missing."""
-    if values.size == 0:
-        return values
-    codes = check_qid(values, values.size, name).codes
-    return values[np.unique(codes, return_index=True)[1]]
-
-
-@dataclass(frozen=True)
-class TreeJob:
-    """The settings that all workers of a fit share."""
+class TreeJob(NamedTuple):
+    """What all workers of a fit share: its pairs, and which rows are in which part."""
 
     risk: PairLogistic
-    starts: Sequence[int]  # of each part among all rows; and the number of rows
-    classes: NDArray[Any] | None  # negative and positive; None if labels are levels
-    queries: NDArray[Any]  # all, ascending; none without `qid`
-    max_scores: int  # with more rows, workers exchange cells instead of scores
+    rows: LabelledRows  # those of positive weight; X has their numbers
+    starts: IntArray  # of each part among all rows; and the number of rows
 
-    def local_rows(self, blocks: Sequence[TreeBlock]) -> LocalRows:
-        """Return labels, weights and queries of blocks, by number."""
-        labels = np.concatenate([block.labels for block in blocks])
-        queries = _concatenate([block.queries for block in blocks])
-        if queries is not None:
-            queries = np.searchsorted(self.queries, queries)
-        places = [np.arange(*self.starts[block.number :][:2]) for block in blocks]
-        return LocalRows(
-            labels if self.classes is None else np.searchsorted(self.classes, labels),
-            _concatenate([block.weights for block in blocks]),
-            queries,
-            np.concatenate(places),
-            self.starts[-1],
-        )
+    def gradient_hessian_at(self, numbers: IntArray) -> GradientHessian:
+        """Return the function of the rows of one worker, by their numbers."""
+        _, labels, weight, _ = self.rows
+        pairs = self.risk.bind(labels, weight, self.rows.codes)
+
+        def gradient_hessian(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+            # the scores of all rows, 8 bytes each, are summed up from those of workers
+            all_scores = np.zeros(self.starts[-1])
+            all_scores[numbers] = scores
+            all_scores = collective.allreduce(all_scores, collective.Op.SUM)
+            both = np.zeros((2, all_scores.size))
+            chosen = self.rows.X
+            both[:, chosen] = pairs.gradient_hessian(all_scores[chosen], scaled=True)
+            return both[0, numbers], both[1, numbers]
+
+        return gradient_hessian
+
+
+def without_zeros(block: Any) -> sparse.csr_matrix:
+    """Return a sparse block without zeros: XGBoost takes absent values as missing."""
+    rows: sparse.csr_matrix = sparse.csr_matrix(block, copy=True)
+    rows.eliminate_zeros()
+    return rows
+
+
+def infinite_rows(block: Any) -> BoolArray:
+    """Return which rows of a block hold an infinity."""
+    is_infinite = abs(block) == np.inf
+    return np.asarray(is_infinite.sum(axis=1)).ravel() > 0
 
 
 # rows in bins, and the function of their gradient; workers keep them between calls
@@ -118,13 +63,13 @@ WorkerData: TypeAlias = tuple[xgboost.QuantileDMatrix, GradientHessian]
 
 
 def prepare(
-    tracker: Mapping[str, Any], blocks: Sequence[TreeBlock], job: TreeJob
+    tracker: Mapping[str, Any], numbers: Sequence[int], blocks: list[Any], job: TreeJob
 ) -> WorkerData:
     """Agree with the other workers on the bins of the features."""
     with _joined(tracker):
-        rows = xgboost.QuantileDMatrix(_Blocks(blocks))
-        local = job.local_rows(blocks)
-        return rows, gradient_of_all_pairs(job.risk, local, job.max_scores)
+        data = xgboost.QuantileDMatrix(_Blocks(blocks))
+    rows = [np.arange(job.starts[k], job.starts[k + 1]) for k in numbers]
+    return data, job.gradient_hessian_at(np.concatenate(rows))
 
 
 def add_trees(
@@ -156,27 +101,23 @@ def _joined(tracker: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def scores_of_block(
-    block: TreeBlock, shared: Mapping[str, Any]
-) -> tuple[FloatArray, NDArray[Any], FloatArray | None]:
-    """Return the scores of a part's rows by the trees, their labels and weights."""
-    scores = np.zeros(0)
-    if block.labels.size:
-        data = xgboost.DMatrix(block.features)
-        trees = _booster(shared["trees"])
-        scores = _as_column(trees.predict(data, output_margin=True))
-    return scores, block.labels, block.weights
+def scores_of_block(block: Any, trees: bytes) -> FloatArray:
+    """Return the scores of a block's rows by the trees."""
+    if not block.shape[0]:
+        return np.zeros(0)
+    data = xgboost.DMatrix(block)
+    return _as_column(_booster(trees).predict(data, output_margin=True))
 
 
 class _Blocks(xgboost.DataIter):
     """Blocks of rows, one after the other, as XGBoost reads them."""
 
-    def __init__(self, blocks: Sequence[TreeBlock]) -> None:
+    def __init__(self, blocks: Sequence[Any]) -> None:
         super().__init__()
-        self._blocks = [block.features for block in blocks if block.labels.size]
+        self._blocks = blocks
         self._next = 0
 
-    def next(self, input_data: Any) -> bool:
+    def next(self, input_data: Callable[..., Any]) -> bool:
         """Pass on the next block; return whether there was one."""
         if self._next == len(self._blocks):
             return False
@@ -193,9 +134,5 @@ def _booster(trees: bytes) -> xgboost.Booster:
     return xgboost.Booster(model_file=bytearray(trees))
 
 
-def _as_column(scores: Any) -> FloatArray:
+def _as_column(scores: NDArray[np.floating]) -> FloatArray:
     return np.asarray(scores, dtype=np.float64).ravel()
-
-
-def _concatenate(columns: Sequence[Any]) -> Any:
-    return None if columns[0] is None else np.concatenate(columns)

@@ -13,7 +13,7 @@ of equal scores are exact.
 
 import math
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -106,38 +106,19 @@ class LogisticGrid(NamedTuple):
         n_cells = (high - low) / (_CELL * width)
         if not n_cells * _n_nodes(accuracy) * _ROWS_PER_NODE < scores.size:
             return None
-        return cls.between(low, high, width, accuracy)
-
-    @classmethod
-    def between(
-        cls, low: float, high: float, width: float, accuracy: float
-    ) -> "LogisticGrid":
-        """Return a grid from the lowest to the highest score, whatever it costs."""
         place = Place(low, 1.0 / (_CELL * width))
-        n_cells = int((high - low) / (_CELL * width)) + 1
         table = coefficients(accuracy / _FINER)
-        return cls(place, n_cells, _n_nodes(accuracy), table)
+        return cls(place, int(n_cells) + 1, _n_nodes(accuracy), table)
 
 
 class GridSums:
     """Sums over all pairs of the rows, with equal bits for any number of threads."""
 
-    # add_others adds the moments of rows elsewhere to those of the cells, of shape (2,
-    # n_cells, n_nodes), so that results count pairs with them, too
-    def __init__(
-        self,
-        rows: GridRows,
-        grid: LogisticGrid,
-        n_jobs: int,
-        add_others: Callable[[FloatArray], FloatArray] | None = None,
-    ) -> None:
+    def __init__(self, rows: GridRows, grid: LogisticGrid, n_jobs: int) -> None:
         self._rows, self._grid = rows, grid
         self._n_jobs = n_jobs if rows.scores.size >= _MANY_ROWS else 1
         self._lagrange, places = _nodes(grid.n_nodes)
-        moments = self._moments()
-        if add_others is not None:
-            moments = add_others(moments)
-        weights = moments @ self._lagrange.T
+        weights = self._moments() @ self._lagrange.T
         below, above = _sum_over_nodes(weights, places, grid.table)
         self._weights = weights.reshape(2, -1)
         # for each class: sums over its pairs with a row of weight 1 at each node
