@@ -9,7 +9,6 @@ import pytest
 
 import aucmax
 from aucmax.tables import encode_target
-from aucmax.tables.target_encoding import describe_rows
 from command_line import error_of, run
 
 pytestmark = pytest.mark.usefixtures("inside")
@@ -170,8 +169,7 @@ def test_queries_with_ids_beyond_64_bits_stay_different_and_are_kept():
 
 def test_values_beyond_64_bits_stay_different_in_python():
     groups = [BIG + k // 4 for k in range(40)]
-    target = encode_target([k % 2 for k in range(40)])
-    codes = describe_rows(target, groups=groups).groups
+    codes = encode_target([k % 2 for k in range(40)], groups=groups).groups
     assert np.unique(codes).size == 10
     codes = encode_target([2**70, 2**70 + 1]).grading.values
     assert codes == (str(2**70), str(2**70 + 1))

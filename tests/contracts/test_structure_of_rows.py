@@ -16,7 +16,6 @@ from aucmax.model_selection.stacking import combine
 from aucmax.tables import TableEncoder, Target, encode_target
 from aucmax.tables.cross_fit import TableCandidate, fit_estimator
 from aucmax.tables.target import Grading
-from aucmax.tables.target_encoding import describe_rows
 
 N_ROWS = 240
 RNG = np.random.default_rng(0)
@@ -64,7 +63,7 @@ def rows_of(X):
 
 
 def target_of(qid=None, **known):
-    return describe_rows(encode_target(LABELS, qid=qid), **known)
+    return encode_target(LABELS, qid=qid, **known)
 
 
 def folds_of_comparison(known):

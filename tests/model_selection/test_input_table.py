@@ -58,7 +58,7 @@ def test_rows_without_weight_are_left_out():
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        ({"times": [1, 2]}, "times has 2 rows, but X has 6"),
+        ({"times": [1, 2]}, "times has 2 rows, but the target has 6"),
         (
             {"times": ["soon"] * 6},
             "must be a number or a date such as .* in every row, but row 0",

@@ -90,7 +90,7 @@ def test_queries_come_with_raw_labels_or_with_the_target():
     queries = np.arange(ROWS) // 8
     comparison = compare_models(X, LABELS, [AUCSVC()], qid=queries, cv=2)
     assert comparison.unit == "queries"
-    with pytest.raises(ValueError, match="the target is already encoded"):
+    with pytest.raises(ValueError, match="y is an encoded target"):
         compare_models(X, comparison.target, [AUCSVC()], qid=queries)
 
 

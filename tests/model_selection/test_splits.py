@@ -16,7 +16,6 @@ from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.tables import encode_target
 from aucmax.tables.folds import split_rows
-from aucmax.tables.target_encoding import describe_rows
 
 ROWS = 300
 RNG = np.random.default_rng(0)
@@ -28,7 +27,7 @@ WEIGHTS = RNG.uniform(0.5, 3, ROWS)
 
 
 def described(labels=LABELS, qid=None, **rows):
-    return describe_rows(encode_target(labels, qid=qid), **rows)
+    return encode_target(labels, qid=qid, **rows)
 
 
 def count_folds(target, n_folds=None):

@@ -88,6 +88,16 @@ def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     assert encode_target(y, pos_label=event).grading.positive == event
 
 
+def test_one_of_three_values_is_ranked_first_in_any_spelling():
+    X, y = rows("died", "well", 0.3)
+    y = np.where((y == "well") & (np.arange(len(y)) % 3 == 0), "lost", y)
+    model = quick_auto(pos_label="Died").fit(X, y)
+    assert model.classes_.tolist() == ["not died", "died"]
+    assert model.score(X, y) == roc_auc_score(y == "died", model.decision_function(X))
+    with pytest.raises(ValueError, match=r"'gone': 400 rows.*the model knows"):
+        model.score(X, np.full(len(y), "gone"))
+
+
 def test_an_auto_ranker_and_a_comparison_state_the_choice():
     X, y = rows("left", "right", 0.49)
     share = 100 * np.mean(y == "right")

@@ -7,7 +7,7 @@ import pytest
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import encode_target
 from aucmax.tables.target import Grading
-from aucmax.tables.target_encoding import match_target, read_moments
+from aucmax.tables.target_encoding import read_moments
 
 ZERO_OR_ONE = Grading.two_classes([0], 1)
 ONE_OR_ZERO = Grading.two_classes([1], 0)
@@ -51,12 +51,12 @@ def test_the_positive_value_is_found_whatever_its_case():
 
 def test_a_positive_value_that_does_not_occur_is_refused_with_those_that_do():
     with pytest.raises(ValueError, match=r"'maybe' does not occur.*'no': 1.*'yes': 2"):
-        encode_target(["yes", "no", "yes"], "maybe", name="outcome")
+        encode_target(["yes", "no", "yes"], "maybe", names={"y": "outcome"})
 
 
 def test_one_class_is_refused():
     with pytest.raises(NotEnoughClassesError, match="all 3 rows have outcome = 1"):
-        encode_target([1, 1, 1], name="outcome")
+        encode_target([1, 1, 1], names={"y": "outcome"})
 
 
 def test_three_classes_are_refused_with_their_counts_and_a_way_out():
@@ -82,7 +82,7 @@ def test_one_of_many_values_can_be_ranked_above_all_others(values, positive, cla
     assert target.grading.classes == classes
     assert target.labels.tolist() == [int(v == values[-1]) for v in values]
     assert not target.is_graded
-    again = match_target(values[::-1], target.grading)
+    again = encode_target(values[::-1], grading=target.grading)
     assert again.labels.tolist() == target.labels[::-1].tolist()
 
 
@@ -111,14 +111,14 @@ def test_values_that_are_no_levels_are_refused(values):
 
 def test_new_rows_may_have_other_levels_but_no_other_kind_of_value():
     grading = encode_target([1, 2, 3], allow_levels=True).grading
-    target = match_target([1.0, 4.0, 1.0], grading)
+    target = encode_target([1.0, 4.0, 1.0], grading=grading)
     assert target.labels.tolist() == [1, 4, 1]
     assert target.relevant.tolist() == [0, 1, 0]
     assert target.is_graded
     with pytest.raises(
         ValueError, match=r"did not occur in training.*the model knows 1, 2 and 3"
     ):
-        match_target(["low", "high"], grading)
+        encode_target(["low", "high"], grading=grading)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,14 @@ def test_new_rows_may_have_other_levels_but_no_other_kind_of_value():
 )
 def test_unusable_queries_are_refused(qid, message):
     with pytest.raises(ValueError, match=message):
-        encode_target([0, 0, 1, 1], qid=pl.Series(qid), qid_name="search")
+        encode_target([0, 0, 1, 1], qid=pl.Series(qid), names={"qid": "search"})
     with pytest.raises(ValueError, match=message):
-        match_target([0, 0, 1, 1], ZERO_OR_ONE, qid=pl.Series(qid), qid_name="search")
+        encode_target(
+            [0, 0, 1, 1],
+            grading=ZERO_OR_ONE,
+            qid=pl.Series(qid),
+            names={"qid": "search"},
+        )
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), " "])
@@ -142,7 +147,7 @@ def test_missing_targets_are_refused_with_their_rows(gap):
     with pytest.raises(
         ValueError, match=r"outcome is missing in 2 of 4 rows \(row 1, 4"
     ):
-        encode_target(pl.Series(values), name="outcome")
+        encode_target(pl.Series(values), names={"y": "outcome"})
 
 
 def test_no_rows_and_tables_are_refused():
@@ -154,19 +159,19 @@ def test_no_rows_and_tables_are_refused():
 
 @pytest.mark.parametrize("values", [[0, 1, 1], [0.0, 1.0, 1.0], ["0", "1", "1"]])
 def test_new_labels_are_matched_in_any_spelling(values):
-    target = match_target(pl.Series(values), ONE_OR_ZERO)
+    target = encode_target(pl.Series(values), grading=ONE_OR_ZERO)
     assert target.labels.tolist() == [1, 0, 0]
     assert target.grading.classes == (1, 0)
 
 
 def test_unknown_new_labels_are_rejected():
     with pytest.raises(ValueError, match=r"\(-1: 2 rows\); the model knows 0 and 1"):
-        match_target([-1, 1, -1], ZERO_OR_ONE)
+        encode_target([-1, 1, -1], grading=ZERO_OR_ONE)
 
 
 def test_new_rows_of_one_class_are_refused():
     with pytest.raises(NotEnoughClassesError, match="needs rows of both classes"):
-        match_target([1, 1], ZERO_OR_ONE)
+        encode_target([1, 1], grading=ZERO_OR_ONE)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def check_two_labels(
     """
     if is_survival_target(y):
         return None, *_check_times(estimator, y, sample_weight, n_rows)
-    y, pos_label = _required(estimator, y), getattr(estimator, "pos_label", None)
+    y, pos_label = required_labels(estimator, y), getattr(estimator, "pos_label", None)
     classes, labels = validation.check_binary_labels(y, "y", pos_label)
     check_row_count(labels, n_rows)
     weight = validation.check_sample_weight(sample_weight, n_rows)
@@ -109,7 +109,7 @@ def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
 
 def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
     """Return levels of relevance as whole numbers from 0."""
-    values = validation.check_scores(_required(estimator, y), name=name)
+    values = validation.check_scores(required_labels(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
         "not a whole number": values != np.floor(values),
@@ -210,7 +210,8 @@ def _first_fault(
     return row, column, float(block[row, column])
 
 
-def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
+def required_labels(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
+    """Return labels as a vector; reject None, and an array that is not one column."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "

@@ -76,20 +76,18 @@ class Data:
             learns_levels,
             require_survival,
         )
-        from aucmax.tables import encode_target
 
         if "duration" in self.values:
             require_survival(models)
-            return self._encode_survival(pos_label=pos_label)
-        has_queries = "qid" in self.values
-        allow_levels = learns_levels(models, has_queries)
-        encode = partial(self._with_rows, encode_target, allow_levels=allow_levels)
+            return self._encode(pos_label=pos_label)
+        allow_levels = learns_levels(models, "qid" in self.values)
+        encode = partial(self._encode, allow_levels=allow_levels)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PositiveClassWarning)
-                target = encode(pos_label)
+                target = encode(pos_label=pos_label)
             if pos_label is None and _is_reversed(target):
-                target = encode(target.grading.negatives[0])
+                target = encode(pos_label=target.grading.negatives[0])
         except TooManyValuesError as error:
             advice = "Use --pos-label VALUE to rank one value above all others"
             if error.may_be_levels:
@@ -103,35 +101,18 @@ class Data:
 
     def match(self, grading: Any) -> Any:
         """Return the target by what its values meant in training."""
-        from aucmax.tables.target_encoding import match_target
+        return self._encode(grading=grading)
 
-        if "duration" in self.values:
-            return self._encode_survival(grading=grading)
-        return self._with_rows(match_target, grading)
-
-    def _encode_survival(self, **codes: Any) -> Any:
-        from aucmax.tables.target_encoding import encode_survival
-
-        return self._with_rows(
-            encode_survival,
-            self.values["duration"],
-            names=(self.name_of("target"), self.name_of("duration")),
-            option="--pos-label",
-            **codes,
-        )
-
-    def _with_rows(self, encode: Any, *args: Any, **options: Any) -> Any:
+    def _encode(self, **options: Any) -> Any:
         """Return the encoded target with its queries, weights, groups and times."""
-        from aucmax.tables.target_encoding import describe_rows
+        from aucmax.tables import encode_target
 
-        if "names" not in options:
-            options["name"] = self.name_of("target")
-        qid = {"qid": self.values.get("qid"), "qid_name": self.name_of("qid")}
-        target = encode(self.values["target"], *args, **options, **qid)
-        roles = ("sample_weight", "groups", "times")
-        columns = {role: self.values.get(role) for role in roles}
-        names = {role: self.name_of(role) for role in roles}
-        return describe_rows(target, **columns, names=names)
+        roles = {"y": "target", "time": "duration"}
+        roles |= {role: role for role in ("sample_weight", "qid", "groups", "times")}
+        columns: dict[str, Any] = {k: self.values.get(v) for k, v in roles.items()}
+        names = {parameter: self.name_of(role) for parameter, role in roles.items()}
+        names["pos_label"] = "--pos-label"
+        return encode_target(**columns, **options, names=names)
 
     def describe(self, target: Any) -> str:
         """Describe how many rows and queries there are, and what is positive."""

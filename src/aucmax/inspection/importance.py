@@ -30,8 +30,7 @@ from aucmax.metrics._steps import (
     check_two_classes,
 )
 from aucmax.metrics.metric_names import metric_title
-from aucmax.tables import Target
-from aucmax.tables.target_encoding import match_target
+from aucmax.tables import Target, encode_target
 
 # Rows to score per column by default: smaller tables are shuffled several times, at
 # most as often as by scikit-learn.
@@ -228,7 +227,7 @@ def _labels(
     if isinstance(y, Target) or hasattr(model, "grading_"):
         target = y
         if not isinstance(y, Target):
-            target = match_target(y, model.grading_, name="y", qid=qid)
+            target = encode_target(y, grading=model.grading_, qid=qid)
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)

@@ -54,7 +54,7 @@ from aucmax.model_selection.leaderboard import (
 )
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import StackedModels, combine
-from aucmax.tables import TableEncoder, Target, check_table
+from aucmax.tables import TableEncoder, Target, check_table, encode_target
 from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import (
     FoldedTable,
@@ -67,7 +67,6 @@ from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, has_constant_scores
-from aucmax.tables.target_encoding import describe_rows, match_target
 
 # With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000
@@ -519,9 +518,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         -------
         float
         """
-        target = y
-        if not isinstance(y, Target):
-            target = match_target(y, self.grading_, name="y")
+        target = encode_target(y, grading=self.grading_)
         encoder = self.encoders_[0]
         return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
@@ -579,9 +576,11 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             return target_concordance(y, self.decision_function(X), **row_values)
         goal = Goal(metric)
         if goal.is_area and not hasattr(self, "levels_"):
-            return super().score(X, y, sample_weight, qid=qid)
-        target = match_target(y, self.grading_, name="y", qid=qid)
-        target = describe_rows(target, sample_weight=sample_weight)
+            labels = encode_target(y, grading=self.grading_).labels
+            return super().score(X, self.classes_[labels], sample_weight, qid=qid)
+        target = encode_target(
+            y, grading=self.grading_, sample_weight=sample_weight, qid=qid
+        )
         choose_goal(target, metric)  # or an error
         values = by_query(metric, target, self.decision_function(X), goal)
         if np.isnan(values).all():

@@ -84,7 +84,6 @@ from aucmax.tables.cross_fit import (
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.pandas_frames import for_frame
-from aucmax.tables.target_encoding import describe_rows, match_target
 
 # of all searches of AutoRanker in a comparison, unless the user sets a limit
 _AUTO_SECONDS = 60.0
@@ -199,9 +198,14 @@ def compare_models(
         models = compared_models(metric == "partial_auc" or has_range, has_queries)
         models = SURVIVAL_CANDIDATES if is_survival else models
     may_be_levels = learns_levels(models, has_queries)
-    target = encode_target(y, pos_label, allow_levels=may_be_levels, qid=qid)
-    target = describe_rows(
-        target, sample_weight=sample_weight, groups=groups, times=times
+    target = encode_target(
+        y,
+        pos_label,
+        sample_weight=sample_weight,
+        qid=qid,
+        groups=groups,
+        times=times,
+        allow_levels=may_be_levels,
     )
     goal = choose_goal(target, metric, fpr_range, tpr_range)
     table = as_table(X)
@@ -349,9 +353,8 @@ def _append_rows(
     table: Any, target: Target, X: Any, y: Any
 ) -> tuple[Any, Target, Folds]:
     """Append test rows; return all rows, and the fold that separates them again."""
-    other = y
-    if not isinstance(y, Target):
-        other = match_target(y, target.grading, name="the target of the test rows")
+    names = {"y": "the target of the test rows"}
+    other = encode_target(y, grading=target.grading, names=names)
     if (target.queries is None) != (other.queries is None):
         raise ValueError(
             "training and test rows must both have queries, or neither of them."

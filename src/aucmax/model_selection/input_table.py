@@ -1,5 +1,6 @@
 """Check the input of AutoRanker: tables with names, arrays, and sparse matrices."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,22 @@ from sklearn.utils.validation import validate_data
 from aucmax._core.censored_times import is_survival_target
 from aucmax._core.features import (
     check_features,
-    check_relevance_levels,
     check_row_count,
-    check_two_labels,
     explain_non_finite,
     levels_with_weight,
+    required_labels,
 )
 from aucmax._core.validation import (
-    TooManyClassesError,
-    check_qid,
+    check_class_weights,
     check_sample_weight,
     reject_unreadable,
 )
+from aucmax.exceptions import TooManyValuesError
 from aucmax.tables import Target, encode_target
 from aucmax.tables.cross_fit import check_rows
 from aucmax.tables.frames import as_table, warn_of_other_columns
 from aucmax.tables.target import Grading
-from aucmax.tables.target_encoding import read_moments, reject_negligible_weights
+from aucmax.tables.target_encoding import reject_negligible_weights
 
 
 def read_rows(
@@ -46,60 +46,38 @@ def read_rows(
     which are allowed with queries, or on request.
     """
     table = read_table(estimator, X, fitting=True)
+    row_values = {"qid": qid, "groups": groups, "times": times}
     if isinstance(y, Target):
-        if any(one is not None for one in (sample_weight, qid, groups, times)):
-            raise ValueError(
-                "y is an encoded target, which has its queries, weights, groups and "
-                "times; leave out sample_weight, qid, groups and times."
-            )
-        check_rows(table, y)
-        classes = np.unique(y.labels) if y.is_graded else np.array(y.grading.classes)
-        return table, y, classes
+        target = encode_target(y, sample_weight=sample_weight, **row_values)
+        check_rows(table, target)
+        is_graded = target.is_graded
+        classes = np.unique(target.labels) if is_graded else target.grading.classes
+        return table, target, np.array(classes)
     n_rows = table.shape[0]
-    labels: NDArray[Any]
-    durations = None
     try:
-        if is_survival_target(y):
-            survival = encode_target(y, estimator.pos_label)
-            labels, durations, grading = (
-                survival.labels,
-                survival.durations,
-                survival.grading,
-            )
-            classes = np.array([0, 1])
-            check_row_count(labels, n_rows)
-            weight = check_sample_weight(sample_weight, n_rows)
-        else:
-            classes, labels, weight = check_two_labels(
-                estimator, y, sample_weight, n_rows
-            )
-            negative, positive = classes.tolist()
-            grading = Grading.two_classes([negative], positive)
-    except TooManyClassesError as error:
-        if estimator.pos_label is not None or (qid is None and not may_be_levels):
-            raise ValueError(
-                f"{error} Levels of relevance need qid, or a metric of levels such as "
-                "'mauc', and no pos_label."
-            ) from None
-        labels = check_relevance_levels(estimator, y)
-        check_row_count(labels, n_rows)
-        weight = check_sample_weight(sample_weight, n_rows)
-        classes = levels_with_weight(labels, weight)
-        grading = Grading(tuple(classes.tolist()), tuple(classes.tolist()))
-    times = None if times is None else read_moments(times)
-    if times is not None and times.size != n_rows:
-        raise ValueError(f"times has {times.size} rows, but X has {n_rows}.")
-    target = Target(
-        labels.astype(np.int64),
-        grading,
-        None if qid is None else check_qid(qid, n_rows).codes,
-        weight,
-        None if groups is None else check_qid(groups, n_rows, "groups").codes,
-        times,
-        durations,
-    )
+        target = encode_target(
+            y if is_survival_target(y) else required_labels(estimator, y),
+            estimator.pos_label,
+            **row_values,
+            allow_levels=qid is not None or may_be_levels,
+        )
+    except TooManyValuesError as error:
+        raise ValueError(
+            f"{error} Levels of relevance need qid, or a metric of levels such as "
+            "'mauc', and no pos_label."
+        ) from None
+    check_row_count(target.labels, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    classes = np.array(target.grading.classes)
+    if target.is_graded:
+        classes = levels_with_weight(target.labels, weight)
+        levels = tuple(classes.tolist())
+        target = replace(target, grading=Grading(levels, levels))
+    elif not target.is_survival:
+        check_class_weights(classes, target.labels > 0, weight)
     if weight is not None:
         reject_negligible_weights(weight)
+        target = replace(target, weights=weight)
         if not weight.all():
             kept = np.flatnonzero(weight)
             table, target = table[kept], target.take(kept)

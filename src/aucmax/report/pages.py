@@ -34,7 +34,6 @@ from aucmax.tables.checks import TableNotice
 from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
-from aucmax.tables.target_encoding import match_target
 
 _OF_LAST_FOLD = "test rows of the last fold"
 _CROSS_FITTED = 'calibrate="auto" learned from the scores of the other folds'
@@ -384,7 +383,7 @@ def _match(model: Any, y: Any, qid: Any) -> Target:
     if is_survival_target(y):
         return encode_target(y, qid=qid)
     if hasattr(model, "grading_"):
-        return match_target(y, model.grading_, name="y", qid=qid)
+        return encode_target(y, grading=model.grading_, qid=qid)
     return encode_target(y, model.classes_[1], qid=qid)
 
 

@@ -1,7 +1,6 @@
 """Encode a column as a target: two classes, or levels of relevance."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,31 +23,47 @@ from aucmax.tables.target import Grading, Target, as_text
 
 
 def encode_target(
-    values: Any,
+    y: Any,
     pos_label: Any = None,
     *,
-    name: str = "target",
-    allow_levels: bool = False,
+    time: Any = None,
+    sample_weight: Any = None,
     qid: Any = None,
-    qid_name: str = "qid",
+    groups: Any = None,
+    times: Any = None,
+    allow_levels: bool = False,
+    grading: Grading | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Target:
     """Encode a column as 0 and 1, or as levels of relevance.
 
     Parameters
     ----------
-    values : polars.Series or array-like of shape (rows,), or Target
-        Numbers, booleans or strings. A target is returned unchanged.
+    y : polars.Series or array-like of shape (rows,), or Target
+        Numbers, booleans or strings; or events and times, as
+        :func:`aucmax.metrics.survival_target` makes them. A target is returned
+        unchanged.
     pos_label : optional
         The positive value, as in the table or as text; all others are negative. By
-        default the second of two values in sorted order.
-    name : str, default="target"
-        Name of the column, for messages.
+        default the second of two values in sorted order, and of events 1.
+    time : polars.Series or array-like of shape (rows,), optional
+        Of censored times: how long each row was observed. `y` is then the event.
+    sample_weight : polars.Series or array-like of shape (rows,), optional
+        Weight of each row, above 0.
+    qid : polars.Series or array-like of shape (rows,), optional
+        The query of each row, or the stratum of censored times: numbers or strings.
+    groups : polars.Series or array-like of shape (rows,), optional
+        The group of each row, such as the patient: numbers or strings. No group is
+        split between training and test.
+    times : polars.Series or array-like of shape (rows,), optional
+        The time of each row: numbers or dates.
     allow_levels : bool, default=False
         Whether more than two whole numbers from 0 are taken for levels of relevance.
-    qid : polars.Series or array-like of shape (rows,), optional
-        The query of each row: numbers or strings.
-    qid_name : str, default="qid"
-        Name of the queries in messages.
+    grading : optional
+        The ``grading`` of another target: the values mean what they meant there, 1 is
+        "1", and unknown values are errors.
+    names : mapping of str to str, optional
+        Names in messages, by the names of the parameters.
 
     Returns
     -------
@@ -61,7 +76,8 @@ def encode_target(
     TooManyValuesError
         There are more than two values, and they are not levels.
     ValueError
-        A value or query is missing, or `pos_label` does not occur.
+        A value is missing or unusable: `pos_label` does not occur, a weight is not
+        above 0, a time cannot be read, there is a single group, or one per row.
 
     Warns
     -----
@@ -75,181 +91,161 @@ def encode_target(
     >>> encode_target(["no", "yes", "no"]).labels.tolist()
     [0, 1, 0]
     """
-    if isinstance(values, Target):
-        if qid is not None or pos_label is not None:
+    columns = (sample_weight, qid, groups, times)
+    if isinstance(y, Target):
+        if any(one is not None for one in (pos_label, time, *columns)):
             raise ValueError(
-                "the target is already encoded; pass qid and pos_label to "
-                "encode_target."
+                "y is an encoded target, which has its positive value, queries, "
+                "weights, groups and times; leave out sample_weight, qid, groups and "
+                "times, or pass them to encode_target."
             )
-        return values
-    if is_survival_target(values):
-        return encode_survival(*split_target(values), pos_label, qid=qid)
-    series = _as_series(values, name)
-    _reject_missing(series, name, "fill in their class")
-    if series.dtype.is_temporal():
-        raise ValueError(
-            f"{name} holds dates or times, not classes; compare them with a day of "
-            "your choice, which gives True and False."
-        )
-    if (
-        series.dtype == pl.String
-        and one_spelling(series).n_unique() < series.n_unique()
-    ):
-        series = one_spelling(series)
-    counted = _counts(series)
-    if len(counted) == 1:
-        raise NotEnoughClassesError(
-            f"all {len(series)} rows have {name} = {counted[0][0]!r}, which is one "
-            "class; rows of two classes are needed to rank one above the other."
-        )
-    if pos_label is None and len(counted) > 2:
-        grading = _levels(counted, name, allow_levels)
+        return y
+    called = _Names(names or {})
+    if is_survival_target(y):
+        y, time = split_target(y)
+        called = _Names({"y": "event", **called})
+    name = called["y"]
+    values = _as_series(y, name)
+    n_rows = len(values)
+    is_survival = time is not None
+    _reject_missing(
+        values, name, "fill it in" if is_survival else "fill in their class"
+    )
+    values = _one_spelling_per_value(values)
+    counted = _counts(values)
+    if is_survival:
+        grading = grading or _event_code(counted, pos_label, called)
+    elif grading is None:
+        grading = _grade(counted, pos_label, name, n_rows, allow_levels)
     else:
-        top = 1
-        if pos_label is None:
-            (negative, _), (positive, count) = counted
-            warn_of_positive_class(negative, positive, count / len(series))
-        else:
-            top = _find_value(counted, pos_label, name)
-        negatives = [value for k, (value, _) in enumerate(counted) if k != top]
-        grading = Grading.two_classes(negatives, counted[top][0])
-    return _target(series, grading, name, qid, qid_name)
-
-
-def encode_survival(
-    event: Any,
-    time: Any,
-    pos_label: Any = None,
-    *,
-    grading: Grading | None = None,
-    names: tuple[str, str] = ("event", "time"),
-    option: str = "pos_label",
-    qid: Any = None,
-    qid_name: str = "qid",
-) -> Target:
-    """Encode events and times; the code of an event is 1, or `pos_label`.
-
-    With the `grading` of training, the codes mean the same, and unknown ones are
-    errors.
-    """
-    name, time_name = names
-    codes, durations = _as_series(event, name), _as_series(time, time_name)
-    for series, called in ((codes, name), (durations, time_name)):
-        _reject_missing(series, called, "fill it in")
-    _check_length(durations, time_name, len(codes))
-    counted = _counts(codes)
-    if grading is None:
-        by_text = {as_text(value): value for value, _ in counted}
-        if pos_label is None and not by_text.keys() <= {"0", "1", "true", "false"}:
-            raise ValueError(
-                f"{name} has the codes {_list_counts(counted)}: which is the event? "
-                f"Name it with {option}; all other codes then count as censored. "
-                "Competing risks are not supported."
-            )
-        if pos_label is None:
-            high = by_text.get("1", by_text.get("true", True))
-        else:
-            high = counted[_find_value(counted, pos_label, name)][0]
-        negatives = [value for value, _ in counted if value != high]
-        grading = Grading.two_classes(negatives or [type(high)(0)], high)
+        grading = _with_new_levels(grading, counted)
     _reject_unknown(counted, grading, name)
-    if durations.dtype == pl.String or durations.dtype.is_temporal():
-        raise ValueError(
-            f"{time_name} must hold durations as numbers, such as the days until the "
-            f"event or until censoring, got {durations[0]!r}."
-        )
-    target = _target(codes, grading, name)
-    try:
-        _, checked = check_survival(target.labels, durations.to_numpy())
-    except ValueError as error:
-        raise ValueError(f"{time_name}: {error}") from error
-    if not target.n_positive:
+    levels = [grading.by_text[as_text(value)] for value, _ in counted]
+    labels = values.replace_strict(
+        [value for value, _ in counted], levels, return_dtype=pl.Int64
+    ).to_numpy()
+    if not is_survival and len(set(levels)) == 1:
         raise NotEnoughClassesError(
-            f"none of the {len(codes)} rows has an event ({name} = "
+            f"all {n_rows} rows have {name} = {counted[0][0]!r}, which is one class: "
+            "the area under the ROC curve needs rows of both classes."
+        )
+    target = Target(
+        labels,
+        grading,
+        queries=_numbered(
+            qid, "stratum" if is_survival else "query", called["qid"], n_rows
+        ),
+        weights=_weights(sample_weight, called["sample_weight"], n_rows),
+        groups=_groups(groups, called["groups"], n_rows),
+        times=None if times is None else read_moments(times, called["times"], n_rows),
+        durations=_durations(time, called["time"], labels),
+    )
+    if is_survival and not target.n_positive:
+        raise NotEnoughClassesError(
+            f"none of the {n_rows} rows has an event ({name} = "
             f"{grading.positive!r}): there is nothing to rank."
         )
-    strata = None if qid is None else _numbered(qid, qid_name, len(codes), "stratum")
-    return replace(target, durations=checked, queries=strata)
-
-
-def match_target(
-    values: Any,
-    grading: Grading,
-    *,
-    name: str = "target",
-    qid: Any = None,
-    qid_name: str = "qid",
-) -> Target:
-    """Turn the target column of new rows into the levels of training; 1 is "1"."""
-    if is_survival_target(values):
-        return encode_survival(*split_target(values), grading=grading, qid=qid)
-    series = _as_series(values, name)
-    _reject_missing(series, name, "fill in their class")
-    counted = _counts(series)
-    if grading.is_graded and _are_levels(counted):
-        levels = {*grading.values, *(int(value) for value, _ in counted)}
-        grading = Grading(tuple(sorted(levels)), tuple(sorted(levels)))
-    _reject_unknown(counted, grading, name)
-    if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
+    if not is_survival and target.n_usable_queries == 0:
         raise NotEnoughClassesError(
-            f"all {len(series)} rows have {name} = {counted[0][0]!r}: the area under "
-            "the ROC curve needs rows of both classes."
+            f"none of the {target.n_queries} queries of {called['qid']} has rows with "
+            f"different values of {name}: there is nothing to rank within them. Check "
+            "that it identifies queries and not rows."
         )
-    return _target(series, grading, name, qid, qid_name)
+    return target
 
 
-def describe_rows(
-    target: Target,
-    *,
-    sample_weight: Any = None,
-    groups: Any = None,
-    times: Any = None,
-    names: Mapping[str, str] | None = None,
-) -> Target:
-    """Add weights, groups and times to a target.
+class _Names(dict[str, str]):
+    """Names of columns in messages, by default those of the parameters."""
 
-    Parameters
-    ----------
-    target : Target
-        The target.
-    sample_weight : polars.Series or array-like of shape (rows,), optional
-        Weight of each row, above 0.
-    groups : polars.Series or array-like of shape (rows,), optional
-        The group of each row, such as the patient: numbers or strings. No group is
-        split between training and test.
-    times : polars.Series or array-like of shape (rows,), optional
-        The time of each row: numbers or dates.
-    names : mapping of str to str, optional
-        Names in messages, by the names of the parameters.
-
-    Returns
-    -------
-    Target
-
-    Raises
-    ------
-    ValueError
-        A value is missing or unusable: a weight that is not above 0, a time that cannot
-        be read, a single group, or as many groups as rows.
-    """
-    called = {name: name for name in ("sample_weight", "groups", "times")}
-    called |= names or {}
-    n_rows = target.labels.size
-    columns: dict[str, Any] = {}
-    if sample_weight is not None:
-        columns["weights"] = _weights(sample_weight, called["sample_weight"], n_rows)
-    if groups is not None:
-        columns["groups"] = _groups(groups, called["groups"], n_rows)
-    if times is not None:
-        moments = read_moments(times, called["times"])
-        _check_length(moments, called["times"], n_rows)
-        columns["times"] = moments
-    return replace(target, **columns)
+    def __missing__(self, name: str) -> str:
+        return name
 
 
-def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
+def _one_spelling_per_value(series: pl.Series) -> pl.Series:
+    """Return strings in one spelling if some differ by their spelling only."""
+    if series.dtype.is_temporal():
+        raise ValueError(
+            f"{series.name} holds dates or times, not classes; compare them with a day "
+            "of your choice, which gives True and False."
+        )
+    if series.dtype != pl.String:
+        return series
+    spelled = one_spelling(series.str.strip_chars())
+    return spelled if spelled.n_unique() < series.n_unique() else series
+
+
+def _grade(
+    counted: list[tuple[Any, int]],
+    pos_label: Any,
+    name: str,
+    n_rows: int,
+    allow_levels: bool,
+) -> Grading:
+    """Return two classes, by `pos_label` or in sorted order, or levels."""
+    if pos_label is None and len(counted) > 2:
+        return _levels(counted, name, allow_levels)
+    top = len(counted) - 1
+    if pos_label is not None and len(counted) > 1:
+        top = _find_value(counted, pos_label, name)
+    elif len(counted) > 1:
+        (negative, _), (positive, count) = counted
+        warn_of_positive_class(negative, positive, count / n_rows)
+    negatives = [value for k, (value, _) in enumerate(counted) if k != top]
+    return Grading.two_classes(negatives, counted[top][0])
+
+
+def _event_code(
+    counted: list[tuple[Any, int]], pos_label: Any, called: Mapping[str, str]
+) -> Grading:
+    """Return which code is the event: 1, or `pos_label`; all others are censored."""
+    by_text = {as_text(value): value for value, _ in counted}
+    if pos_label is not None:
+        event = counted[_find_value(counted, pos_label, called["y"])][0]
+    elif by_text.keys() <= {"0", "1", "true", "false"}:
+        event = by_text.get("1", by_text.get("true", True))
+    else:
+        raise ValueError(
+            f"{called['y']} has the codes {_list_counts(counted)}: which is the event? "
+            f"Name it with {called['pos_label']}; all other codes then count as "
+            "censored. Competing risks are not supported."
+        )
+    negatives = [value for value, _ in counted if value != event]
+    return Grading.two_classes(negatives or [type(event)(0)], event)
+
+
+def _with_new_levels(grading: Grading, counted: list[tuple[Any, int]]) -> Grading:
+    """Return levels of training with those of new rows; classes are unchanged."""
+    if not (grading.is_graded and _are_levels(counted)):
+        return grading
+    levels = tuple(sorted({*grading.values, *(int(value) for value, _ in counted)}))
+    return Grading(levels, levels)
+
+
+def _durations(
+    values: Any, name: str, events: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
+    series = _as_series(values, name)
+    _check_length(series, name, events.size)
+    _reject_missing(series, name, "fill it in")
+    if series.dtype == pl.String or series.dtype.is_temporal():
+        raise ValueError(
+            f"{name} must hold durations as numbers, such as the days until the event "
+            f"or until censoring, got {series[0]!r}."
+        )
+    try:
+        return check_survival(events, series.to_numpy())[1]
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def read_moments(
+    values: Any, name: str = "times", n_rows: int | None = None
+) -> NDArray[np.float64]:
     """Return times as numbers: numbers unchanged, dates in microseconds since 1970."""
     series = _as_series(values, name)
+    _check_length(series, name, n_rows)
     is_number = series.dtype.is_numeric()
     parsed = parse_numbers(series) if is_number else parse_dates(series)
     if not (is_number or parsed.n_read or series.dtype.is_temporal()):
@@ -268,7 +264,9 @@ def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
     return moments
 
 
-def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
+def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
     series = _as_series(values, name)
     _check_length(series, name, n_rows)
     _reject_missing(series, name, "fill in their weight")
@@ -287,8 +285,10 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
     return np.asarray(validation.check_sample_weight(weights, n_rows, name))
 
 
-def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
-    groups = _numbered(values, name, n_rows, "group")
+def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64] | None:
+    groups = _numbered(values, "group", name, n_rows)
+    if groups is None:
+        return None
     n_groups = int(groups.max()) + 1
     if n_groups == 1:
         raise ValueError(
@@ -314,30 +314,17 @@ def _reject_unknown(
         )
 
 
-def _target(
-    series: pl.Series, grading: Grading, name: str, qid: Any = None, qid_name: str = ""
-) -> Target:
-    distinct = [value for value, _ in _counts(series)]
-    meant = [grading.by_text[as_text(value)] for value in distinct]
-    labels = series.replace_strict(distinct, meant, return_dtype=pl.Int64).to_numpy()
-    if qid is None:
-        return Target(labels, grading)
-    target = Target(labels, grading, _numbered(qid, qid_name, labels.size, "query"))
-    if target.n_usable_queries == 0:
-        raise NotEnoughClassesError(
-            f"none of the {target.n_queries} queries of {qid_name} has rows with "
-            f"different values of {name}: there is nothing to rank within them. Check "
-            "that it identifies queries and not rows."
-        )
-    return target
-
-
-def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int64]:
+def _numbered(
+    values: Any, what: str, name: str, n_rows: int
+) -> NDArray[np.int64] | None:
+    """Return the place of each row's value, such as its query, in sorted order."""
+    if values is None:
+        return None
     series = _as_series(values, name)
     _check_length(series, name, n_rows)
     _reject_missing(series, name, f"fill in their {what}")
     if series.dtype == pl.String:
-        series = one_spelling(series)
+        series = one_spelling(series.str.strip_chars())
     elif series.dtype.is_float():
         validation.reject_rounded_ids(series.to_numpy(), name, first_row=1)
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
@@ -362,7 +349,7 @@ def _are_levels(counted: list[tuple[Any, int]]) -> bool:
     return all(
         isinstance(value, int | float)
         and not isinstance(value, bool)
-        and value >= 0
+        and 0 <= value < 2**53
         and float(value).is_integer()
         for value, _ in counted
     )
@@ -419,16 +406,16 @@ def _as_series(values: Any, name: str) -> pl.Series:
                 "it or remove the row."
             )
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        series = series.cast(pl.String).str.strip_chars()
-        series = series.set(series == "", None)
+        series = series.cast(pl.String)
+        series = series.set(series.str.strip_chars() == "", None)
     if len(series) == 0:
         raise ValueError(f"{name} is empty: there are no rows.")
     return series
 
 
-def _check_length(values: Any, name: str, n_rows: int) -> None:
+def _check_length(values: pl.Series, name: str, n_rows: int | None) -> None:
     """Reject a column with another number of rows than the target."""
-    if len(values) != n_rows:
+    if n_rows is not None and len(values) != n_rows:
         raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
 
 
