@@ -54,17 +54,16 @@ def test_optima_are_those_of_the_linear_programs(data, kind, weighted):
         nu = epsilon * totals[0] * totals[1]
         model = MarginRanker(kind, "pairs", epsilon, **EXACT)
         model.fit(X, labels, sample_weight=weight)
-        check_against(model, X, labels, solve_pairs(H, labels, nu, **options).value)
+        check_against(model, X, labels, solve_pairs(H, labels, nu, **options))
         assert model.certificate_.gamma_star == pytest.approx(model.objective_)
         nus = np.sqrt(epsilon) * np.array(totals)
         model = MarginRanker(kind, "instances", epsilon, **EXACT)
         model.fit(X, labels, sample_weight=weight)
-        program = solve_instances(H, labels, *nus, **options)
-        check_against(model, X, labels, program.value)
+        check_against(model, X, labels, solve_instances(H, labels, *nus, **options))
         assert model.certificate_.gamma_hat == pytest.approx(model.objective_)
     model = MarginRanker(kind, "hard", **EXACT)
     model.fit(X, labels, sample_weight=weight)
-    check_against(model, X, labels, solve_hard_pairs(H, labels, **options).value)
+    check_against(model, X, labels, solve_hard_pairs(H, labels, **options))
 
 
 @pytest.mark.parametrize("seed", range(times(6, 70)))
@@ -84,12 +83,12 @@ def test_random_problems_have_the_optimum_of_the_linear_program(seed):
             H, labels, *(np.sqrt(epsilon) * size for size in sizes), **options
         ),
     }
-    for formulation, program in optima.items():
+    for formulation, optimum in optima.items():
         model = MarginRanker(kind, formulation, epsilon, **EXACT).fit(X, labels)
-        assert model.objective_ == pytest.approx(program.value, abs=1e-5)
+        assert model.objective_ == pytest.approx(optimum, abs=1e-5)
         # the certificate holds, and so does the optimum of the program
-        assert program.value <= model.objective_ + model.dual_gap_ + 1e-8
-        assert model.objective_ <= program.value + 1e-8
+        assert optimum <= model.objective_ + model.dual_gap_ + 1e-8
+        assert model.objective_ <= optimum + 1e-8
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0])
@@ -100,7 +99,7 @@ def test_stumps_reach_the_optimum_over_all_stumps(make, epsilon):
     same = stump_values(X, columns, thresholds, np.ones(columns.size))
     np.testing.assert_array_equal(H, same)
     nu = epsilon * labels.sum() * (~labels).sum()
-    optimum = solve_pairs(H, labels, nu, weights_set="l1").value
+    optimum = solve_pairs(H, labels, nu, weights_set="l1")
     model = MarginRanker("stumps", "pairs", epsilon, **EXACT).fit(X, labels)
     check_against(model, X, labels, optimum)
     # every stump used is one of those listed
@@ -108,7 +107,7 @@ def test_stumps_reach_the_optimum_over_all_stumps(make, epsilon):
     assert used <= set(zip(columns, thresholds, strict=True))
     nus = np.sqrt(epsilon) * labels.sum(), np.sqrt(epsilon) * (~labels).sum()
     model = MarginRanker("stumps", "instances", epsilon, **EXACT).fit(X, labels)
-    optimum = solve_instances(H, labels, *nus, weights_set="l1").value
+    optimum = solve_instances(H, labels, *nus, weights_set="l1")
     check_against(model, X, labels, optimum)
 
 
@@ -122,10 +121,10 @@ def test_the_hard_margin_is_the_same_over_pairs_and_with_a_bias(make, weighted):
     options = {"weights_set": weights_set, "sample_weight": weight}
     pairs = solve_hard_pairs(H, labels, **options)
     rows = solve_hard_with_bias(H, labels, **options)
-    assert pairs.value == pytest.approx(rows.value, abs=1e-7)
+    assert pairs == pytest.approx(rows, abs=1e-7)
     model = MarginRanker("signed", "hard", **EXACT)
     model.fit(X, labels, sample_weight=weight)
-    check_against(model, X, labels, pairs.value)
+    check_against(model, X, labels, pairs)
     scores = model.decision_function(X) + model.threshold_
     # Theorem 2: b = -(min s + max t) / 2, and the smallest y (s + b) is the margin
     bias = -(scores[labels].min() + scores[~labels].max()) / 2.0
@@ -179,4 +178,4 @@ def test_nu_is_given_or_follows_from_epsilon(given, expected):
     assert model.certificate_.nu_pos == pytest.approx(expected[0])
     assert model.certificate_.nu_neg == pytest.approx(expected[1])
     H, _ = samples.hypotheses_of("features", X)
-    check_against(model, X, labels, solve_instances(H, labels, *expected).value)
+    check_against(model, X, labels, solve_instances(H, labels, *expected))

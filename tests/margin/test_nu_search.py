@@ -35,19 +35,19 @@ class Curve:
     def __call__(self, nu_pos):
         nu_pos = np.clip(nu_pos, *self.bounds)
         nus = nu_pos, self.nu / nu_pos
-        return solve_instances(self.H, self.labels, *nus, **self.options).value
+        return solve_instances(self.H, self.labels, *nus, **self.options)
 
     def descend(self, tol):
         """Problems (9) and (7) in turn, as the paper says."""
         nu_pos, gamma = self.start, self(self.start)
         while True:
-            tangent = solve_tangent(
+            _, tangent = solve_tangent(
                 self.H, self.labels, self.nu, nu_pos, **self.options
             )
-            candidate = self(tangent.nu_pos)
+            candidate = self(tangent)
             if candidate >= gamma - tol * abs(gamma):
                 return nu_pos, gamma
-            nu_pos, gamma = tangent.nu_pos, candidate
+            nu_pos, gamma = tangent, candidate
 
 
 @cache

@@ -226,14 +226,14 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     scores = model.decision_function(X)
     if formulation == "pairs":
         nu = epsilon * totals[0] * totals[1]
-        optimum = solve_pairs(H, positive, nu, **options).value
+        optimum = solve_pairs(H, positive, nu, **options)
         attained = -pair_margin(scores, positive, nu, row_weights)[0]
     elif formulation == "instances":
         nus = np.sqrt(epsilon) * np.array(totals)
-        optimum = solve_instances(H, positive, *nus, **options).value
+        optimum = solve_instances(H, positive, *nus, **options)
         attained = -instance_margin(scores, positive, *nus, row_weights)[0]
     else:
-        optimum = solve_hard_pairs(H, positive, **options).value
+        optimum = solve_hard_pairs(H, positive, **options)
         attained = (scores[positive].min() - scores[~positive].max()) / 2.0
     solver = 1e-7  # HiGHS meets its constraints to that
     assert model.objective_ <= optimum + solver
