@@ -162,15 +162,3 @@ def test_few_blocks_are_enough(n_blocks):
     rows, logits = ranked([1.0, 2.0], n_rows=20, n_folds=1)
     blocks = np.array_split(np.arange(20), n_blocks)
     assert np.isfinite(combine(rows, logits, blocks).honest_scores).all()
-
-
-def test_a_compact_stack_has_the_fewest_models_of_most_weight():
-    rows, logits = ranked([0.7, 0.8, 1.0, 2.0, 4.0, None])
-    whole = stacked(rows, logits)
-    few = combine(rows, logits, blocks_of(rows), min_weight=0.8).weights
-    kept = few > 0.0
-    assert 0 < kept.sum() < (whole > 0.0).sum()
-    assert whole[kept].sum() >= 0.8
-    assert whole[kept].sum() - whole[kept].min() < 0.8
-    assert whole[kept].min() >= whole[~kept].max()
-    np.testing.assert_allclose(few[kept], whole[kept] / whole[kept].sum())

@@ -33,8 +33,6 @@ def test_rows_with_times_use_the_date_itself():
         names = model.encoders_[0].get_feature_names_out()
         assert ("day:days" in names) == is_absolute
         assert any("dates are" in notice for notice in model.notices_)
-    model = AutoRanker(**options, absolute_dates=True).fit(table, y)
-    assert "day:days" in model.encoders_[0].get_feature_names_out()
 
 
 @pytest.mark.parametrize("view", ["linear", "trees"])

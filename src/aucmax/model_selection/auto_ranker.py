@@ -3,103 +3,42 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core import saved_state as saved
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_integer, check_range
-from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, positive_class_notes
-from aucmax.binary_ranker import BinaryRanker
-from aucmax.decisions import operating_point
-from aucmax.decisions.alerts import AlertMixin
-from aucmax.decisions.calibrated import CalibratedMixin, along_knots, are_rising
-from aucmax.decisions.calibration import check_calibrate, learn_calibration
-from aucmax.decisions.event_probability import EventProbabilityMixin, learn_baseline
-from aucmax.exceptions import (
-    ConstantScoresWarning,
-    ModelFileError,
-    NotEnoughClassesError,
-)
-from aucmax.metrics.concordance import target_concordance
+from aucmax._core.validation import positive_class_notes
+from aucmax.decisions.calibration import check_calibrate
+from aucmax.exceptions import ConstantScoresWarning
 from aucmax.metrics.metric_names import parse_metric
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
-from aucmax.model_selection.auto_search import (
-    AutoProgress,
-    AutoSearch,
-    SearchClock,
-)
-from aucmax.model_selection.goals import (
-    WHOLE_CURVE,
-    Goal,
-    by_query,
-    choose_goal,
-    measures_of,
-)
-from aucmax.model_selection.held_out import HeldOutRows, ignore_few_rows
-from aucmax.model_selection.input_table import read_rows, read_table
-from aucmax.model_selection.leaderboard import (
-    board,
-    estimate_combination,
-    summarise,
-)
+from aucmax.model_selection.auto_search import AutoProgress, AutoSearch, SearchClock
+from aucmax.model_selection.combined_model import CombinedModel
+from aucmax.model_selection.estimates import estimate_metrics, learn_decisions
+from aucmax.model_selection.goals import WHOLE_CURVE, Goal, choose_goal
+from aucmax.model_selection.held_out import HeldOutRows
+from aucmax.model_selection.input_table import read_rows
+from aucmax.model_selection.leaderboard import board
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import StackedModels, combine
-from aucmax.tables import TableEncoder, Target, check_table, encode_target
+from aucmax.model_selection.stacking import combine
+from aucmax.tables import Target, check_table
 from aucmax.tables.checks import without_columns
-from aucmax.tables.cross_fit import (
-    FoldedTable,
-    check_categories,
-    score_rows,
-    view_rows,
-)
+from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.folds import FoldPlan, is_usable, plan_folds, splitter_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
-from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Grading, has_constant_scores
+from aucmax.tables.row_sketch import sketch_rows
+from aucmax.tables.target import has_constant_scores
 
 # With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000
-_COMPACT_SHARE = 0.95  # of the weights that models of a compact combination have
-# the rule of a threshold that a metric by a rate has
-_RULES = {"recall@fpr": "fpr", "recall@precision": "precision"}
-_RULES |= {"precision@recall": "recall"}
-_FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 
 
-def _has_two_classes(estimator: Any) -> bool:
-    kinds = {"levels_": "levels of relevance", "is_survival_": "censored times"}
-    for name, kind in kinds.items():
-        if hasattr(estimator, name):
-            raise AttributeError(
-                f"it was fitted to {kind} and does not predict classes; use "
-                "decision_function."
-            )
-    return True
-
-
-def _list_of(kind: type[Any]) -> saved.SavedField:
-    """Declare a nonempty list of values of exactly this type."""
-
-    def check(value: Any, state: Any) -> str | None:
-        is_list = isinstance(value, list) and len(value) > 0
-        is_right = is_list and all(type(item) is kind for item in value)
-        return None if is_right else f"a list of {kind.__name__}"
-
-    return saved.SavedField(check)
-
-
-class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanker):
+class AutoRanker(CombinedModel):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
     Takes raw tables (text, missing values, dates), arrays and sparse matrices; with
@@ -173,17 +112,10 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         held-out rows: "auto" is "isotonic" with 1,000 rows of each class, and "sigmoid"
         with fewer. With None, or with queries (where "sigmoid" and "isotonic" raise a
         ValueError), there is no `predict_proba`.
-    compact : bool, default=False
-        Whether to keep only the models with the largest weights, the fewest that have
-        95% of the weight together, so that scoring is faster and the model smaller.
-        `estimate_` is that of the smaller combination.
     pos_label : label, default=None
         The positive class. scikit-learn's ``scoring="roc_auc"`` always takes the second
         label in sorted order; with another one, use
         ``aucmax.metrics.metric_scorer("auc", pos_label=...)``.
-    absolute_dates : bool, default=None
-        As in :class:`~aucmax.tables.TableEncoder`: by default dates are numbers if
-        there are `times`.
     callback : callable, default=None
         Called with a record of the progress (`candidate`, `n_done`, `n_candidates`,
         `best`, `score`, `seconds`, `time_limit`) before each candidate and at the end;
@@ -272,30 +204,6 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     """
 
     _unsaved_params = ("callback",)
-    _saved_state = saved.fields(
-        n_features_in_=saved.count,
-        members_=_list_of(dict),
-        encoders_=_list_of(TableEncoder),
-        threshold_=saved.finite,
-        row_sketch_=saved.array("u", None),
-        ranges_=saved.array("f", 3, None),
-        **saved.optional(
-            classes_=saved.array(saved.LABEL_KINDS, 2),
-            values_=saved.array(saved.LABEL_KINDS, None),
-            file_roles_=saved.instance_of(dict),
-            levels_=saved.array("iu", None),
-            is_survival_=saved.instance_of(bool),
-            metric_=saved.instance_of(str),
-            weights_=saved.instance_of(dict),
-            combiner_=saved.instance_of(str),
-            estimate_=saved.instance_of(dict),
-            board_=saved.instance_of(dict),
-            notices_=saved.instance_of(list),
-            n_rows_=saved.count,
-            n_positive_=saved.count,
-            n_folds_=saved.count,
-        ),
-    )
 
     def __init__(
         self,
@@ -311,9 +219,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         random_state: int = 0,
         n_jobs: int = 1,
         calibrate: str | None = "auto",
-        compact: bool = False,
         pos_label: Any = None,
-        absolute_dates: bool | None = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -328,9 +234,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.calibrate = calibrate
-        self.compact = compact
         self.pos_label = pos_label
-        self.absolute_dates = absolute_dates
         self.callback = callback
         self.verbose = verbose
 
@@ -395,8 +299,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             goal = choose_goal(target, self.metric, **self._part_of_the_curve())
             self._check_calibrate(target)
             plan = self._plan_folds(target)
-            encoder = TableEncoder(absolute_dates=self.absolute_dates)
-            folded = FoldedTable(table, target, plan.folds, _MANY_CELLS, encoder)
+            folded = FoldedTable(table, target, plan.folds, _MANY_CELLS)
             leaks = check_table(folded.table, target, plan.folds)
             folded.encoder(0)  # raises if no column can be used
             setting = self._setting(table, goal, target, plan.refits)
@@ -428,13 +331,12 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                 held_out,
                 logits,
                 plan.blocks,
-                min_weight=_COMPACT_SHARE if self.compact else 1.0,
                 is_forward=target.times is not None,
             )
             encoders, members = search.fit_members(ensemble.weights, plan)
             if done is not None and not search.is_stopped:
                 done.update(is_done=True)
-            cut = self._learn_cut(held_out, ensemble, notices)
+            cut = learn_decisions(held_out, ensemble, self.calibrate, notices)
             kind = {"levels_" if target.is_graded else "classes_": classes}
             is_positive = target.relevant > 0
             positive_notes = []
@@ -456,7 +358,7 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     "encoders_": encoders,
                     "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
-                    "estimate_": self._estimate(held_out, ensemble),
+                    "estimate_": estimate_metrics(held_out, ensemble),
                     "board_": board(
                         fitted, search.estimates, held_out, logits, ensemble
                     ),
@@ -485,136 +387,6 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
                     stacklevel=2,
                 )
         return self
-
-    @property
-    def grading_(self) -> Grading:
-        """The meaning of the values of the target at training."""
-        check_is_fitted(self, "members_")
-        if hasattr(self, "levels_"):
-            levels = tuple(self.levels_.tolist())
-            return Grading(levels, levels)
-        *negatives, positive = self.values_.tolist()
-        return Grading.two_classes(negatives, positive)
-
-    @property
-    def decision_threshold_(self) -> float | None:
-        """The score above which `predict` returns the positive class, if it can."""
-        check_is_fitted(self, "members_")
-        if hasattr(self, "levels_") or hasattr(self, "is_survival_"):
-            return None
-        return self.alert_threshold_ or 0.0
-
-    def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that are training rows, from 0 to 1.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
-            Raw rows.
-        y : array-like of shape (n_rows,), or Target
-            Their labels.
-
-        Returns
-        -------
-        float
-        """
-        target = encode_target(y, grading=self.grading_)
-        encoder = self.encoders_[0]
-        return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the scores of rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
-            Raw rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
-        check_is_fitted(self, "members_")
-        table = read_table(self, X, fitting=False)
-        scores = self._combined([table] * len(self.encoders_))
-        return scores - float(self.threshold_)
-
-    predict = available_if(_has_two_classes)(BinaryRanker.predict)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> float:
-        """Return the metric that the fit has maximised; the mean over queries.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
-            Raw rows.
-        y : array-like of shape (n_rows,)
-            Two distinct labels; the second in sorted order is the positive class.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Nonnegative row weights; the weight of a pair is the product of its rows'.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row. The metric is then the mean over queries, and no
-            query is split between folds.
-
-        Returns
-        -------
-        float
-            Higher is better.
-        """
-        check_is_fitted(self, "members_")
-        metric = getattr(self, "metric_", "auc")
-        if hasattr(self, "is_survival_"):
-            row_values: Any = {"sample_weight": sample_weight, "qid": qid}
-            return target_concordance(y, self.decision_function(X), **row_values)
-        goal = Goal(metric)
-        if goal.is_area and not hasattr(self, "levels_"):
-            labels = encode_target(y, grading=self.grading_).labels
-            return super().score(X, self.classes_[labels], sample_weight, qid=qid)
-        target = encode_target(
-            y, grading=self.grading_, sample_weight=sample_weight, qid=qid
-        )
-        choose_goal(target, metric)  # or an error
-        values = by_query(metric, target, self.decision_function(X), goal)
-        if np.isnan(values).all():
-            raise NotEnoughClassesError(
-                f"no query has rows that {metric!r} could compare: their labels are "
-                "all equal."
-            )
-        return float(np.nanmean(values))
-
-    def leaderboard(self) -> Any:
-        """Return the metric of every candidate on the folds, the best first.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns "model", "metric" with its 95% interval "low" and "high", "p_value"
-            of the paired test against the best single model, "weight" in the
-            combination, and "seconds". The first row is the combination, with the
-            estimate for new rows.
-        """
-        import polars as pl
-
-        check_is_fitted(self, "members_")
-        return pl.DataFrame(self.board_)
-
-    def summary(self) -> str:
-        """Return sentences on the candidates, the combination and its estimate.
-
-        Returns
-        -------
-        str
-        """
-        check_is_fitted(self, "members_")
-        return summarise(self)
 
     def _part_of_the_curve(self) -> dict[str, Any]:
         fpr_range = check_range("fpr_range", self.fpr_range)
@@ -682,52 +454,6 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
     def _time_limit(self) -> float | None:
         return None if self.max_fits is not None else self.time_limit
 
-    def _estimate(self, rows: HeldOutRows, ensemble: StackedModels) -> dict[str, float]:
-        """Estimate the metric that decided, and the usual ones."""
-        part = rows.goal.ranges or _FIRST_TENTH
-        names = measures_of(rows.target)
-        if not rows.target.is_graded:
-            names = names[:2] if rows.goal.is_area else names
-        names = [rows.goal.metric, *names]
-        record: dict[str, float] = {}
-        for name in dict.fromkeys(names):
-            goal = Goal(name, **part)
-            is_goal = name == rows.goal.metric
-            with nullcontext() if is_goal else ignore_few_rows():  # a side figure
-                result = estimate_combination(replace(rows, goal=goal), ensemble)
-            ends = {"": result.value, "_low": result.low, "_high": result.high}
-            record |= {name + end: float(value) for end, value in ends.items()}
-        return record
-
-    def _learn_cut(
-        self, rows: HeldOutRows, ensemble: StackedModels, notices: list[str]
-    ) -> dict[str, Any]:
-        """Learn thresholds and, of one ranking of all rows, the calibration."""
-        target = rows.target
-        labels, weight = target.relevant > 0, target.weights
-        if target.is_graded:
-            return {"threshold_": 0.0}
-        if target.durations is not None:
-            outcome = labels, target.durations, ensemble.honest_scores, weight
-            has_strata = target.queries is not None
-            return {"threshold_": 0.0} | (
-                {} if has_strata else learn_baseline(*outcome)
-            )
-        threshold = balanced_threshold(ensemble.scores, labels, weight)
-        learned: dict[str, Any] = {"threshold_": threshold}
-        if target.queries is not None:
-            return learned
-        scores = ensemble.honest_scores - threshold
-        if rule := _alert_rule(rows.goal.metric, labels.size / rows.share):
-            try:
-                point = operating_point(labels, scores, sample_weight=weight, **rule)
-                learned["alert_point_"] = point.to_dict()
-            except ValueError as error:  # such as a precision that is never reached
-                notices.append(f"no threshold for alerts is stored: {error}")
-        if self.calibrate is not None:
-            learned |= learn_calibration(self.calibrate, scores, labels, weight)
-        return learned
-
     def _check_parameters(self) -> None:
         check_calibrate(self.calibrate)
         part = self._part_of_the_curve()
@@ -749,72 +475,3 @@ class AutoRanker(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRanke
             check_integer("max_fits", self.max_fits)
         if isinstance(self.cv, Real):
             check_integer("cv", self.cv, 2)
-
-    def _combined(self, tables: Sequence[Any]) -> FloatArray:
-        """Return the mean score over the encoders, each with its own table."""
-        scores: FloatArray = np.zeros(tables[0].shape[0])
-        for k, (encoder, table) in enumerate(zip(self.encoders_, tables, strict=True)):
-            for view in sorted({member["view"] for member in self.members_}):
-                matrix = view_rows(view, encoder, table)
-                for member in self.members_:
-                    if member["view"] == view:
-                        member_scores = score_rows(member["models"][k], matrix)
-                        logits = along_knots(member_scores, member["scales"][k])
-                        scores += member["weight"] * logits
-        return scores / len(tables)
-
-    def _check_state(self) -> None:
-        """Reject a loaded state that no fit could have left: try it on a row."""
-        if not hasattr(self, "members_"):
-            return
-        try:
-            for member in self.members_:
-                _check_member(member, n_folds=len(self.encoders_))
-                for k, encoder in enumerate(self.encoders_):
-                    check_categories(member["view"], encoder, member["models"][k])
-            names = [*getattr(self, "feature_names_in_", ())]
-            for encoder in self.encoders_ if names else ():
-                if [*getattr(encoder, "feature_names_in_", names)] != names:
-                    raise ValueError("its parts were fitted to other columns")
-            if self.ranges_.shape[1] not in (0, len([*self.encoders_[0]._parts()])):
-                raise ValueError("its ranges are of other columns")
-            if len(self.grading_.values) < 2:
-                raise ValueError("it does not name two classes")
-            empty = [encoder.sample_row() for encoder in self.encoders_]
-            if not np.isfinite(self._combined(empty)).all():
-                raise ValueError("a score is not finite")
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the combination is damaged: {error}") from error
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-
-def _alert_rule(metric: str, n_rows: float) -> dict[str, float]:
-    """Return the rule of the threshold that belongs to a metric, if there is one."""
-    named = parse_metric(metric)
-    if named.base in _RULES:
-        return {_RULES[named.base]: float(next(iter(named.options.values())))}
-    if named.kind.is_top and "k" in named.options:
-        return {"alert_rate": min(named.options["k"] / n_rows, 1.0)}
-    return {}
-
-
-def _check_member(member: dict[str, Any], n_folds: int) -> None:
-    """Reject a loaded member whose parts are not those of a fit."""
-    expected = {"name": str, "weight": float, "view": str, "models": list}
-    expected["scales"] = list
-    if {key: type(value) for key, value in member.items()} != expected:
-        raise ValueError(f"a member does not consist of {', '.join(expected)}")
-    if not 0.0 < member["weight"] <= 1.0:
-        raise ValueError("a weight is not between 0 and 1")
-    if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
-        raise ValueError(f"{member['name']!r} lacks a fold")
-    if not all(map(saved.can_score, member["models"])):
-        raise ValueError(f"{member['name']!r} has a part that does not score")
-    if not all(map(are_rising, member["scales"])):
-        raise ValueError(f"the scales of {member['name']!r} do not rise")

@@ -287,7 +287,7 @@ class AutoSearch:
         """Fit to all rows, each model on the scale of its held-out rows."""
         table, target = self.folded.table, self.folded.target
         everything = np.arange(table.shape[0]), np.empty(0, dtype=np.intp)
-        whole = FoldedTable(table, target, [everything], template=self.folded.template)
+        whole = FoldedTable(table, target, [everything])
         is_scoring = np.isin(plan.fold_of_row, plan.scoring)
         records = []
         for one, weight in chosen:

@@ -1,33 +1,18 @@
 """The leaderboard of AutoRanker: a metric over folds, with its interval and tests."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.inference import MetricInterval
-from aucmax.metrics.metric_names import metric_title, parse_metric
+from aucmax.metrics.metric_names import metric_title
 from aucmax.model_selection.auto_search import FittedCandidate
+from aucmax.model_selection.estimates import estimate_combination
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.stacking import StackedModels
-
-
-def estimate_combination(rows: HeldOutRows, ensemble: StackedModels) -> MetricInterval:
-    """Return the metric of the combination on new rows, with its 95% interval.
-
-    Weights that score a block are learned on the others, but the models of those have
-    seen the labels of the block. On noise this raises the metric by about as much as
-    weights that were learned on the block, too, raise it further: subtract that. The
-    correction is uncertain, so the interval reaches up to its end without it.
-    """
-    estimated = rows.estimate(ensemble.honest_scores)
-    gain = max(rows.estimate(ensemble.scores).value - estimated.value, 0.0)
-    least = parse_metric(rows.goal.metric).kind.bounds[0]
-    value, low = (max(x - gain, least) for x in (estimated.value, estimated.low))
-    return replace(estimated, value=value, low=low)
 
 
 def _p_value(rows: HeldOutRows, scores: FloatArray, baseline: FloatArray) -> float:

@@ -92,17 +92,6 @@ def _without_small(weights: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum())
 
 
-def _compacted(weights: FloatArray, share: float) -> FloatArray:
-    """Return shares of the fewest models with this share of the weight."""
-    if share == 1.0:
-        return weights
-    order = np.argsort(-weights, kind="stable")
-    n_kept = int(np.searchsorted(np.cumsum(weights[order]), share)) + 1
-    kept = np.zeros_like(weights)
-    kept[order[:n_kept]] = weights[order[:n_kept]]
-    return np.asarray(kept / kept.sum())
-
-
 def _non_negative_logistic(rows: HeldOutRows, logits: FloatArray) -> FloatArray:
     n_models, is_positive = logits.shape[1], rows.target.relevant > 0
     _, fold = np.unique(rows.folds, return_inverse=True)
@@ -213,21 +202,19 @@ def combine(
     logits: FloatArray,
     blocks: Sequence[IntArray],
     *,
-    min_weight: float = 1.0,
     is_forward: bool = False,
 ) -> StackedModels:
     """Choose a combination by cross-validation over blocks, and score held-out rows.
 
-    The models kept have at least `min_weight` of the weight. With `is_forward` in time,
-    only earlier blocks give the weights; the first has equal weights.
+    With `is_forward` in time, only earlier blocks give the weights; the first has equal
+    weights.
     """
     combiners = combiners_of(rows)
 
     def learn(name: str, learned: Sequence[IntArray]) -> FloatArray:
         """Return weights learned from some of the blocks."""
         numbers = np.concatenate(learned)
-        weights = combiners[name](rows.take(numbers), logits[numbers])
-        return _compacted(weights, min_weight)
+        return combiners[name](rows.take(numbers), logits[numbers])
 
     def choose(chosen: Sequence[IntArray]) -> str:
         """Return the preferred combination, unless the folds support another one.
@@ -257,7 +244,7 @@ def combine(
         return preferred
 
     name = choose(blocks)
-    weights = _compacted(combiners[name](rows, logits), min_weight)
+    weights = combiners[name](rows, logits)
     honest = np.zeros(len(logits))
     for k, block in enumerate(blocks):
         others = [*blocks[:k], *([] if is_forward else blocks[k + 1 :])]

@@ -90,13 +90,9 @@ def check_rows(table: Any, target: Target) -> None:
             reject_infinities(column.name, column.to_numpy())
 
 
-def learn_encoder(
-    template: TableEncoder | None, table: Any, target: Target
-) -> TableEncoder:
-    """Learn the columns of a table by the settings of an encoder, or the usual ones."""
-    encoder = TableEncoder() if template is None else clone(template)
-    if encoder.absolute_dates is None:
-        encoder.absolute_dates = target.times is not None
+def learn_encoder(table: Any, target: Target) -> TableEncoder:
+    """Learn the columns of a table; dates are also numbers if rows have times."""
+    encoder = TableEncoder(absolute_dates=target.times is not None)
     return encoder.learn(table, target.high)
 
 
@@ -208,7 +204,6 @@ class FoldedTable:
     target: Target
     folds: Folds
     max_cells: float = np.inf
-    template: TableEncoder | None = None  # with the settings of all encoders
     _encoders: dict[int, TableEncoder] = field(default_factory=dict)
     _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)
@@ -238,7 +233,7 @@ class FoldedTable:
         if fold not in self._encoders:
             train, _ = self.folds[fold]
             rows, known = self.table[train], self.target.take(train)
-            self._encoders[fold] = learn_encoder(self.template, rows, known)
+            self._encoders[fold] = learn_encoder(rows, known)
         return self._encoders[fold]
 
     def matrices(self, view: str, fold: int) -> tuple[Any, Any]:

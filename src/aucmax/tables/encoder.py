@@ -56,9 +56,10 @@ _NOTE_SUMMARIES = {
     "rare": "{n} columns have rare categories, which share one indicator: {names}",
     "dates": "dates are used by their month, weekday, hour, and days since other "
     "dates, not as numbers, which scores of later rows extrapolate: {names}; pass "
-    "times (--times) or absolute_dates=True to use these as well",
+    "times (--times), or TableEncoder(absolute_dates=True) in a pipeline, to use these "
+    "as well",
     "absolute dates": "dates are also used as numbers, which scores of later rows "
-    "extrapolate: {names}; absolute_dates=False leaves the numbers out",
+    "extrapolate: {names}; TableEncoder(absolute_dates=False) leaves the numbers out",
 }
 
 LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
