@@ -23,8 +23,8 @@ LOWEST_TESTS := tests/contracts tests/datasets tests/decisions tests/inspection 
 # options of tools/check_wheel.py
 WHEEL ?= --typing --torch '$(TORCH_BUILD)'
 TORCH_BUILD ?= torch==2.13.0
-TORCH_TESTS := tests/pytorch tests/test_docs_code.py tests/test_docs_names.py \
-	tests/test_examples.py
+TORCH_TESTS := tests/pytorch tests/contracts/test_parameter_names.py tests/test_docs_code.py \
+	tests/test_docs_names.py tests/test_examples.py
 # where chance draws the examples, and more of them find more
 THOROUGH := $(addprefix tests/,torture persistence metrics risks contracts)
 KERNELS ?= kernel and not slow
