@@ -7,7 +7,13 @@ import numpy as np
 from aucmax.inference import MetricDifference
 from aucmax.inspection import Importances
 from aucmax.model_selection.comparison import ModelResult
-from aucmax.report.contents import Importance, ReportContents
+from aucmax.report import Report
+from aucmax.report.sections import (
+    calibration_section,
+    importance_section,
+    models_section,
+    ranking_section,
+)
 
 EVIL = '</script><script>alert("x")</script>'
 RIGHT_TO_LEFT = "נתונים 42 (مثال)"
@@ -32,9 +38,8 @@ def model_difference(model, baseline, p_value):
     return replace(test, names=(model, baseline))
 
 
-def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **changes):
-    labels, scores = labels_and_scores(n_rows, len(names))
-    models = [
+def model_results(names=NAMES):
+    return [
         ModelResult(
             name=name,
             is_baseline=k == 1,
@@ -46,8 +51,12 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         )
         for k, name in enumerate(names)
     ]
-    n_shown = len(columns)
-    drops = np.linspace(0.1, 0.0, n_shown)
+
+
+def page_of(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **changes):
+    """Return a report of these models; `changes` replace values of its sections."""
+    labels, scores = labels_and_scores(n_rows, len(names))
+    drops = np.linspace(0.1, 0.0, len(columns))
     importances = Importances(
         column=list(columns),
         drop=drops,
@@ -58,30 +67,29 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         n_repeats=1,
         confidence_level=0.95,
     )
-    given = {
+    tests = [
+        model_difference(name, names[1], 0.01)
+        for k, name in enumerate(names)
+        if k != 1 and len(names) > 1
+    ]
+    rankings = dict(zip(names, scores, strict=True))
+    models = changes.pop("models", model_results(names))
+    contents = {
         "title": f"Which model ranks {EVIL} best?",
         "verdict": f"{names[0]} ranks best.",
         "facts": [f"{n_rows} rows."],
-        "measures": ["AUC", "pAUC 0-0.1"],
-        "models": models,
-        "tests": [
-            model_difference(name, names[1], 0.01)
-            for k, name in enumerate(names)
-            if k != 1 and len(names) > 1
-        ],
+        **models_section(models, ["AUC", "pAUC 0-0.1"], tests),
         "explanation": ["How the numbers were computed."],
-        "labels": labels,
         "glossary": {"AUC": f"a sentence on {EVIL}."},
-        "rankings": dict(zip(names, scores, strict=True)),
-        "probabilities": (labels, 1.0 / (1.0 + np.exp(3.0 - scores[0]))),
-        "importance": Importance(importances, n_shown + 7, "Measured."),
+        **ranking_section(
+            labels, rankings, score_unit="score", baselines=list(names[1:2])
+        ),
+        **calibration_section(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0]))),
+        "importance": importance_section(importances, len(columns) + 7, "Measured."),
         "parts": {"trees": 0.75, EVIL: 0.25},
         "notices": [f"column {EVIL} looks like a leak."],
         "certificates": [(names[0], "within 0.001 of the optimum.")],
-        "reproduction": {
-            "command": "aucmax compare ```x --target y",
-            "seed": "0",
-            "data": EVIL,
-        },
+        "command": "aucmax compare ```x --target y",
+        "reproduction": {"seed": "0", "data": EVIL},
     }
-    return ReportContents(**{**given, **changes})
+    return Report({**contents, **changes})

@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 
 from aucmax.decisions import compare_groups, net_benefit, reliability
-from aucmax.report import Report
 from aucmax.report.document import _markdown_text, check_report_path
-from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
+from aucmax.report.sections import groups_section
+from report.page_samples import (
+    EVIL,
+    NAMES,
+    RIGHT_TO_LEFT,
+    labels_and_scores,
+    model_results,
+    page_of,
+)
 
 TEMPLATES = files("aucmax.report") / "templates"
 DEMO = Path(__file__).parents[2] / "docs" / "_static" / "demo_report.html"
@@ -51,7 +58,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page():
-    return Report(contents()).html()
+    return page_of().html()
 
 
 def test_the_page_is_well_formed_and_says_everything_in_order(page):
@@ -80,14 +87,14 @@ def test_the_page_is_well_formed_and_says_everything_in_order(page):
 
 
 def test_a_page_of_one_model_says_so_and_has_no_empty_sections():
-    one = contents(NAMES[:1], parts={}, certificates=())
-    page = Report(one).html()
+    one = page_of(NAMES[:1], parts={}, certificates=())
+    page = one.html()
     titles = re.sub("<[^>]+>", "", " ".join(re.findall(r"<h2>(.*?)</h2>", page)))
     assert "Performance ROC curve How many" in titles
     for absent in ("Models", "curves", "Certificate", "Parts", "linear"):
         assert absent not in titles
     assert '<ul class="legend">' not in page
-    assert "## Certificate" not in Report(one).markdown()
+    assert "## Certificate" not in one.markdown()
     Elements(page)
 
 
@@ -126,7 +133,7 @@ def test_the_calibration_is_that_of_the_probabilities(page):
     labels, scores = labels_and_scores()
     expected = reliability(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
     assert f"Brier score {expected.brier_score:.4f}" in page
-    without = Report(contents(probabilities=None)).html()
+    without = page_of(reliability=None).html()
     assert "Brier" not in without
     assert "Decision curve" not in without
 
@@ -134,7 +141,7 @@ def test_the_calibration_is_that_of_the_probabilities(page):
 def test_300_models_and_2000_columns_make_a_small_page():
     names = [f"model {k}" for k in range(300)]
     columns = [f"column {k} {EVIL}" for k in range(2000)]
-    page = Report(contents(names, columns=columns)).html()
+    page = page_of(names, columns=columns).html()
     assert len(page) < 1_500_000
     assert page.count("<bdi>model 299</bdi>") == 1
     assert "280 more models" in page
@@ -144,8 +151,8 @@ def test_300_models_and_2000_columns_make_a_small_page():
 
 
 def test_without_rankings_the_page_says_why():
-    some = contents(rankings={}, no_rankings="Rankings within queries.")
-    page, markdown = Report(some).html(), Report(some).markdown()
+    some = page_of(curves=[], reliability=None, no_rankings="Rankings within queries.")
+    page, markdown = some.html(), some.markdown()
     assert "Rankings within queries." in page
     assert "Rankings within queries." in markdown
     assert "aucmax-data" not in page
@@ -153,7 +160,7 @@ def test_without_rankings_the_page_says_why():
 
 
 def test_a_model_without_measures_states_its_problem():
-    models = list(contents().models)
+    models = model_results()
     nan = float("nan")
     models[3] = replace(
         models[3],
@@ -163,7 +170,7 @@ def test_a_model_without_measures_states_its_problem():
         folds=(),
         problem="constant scores <on> all folds",
     )
-    page = Report(contents(models=models, importance=None)).html()
+    page = page_of(models=models, importance=None).html()
     assert "constant scores &lt;on&gt; all folds" in page
     assert "aucmax report MODEL DATA" in page
 
@@ -178,7 +185,7 @@ def test_markdown_has_no_link_made_of_a_name(name):
 
 
 def test_markdown_has_the_same_sections_and_escapes_names():
-    text = Report(contents()).markdown()
+    text = page_of().markdown()
     assert re.findall(r"^## (.*)$", text, re.M) == [
         "Models",
         "Parts of linear",
@@ -204,7 +211,7 @@ def test_markdown_has_the_same_sections_and_escapes_names():
 
 
 def test_both_kinds_are_saved_whole(tmp_path, page):
-    report = Report(contents())
+    report = page_of()
     assert report.save(tmp_path / "a.html").read_text(encoding="utf-8") == page
     text = report.save(tmp_path / "a.md").read_text(encoding="utf-8")
     assert text.startswith("# Which model ranks")
@@ -231,7 +238,7 @@ def test_the_page_in_the_documentation_is_of_this_version_and_names_no_folder():
 
 
 def test_notebooks_get_the_verdict_and_the_table():
-    fragment = Report(contents())._repr_html_()
+    fragment = page_of()._repr_html_()
     elements = Elements(fragment)
     assert not elements.attributes("script")
     assert "linear ranks best." in " ".join(elements.strings)
@@ -239,10 +246,14 @@ def test_notebooks_get_the_verdict_and_the_table():
 
 
 def test_probabilities_have_a_decision_curve_and_calibration_slopes():
-    said = contents(n_rows=400)
-    expected = net_benefit(*said.probabilities, thresholds=[0.1])
-    expected_reliability = reliability(*said.probabilities)
-    page, text = Report(said).html(), Report(said).markdown()
+    labels, scores = labels_and_scores(400)
+    rows = labels, 1.0 / (1.0 + np.exp(3.0 - scores[0]))
+    expected, expected_reliability = (
+        net_benefit(*rows, thresholds=[0.1]),
+        reliability(*rows),
+    )
+    report = page_of(n_rows=400)
+    page, text = report.html(), report.markdown()
     for written in (page, text):
         assert "Net benefit" in written
         assert f"{expected.net_benefit[0]:.4f}" in written
@@ -252,11 +263,11 @@ def test_probabilities_have_a_decision_curve_and_calibration_slopes():
 
 
 def test_groups_of_people_have_a_table_with_differences_and_escaped_names():
-    said = contents(("linear",), n_rows=900)
+    labels, (scores,) = labels_and_scores(900, 1)
     names = np.array([EVIL, "men | women", None], dtype=object)
     by = names[np.random.default_rng(5).choice(3, 900, p=[0.3, 0.6, 0.1])]
-    groups = compare_groups(said.labels, said.rankings["linear"], by, threshold=1.0)
-    report = Report(contents(("linear",), n_rows=900, groups=("a <b>", groups)))
+    groups = compare_groups(labels, scores, by, threshold=1.0)
+    report = page_of(("linear",), groups=groups_section(groups, "a <b>"))
     page, text = report.html(), report.markdown()
     assert "By <bdi>a &lt;b&gt;</bdi>" in page
     assert "## By a &lt;b&gt;" in text
@@ -267,7 +278,7 @@ def test_groups_of_people_have_a_table_with_differences_and_escaped_names():
         assert f"{two.low:+.3f} to {two.high:+.3f}" in written
         assert f"{groups.n_missing} rows without a group" in written
         assert f"{groups.between[0, 1]:.3f}" in written
-    only = compare_groups(said.labels, said.rankings["linear"], ["all"] * 900)
-    page = Report(contents(("linear",), n_rows=900, groups=(None, only))).html()
+    only = groups_section(compare_groups(labels, scores, ["all"] * 900), None)
+    page = page_of(("linear",), groups=only).html()
     assert "By group" in page
     assert "negatives of" not in page

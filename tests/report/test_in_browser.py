@@ -6,9 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from aucmax.report import Report
 from aucmax.report.review import review_depths, review_top
-from report.page_samples import NAMES, contents
+from report.page_samples import NAMES, labels_and_scores, page_of
 
 playwright = pytest.importorskip(
     "playwright.sync_api",
@@ -38,13 +37,14 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def said():
-    return contents((*NAMES, LONG), n_rows=3000)
+def rows():
+    return labels_and_scores(3000, len(NAMES) + 1)
 
 
 @pytest.fixture(scope="module")
-def path(said, tmp_path_factory):
-    return Report(said).save(tmp_path_factory.mktemp("page") / "page.html")
+def path(tmp_path_factory):
+    report = page_of((*NAMES, LONG), n_rows=3000)
+    return report.save(tmp_path_factory.mktemp("page") / "page.html")
 
 
 class Opened:
@@ -82,13 +82,14 @@ def move_to(page, place):
     return int(page.input_value("#aucmax-number"))
 
 
-def test_the_slider_moves_the_number_the_table_and_the_dots(page_in_browser, said):
-    page, depths = page_in_browser.page, review_depths(said.labels.size)
-    n_negative = int((~said.labels).sum())
+def test_the_slider_moves_the_number_the_table_and_the_dots(page_in_browser, rows):
+    labels, scores_of_models = rows
+    page, depths = page_in_browser.page, review_depths(labels.size)
+    n_negative = int((~labels).sum())
     for place in (0, 99, 109, depths.size - 1):
         assert move_to(page, place) == depths[place]
-        for k, scores in enumerate(said.rankings.values()):
-            (at,) = review_top(said.labels, scores, depths[[place]]).to_dicts()
+        for k, scores in enumerate(scores_of_models):
+            (at,) = review_top(labels, scores, depths[[place]]).to_dicts()
             shown = page.inner_text(f"#aucmax-row-{k}").split()
             for name in ("alerts", "tp", "fn", "fp"):
                 assert f"{at[name]:,}" in shown
@@ -104,7 +105,7 @@ def test_the_slider_moves_the_number_the_table_and_the_dots(page_in_browser, sai
                 })""",
                 k,
             )
-            rates = at["fp"] / n_negative, at["tp"] / said.labels.sum()
+            rates = at["fp"] / n_negative, at["tp"] / labels.sum()
             assert centres[0] == pytest.approx(rates, abs=1e-3)
             assert centres[1] == pytest.approx((at["alerts"], at["tp"]), abs=0.5)
 
@@ -153,11 +154,11 @@ def test_nothing_is_fetched_and_nothing_goes_wrong(page_in_browser, path):
     assert page_in_browser.errors == []
 
 
-def test_without_a_script_everything_but_the_slider_is_there(browser, path, said):
+def test_without_a_script_everything_but_the_slider_is_there(browser, path, rows):
     opened = Opened(browser, path, 1400, java_script_enabled=False)
     text = opened.page.inner_text("main")
-    scores = next(iter(said.rankings.values()))
-    (at,) = review_top(said.labels, scores, np.array([100])).to_dicts()
+    labels, scores = rows
+    (at,) = review_top(labels, scores[0], np.array([100])).to_dicts()
     assert "JavaScript is off" in text
     assert not opened.page.is_visible("#aucmax-slider")
     row = opened.page.inner_text("#aucmax-row-0")

@@ -8,12 +8,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import AUCSVC
-from aucmax.decisions import reliability
+from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.model_selection import AutoRanker, compare_models
 from aucmax.model_selection.goals import choose_goal
 from aucmax.report import report_comparison, report_model
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
+from aucmax.report.pages import _in_one_list
 from aucmax.tables import encode_target
 
 SCRIPT = "<script>alert(1)</script>"
@@ -45,17 +46,19 @@ def contents(comparison):
 
 
 def test_the_best_model_comes_first_everywhere(comparison, contents):
-    values = [row.main for row in contents.models]
+    values = [row.main for row in contents["rows"]]
     assert values == sorted(values, reverse=True)
-    assert contents.models[0].name == next(iter(contents.rankings)) == comparison.best
-    assert contents.verdict.startswith(f"{comparison.best} ranks best: AUC 0.")
-    assert contents.importance.result.column[0] == "age"
-    assert set(contents.importance.result.column) == {"age", SCRIPT, "גיל", "kind"}
+    assert contents["best"] == contents["curves"][0] == comparison.best
+    assert contents["verdict"].startswith(f"{comparison.best} ranks best: AUC 0.")
+    columns = [row["column"] for row in contents["importance"]["rows"]]
+    assert columns[0] == "age"
+    assert set(columns) == {"age", SCRIPT, "גיל", "kind"}
 
 
-def test_rows_of_different_folds_do_not_tie(comparison, contents):
+def test_rows_of_different_folds_do_not_tie(comparison):
     folds = comparison.fold_numbers
-    for name, scores in contents.rankings.items():
+    for name in comparison.scores:
+        scores = _in_one_list(comparison, name)
         positions = comparison.positions[name]
         assert np.abs(scores - positions).max() < 1e-8
         for value in np.unique(scores):
@@ -71,15 +74,17 @@ def test_rows_of_different_folds_do_not_tie(comparison, contents):
             np.testing.assert_array_equal(places, listed)
 
 
-def test_probabilities_are_learned_from_other_folds(comparison, contents):
-    labels, chances = contents.probabilities
-    scores = comparison.scores[comparison.best]
-    np.testing.assert_array_equal(labels, contents.labels)
-    assert chances.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
+def test_probabilities_are_learned_from_other_folds(comparison):
+    scores, target = comparison.scores[comparison.best], comparison.target
+    labels, chances = cross_fitted_probabilities(
+        scores, comparison.fold_numbers, target
+    )
+    np.testing.assert_array_equal(labels, target.relevant == 1)
+    assert chances.mean() == pytest.approx(labels.mean(), rel=0.1)
     is_in_fold = comparison.fold_numbers == 0
     assert (np.diff(chances[is_in_fold][np.argsort(scores[is_in_fold])]) >= 0).all()
     # labels of the same fold change nothing for a row
-    shuffled = contents.labels.copy()
+    shuffled = labels.copy()
     shuffled[is_in_fold] = np.random.default_rng(0).permutation(shuffled[is_in_fold])
     _, again = cross_fitted_probabilities(
         scores, comparison.fold_numbers, encode_target(shuffled)
@@ -107,13 +112,13 @@ def test_probabilities_by_time_are_learned_from_earlier_folds():
 
 
 def test_only_models_that_prove_something_have_a_certificate(contents):
-    assert [name for name, _ in contents.certificates] == ["svm"]
-    assert "of the optimum" in contents.certificates[0][1]
+    assert [name for name, _ in contents["certificates"]] == ["svm"]
+    assert "of the optimum" in contents["certificates"][0][1]
 
 
 def test_it_says_how_to_reproduce_it(comparison, contents):
-    assert contents.reproduction["fingerprint of the data"] == comparison.fingerprint
-    assert "scikit-learn" in contents.reproduction["versions"]
+    assert contents["reproduction"]["fingerprint of the data"] == comparison.fingerprint
+    assert "scikit-learn" in contents["reproduction"]["versions"]
     again = compare_models(*table(), [GaussianNB()], cv=2)
     assert again.fingerprint == comparison.fingerprint
 
@@ -142,7 +147,7 @@ def test_constant_scores_are_reported():
     stump = DecisionTreeClassifier(min_samples_leaf=300)
     comparison = compare_models(X, y, [("flat", stump)], cv=2)
     report = report_comparison(comparison)
-    assert report.contents.verdict.startswith("No model ranks these rows")
+    assert report.contents["verdict"].startswith("No model ranks these rows")
     assert "constant scores on 2 of 2 folds" in report.html()
 
 
@@ -159,23 +164,25 @@ def test_wide_tables_try_the_columns_that_separate_the_classes():
     target = encode_target(y, "sick")
     model = AutoRanker(models=[GaussianNB()], cv=2, pos_label="sick").fit(X, y)
     importance = importance_of(model, X, target, choose_goal(target), "rows")
-    assert len(importance.result.column) == 40
-    assert {"age", SCRIPT, "kind"} <= set(importance.result.column)
-    assert importance.n_columns == 201
-    assert "Of 201 columns, only the 40 that separate" in importance.note
+    assert "Of 201 columns, only the 40 that separate" in importance["note"]
+    columns = {row["column"] for row in importance["rows"]}
+    assert {"age", SCRIPT} <= columns
+    assert len(columns) + importance["n_more"] == 201
 
 
 def test_a_model_is_reported_on_other_rows():
     X, y = table(600)
     model = AutoRanker(models=["logistic"], cv=2).fit(X[:300], y[:300])
     report = report_model(model, X[300:], y[300:], fpr_range=(0, 0.2), name="mine")
-    row = report.contents.models[0]
-    assert row.name == "mine"
-    assert report.contents.fpr_range == (0, 0.2)
-    assert report.contents.verdict.startswith("mine: mean sensitivity ")
-    assert "at false positive rates 0 to 0.2. Reviewing" in report.contents.verdict
-    scores = model.decision_function(X[300:])
-    np.testing.assert_array_equal(report.contents.rankings["mine"], scores)
+    contents = report.contents
+    assert contents["best"] == "mine"
+    assert contents["fpr_range"] == (0, 0.2)
+    assert contents["verdict"].startswith("mine: mean sensitivity ")
+    assert "at false positive rates 0 to 0.2. Reviewing" in contents["verdict"]
+    expected = operating_point(
+        y[300:], model.decision_function(X[300:]), alerts=contents["start_depth"]
+    )
+    assert contents["starts"][0][1]["tp"] == expected.tp
     page = report.html()
     assert "The threshold is the score of the model" in page
     assert "<b>pAUC 0-0.2</b>: the share of the positives found" in page
@@ -185,10 +192,10 @@ def test_a_model_is_reported_on_other_rows():
 def test_an_auto_ranker_is_reported_with_its_parts():
     X, y = table()
     model = AutoRanker(models=["logistic", "linear"], cv=2).fit(X, y)
-    assert report_model(model, X, y).contents.parts == model.weights_ != {}
+    assert report_model(model, X, y).contents["parts"] == model.weights_ != {}
     for names, is_alone in ((["logistic"], True), (["logistic", "linear"], False)):
         report = report_model(AutoRanker(models=names, cv=2).fit(X, y), X, y)
-        assert report.contents.n_candidates == len(names)
+        assert report.contents["n_candidates"] == len(names)
         assert ("No other model was tried" in report.html()) == is_alone
         assert "No combination was better" not in report.html() or not is_alone
 
@@ -198,8 +205,8 @@ def test_rows_of_training_are_recognised():
     model = AutoRanker(models=["logistic"], cv=2).fit(X[:300], y[:300])
     for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
         said = report_model(model, X[rows], y[rows]).contents
-        assert any("was fitted to" in notice for notice in said.notices) == is_known
-        assert ("was fitted to" in said.verdict) == is_known
+        assert any("was fitted to" in notice for notice in said["notices"]) == is_known
+        assert ("was fitted to" in said["verdict"]) == is_known
 
 
 def test_probabilities_of_a_calibrated_model_are_compared_with_the_labels():
@@ -217,8 +224,8 @@ def test_any_classifier_of_arrays_is_reported():
     X = rng.normal(size=(400, 3))
     y = X[:, 1] + rng.normal(size=400) > 1
     report = report_model(GaussianNB().fit(X[:200], y[:200]), X[200:], y[200:])
-    assert report.contents.importance.result.column[0] == "x1"
-    assert report.contents.probabilities[1].max() <= 1.0
+    assert report.contents["importance"]["rows"][0]["column"] == "x1"
+    assert report.contents["reliability"].n_rows.sum() == 200
     assert "GaussianNB" in report.markdown()
 
 
@@ -235,12 +242,11 @@ def test_groups_are_a_column_of_the_table_or_values():
     rows, y = table(600)
     model = AutoRanker(models=["logistic"], cv=2).fit(rows[:300], y[:300])
     other, truth = rows[300:], y[300:]
-    by_name = report_model(model, other, truth, by="kind").contents.groups
+    by_name = report_model(model, other, truth, by="kind").contents["groups"]
     values = other["kind"].to_list()
-    by_value = report_model(model, other, truth, by=values).contents.groups
-    assert by_name[0] == "kind"
-    assert by_value[0] is None
-    assert by_name[1].to_dict() == by_value[1].to_dict()
-    assert by_name[1].threshold == model.decision_threshold_
+    by_value = report_model(model, other, truth, by=values).contents["groups"]
+    assert (by_name.pop("column"), by_value.pop("column")) == ("kind", None)
+    assert by_name == by_value
+    assert by_name["threshold"] == model.decision_threshold_
     with pytest.raises(ValueError, match="X has no column 'x'"):
         report_model(model, other, truth, by="x")

@@ -80,7 +80,7 @@ def test_pos_label_ranks_its_rows_first_everywhere(event, other, share):
     assert f"AUC {area:.3f}" in label
     plt.close("all")
     page = report_model(model, X, y)
-    assert page.contents.models[0].measures["auc"] == pytest.approx(area)
+    assert page.contents["rows"][0].measures["auc"] == pytest.approx(area)
     assert not any("positive class" in n for n in getattr(model, "notices_", []))
     comparison = compare_models(X, y, ["logistic"], cv=2, pos_label=event)
     assert comparison.target.grading.positive == event

@@ -251,6 +251,7 @@ def run_comparison(
         comparison,
         title=f"Which model ranks best by {data.order}?",
         reproduction={"command": command, "data": source_name},
+        time_unit=data.time_unit,
     )
     save_page = partial(page.save, overwrite=True)
     record["report"] = console.write(files["report"], save_page, "Report:     {}")

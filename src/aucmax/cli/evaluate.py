@@ -169,7 +169,7 @@ def _measure_survival(truth: Any, scores: Any) -> dict[str, Any]:
     if not truth.is_survival:
         return {}
     from aucmax.inference import concordance_interval, cumulative_dynamic_auc
-    from aucmax.report.survival_view import event_quantiles
+    from aucmax.report.sections import event_quantiles
 
     rows = truth.labels, truth.durations, scores
     weights = {"sample_weight": truth.weights}

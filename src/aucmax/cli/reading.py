@@ -15,6 +15,8 @@ from aucmax.cli.options import flag
 from aucmax.cli.output import Console
 from aucmax.exceptions import PositiveClassWarning, TooManyValuesError
 
+_TIME_UNITS = ("hour", "day", "week", "month", "year")
+
 
 @dataclass(frozen=True)
 class Data:
@@ -68,6 +70,12 @@ class Data:
         if "duration" not in self.values:
             return target
         return f"how early the event comes ({target}, time: {self.name_of('duration')})"
+
+    @property
+    def time_unit(self) -> str:
+        """The unit that the name of the duration column contains, such as "days"."""
+        name = (self.names.get("duration") or "").lower()
+        return next((f"{unit}s" for unit in _TIME_UNITS if unit in name), "")
 
     def encode(self, models: Sequence[str], pos_label: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""

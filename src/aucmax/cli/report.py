@@ -91,7 +91,8 @@ def report(
             "model": model.name,
             "data": source.path.name,
         },
+        time_unit=test.time_unit,
     )
-    console.say(page.contents.verdict)
+    console.say(page.contents["verdict"])
     place = console.write(output, partial(page.save, overwrite=force), "Report: {}")
-    console.print_json({"report": place, "verdict": page.contents.verdict})
+    console.print_json({"report": place, "verdict": page.contents["verdict"]})

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from aucmax._core.atomic import atomic_output
+from aucmax._version import __version__
+from aucmax.inference import MetricDifference
 from aucmax.inference.results import p_value_text
-from aucmax.report.contents import ReportContents
-from aucmax.report.view import page_view, table_view
+from aucmax.model_selection.comparison import verdict
+from aucmax.report.sections import Section
 
 _ENDINGS = (".html", ".htm", ".md")
+# what a report may lack
+_OPTIONAL: Section = {
+    "glossary": {},
+    "parts": {},
+    "n_candidates": 0,
+    "origin_of_parts": "",
+    "curves": [],
+    "no_rankings": "",
+    "survival": None,
+    "reliability": None,
+    "importance": None,
+    "groups": None,
+    "notices": [],
+    "certificates": [],
+    "command": None,
+    "reproduction": {},
+}
 
 
 class Report:
@@ -27,18 +46,24 @@ class Report:
 
     Parameters
     ----------
-    contents : ReportContents
-        The content of the page.
+    contents : dict of str to object
+        The content of the page, with ``title``, ``verdict``, ``rows`` (one per model)
+        and the values of the other sections.
     """
 
-    def __init__(self, contents: ReportContents) -> None:
-        self.contents = contents
+    def __init__(self, contents: Section) -> None:
+        self.contents = {
+            **_OPTIONAL,
+            "date": date.today().isoformat(),
+            "version": __version__,
+            **contents,
+        }
 
     def __repr__(self) -> str:
-        return f"Report: {self.contents.title}. {self.contents.verdict}"
+        return "Report: {title}. {verdict}".format(**self.contents)
 
     def _repr_html_(self) -> str:
-        return _render("fragment.html.j2", table_view(self.contents))
+        return _render("fragment.html.j2", self.contents)
 
     def html(self) -> str:
         """Return the page as HTML, without external resources.
@@ -47,7 +72,7 @@ class Report:
         -------
         str
         """
-        return _render("page.html.j2", page_view(self.contents))
+        return _render("page.html.j2", self.contents)
 
     def markdown(self) -> str:
         """Return the page as Markdown, with tables in place of pictures.
@@ -56,7 +81,7 @@ class Report:
         -------
         str
         """
-        text = _render("page.md.j2", page_view(self.contents))
+        text = _render("page.md.j2", self.contents)
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -96,7 +121,7 @@ def check_report_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _render(template: str, view: dict[str, Any]) -> str:
+def _render(template: str, view: Section) -> str:
     return _environment().get_template(template).render(view=view)
 
 
@@ -113,33 +138,28 @@ def _environment() -> Environment:
     return environment
 
 
-def _measure(value: float) -> str:
-    return f"{value:.4f}" if value == value else "-"
+def _shown(form: str) -> Callable[[float], str]:
+    """Return the filter of numbers of this form; NaN is a dash."""
+    return lambda value: format(value, form) if value == value else "-"
+
+
+def _outcome(test: MetricDifference) -> str:
+    return verdict(test).replace("no difference", "even")
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.{3 if value < 1 else 1}f}" if value == value else "-"
+    return _shown(".3f" if value < 1 else ".1f")(value)
 
 
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}" if value == value else "-"
-
-
-def _ends(show: Callable[[float], str]) -> Callable[[Any], str]:
-    return lambda ends: f"{show(ends[0])} to {show(ends[1])}"
+def _ends(form: str) -> Callable[[Sequence[float]], str]:
+    return lambda ends: f"{ends[0]:{form}} to {ends[1]:{form}}"
 
 
 def _with_ends(value: float, ends: tuple[float, float]) -> str:
-    if value != value:
-        return "-"
-    return f"{value:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+    return f"{value:.2f} ({_ends('.2f')(ends)})" if value == value else "-"
 
 
-def _markdown_text(value: Any) -> str:
+def _markdown_text(value: object) -> str:
     """Escape characters that Markdown, or HTML in it, interprets."""
     text = " ".join(str(value).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -154,15 +174,16 @@ def _code_block(value: str) -> str:
     return f"{fence}\n{value}\n{fence}"
 
 
-_FILTERS: dict[str, Callable[..., Any]] = {
-    "measure": _measure,
+_FILTERS: dict[str, Callable[..., str]] = {
+    "measure": _shown(".4f"),
     "seconds": _seconds,
-    "count": _count,
-    "percent": _percent,
-    "count_ends": _ends(_count),
-    "percent_ends": _ends(_percent),
+    "count": _shown(",.0f"),
+    "percent": _shown(".1%"),
+    "count_ends": _ends(",.0f"),
+    "percent_ends": _ends(".1%"),
     "with_ends": _with_ends,
     "p_value": p_value_text,
+    "outcome": _outcome,
     "md": _markdown_text,
     "code_block": _code_block,
 }

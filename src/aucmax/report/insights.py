@@ -1,7 +1,7 @@
 """Importance, probabilities, certificates and parts of fitted models."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from aucmax.decisions.calibrated import along_knots
 from aucmax.decisions.calibration import learn_calibration
 from aucmax.inspection import permutation_importance
 from aucmax.inspection._rows import used_columns
-from aucmax.report.contents import Importance, SurvivalScores
+from aucmax.model_selection.goals import Goal
+from aucmax.report.sections import Section, importance_section
 from aucmax.tables import Target
 from aucmax.tables.encoder import encoder_and_estimator
 from aucmax.tables.folds import sample_classes
@@ -37,27 +38,26 @@ _FEW_COLUMNS = 15
 
 
 def importance_of(
-    model: Any, table: Any, target: Target, goal: Any, rows: str
-) -> Importance | None:
+    model: Any, table: Any, target: Target, goal: Goal, rows: str
+) -> Section | None:
     """Measure the importance of columns; None for too few rows, and for queries."""
-    is_binary = not target.is_survival
-    few = is_binary and min(target.n_positive, target.n_negative) < 2
-    if target.queries is not None or few:
+    is_few = min(target.n_positive, target.n_negative) < 2
+    if target.queries is not None or (is_few and not target.is_survival):
         return None
-    names = _columns(model, table)
+    names = [f"x{place}" for place in range(table.shape[1])]
+    names = [str(name) for name in getattr(table, "columns", names)]
+    names = [names[place] for place in used_columns(model, names)]
     if not names:
         return None
     tried = _separating(table, target.high == 1, names)
     n_rows = _MAX_CELLS // (2 * len(names))
     n_rows = min(max(n_rows, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
     sample = sample_classes(target, n_rows)
-    sample_target = target.take(sample)
     importances = permutation_importance(
         model,
         _safe_indexing(table, sample),
-        sample_target,
+        target.take(sample),
         columns=tried,
-        sample_weight=sample_target.weights,
         n_repeats=3 if len(tried) <= _FEW_COLUMNS else 1,
         **goal.ranges,
     )
@@ -67,34 +67,7 @@ def importance_of(
             f" Of {len(names):,} columns, only the {len(tried)} that separate the "
             "classes best alone were shuffled."
         )
-    return Importance(importances, len(names), note)
-
-
-def probabilities_of(
-    model: Any, table: Any, target: Target
-) -> tuple[BoolArray, Floats] | None:
-    """Return labels and probabilities of rows, if the model predicts probabilities."""
-    is_binary = not (target.is_graded or target.is_survival)
-    if not is_binary or not hasattr(model, "predict_proba"):
-        return None
-    probabilities = np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1]
-    return target.relevant == 1, probabilities
-
-
-def survival_of(
-    target: Target, scores: Mapping[str, Floats], model: Any = None, table: Any = None
-) -> SurvivalScores | None:
-    """Return scores of rows with censored times, and probabilities of an event.
-
-    These are of the model, by the median time of the events.
-    """
-    if target.durations is None:
-        return None
-    horizon = float(np.median(target.durations[target.labels > 0]))
-    probabilities = None
-    if hasattr(model, "predict_event_probability"):
-        probabilities = model.predict_event_probability(table, horizon)
-    return SurvivalScores(target, scores, horizon, probabilities)
+    return importance_section(importances, len(names), note)
 
 
 def cross_fitted_probabilities(
@@ -123,43 +96,38 @@ def cross_fitted_probabilities(
     return labels[scored], probabilities[scored]
 
 
-def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the certificate of each model that has one."""
+def certificates_of(models: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the certificate of each model that has one."""
+    certificates = []
     for name, model in models.items():
         _, fitted = encoder_and_estimator(model)
         margin = getattr(fitted, "certificate_", None)
         if getattr(fitted, "is_certified_", False):
             share = fitted.dual_gap_ / max(abs(fitted.objective_), 1e-300)
-            yield (
-                name,
+            text = (
                 f"a dual bound proves that its objective, {fitted.objective_:.6g}, is "
-                f"within a relative {share:.2g} of the optimum.",
+                f"within a relative {share:.2g} of the optimum."
             )
         elif margin is not None:
-            yield (
-                name,
+            text = (
                 f"at least {margin.pairs_guaranteed:,.0f} of {margin.n_pairs:,.0f} "
                 f"training pairs have a margin of {margin.rho_hat:.4g} (in fact "
                 f"{margin.pairs_achieved:,.0f}); the largest possible margin is at "
-                f"most a relative {margin.gap:.2g} larger.",
+                f"most a relative {margin.gap:.2g} larger."
             )
+        else:
+            continue
+        certificates.append((name, text))
+    return certificates
 
 
-def combination_of(model: Any) -> dict[str, Any]:
+def combination_of(model: Any) -> Section:
     """Return what an AutoRanker combines and how many models it tried, else nothing."""
     weights = getattr(model, "weights_", None)
     if not isinstance(weights, dict):
         return {}
     # the first row of the leaderboard is the combination
     return {"parts": weights, "n_candidates": len(model.board_["model"]) - 1}
-
-
-def _columns(model: Any, table: Any) -> list[str]:
-    """Return the names of the columns that a model uses."""
-    names = [f"x{place}" for place in range(table.shape[1])]
-    if hasattr(table, "columns"):
-        names = [str(name) for name in table.columns]
-    return [names[place] for place in used_columns(model, names)]
 
 
 def _separating(table: Any, is_positive: BoolArray, names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from aucmax._core.censored_times import is_survival_target
+from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
 from aucmax.decisions.subgroups import GroupComparison, compare_groups
@@ -18,24 +18,28 @@ from aucmax.model_selection.comparison import Comparison, ModelResult, verdict
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.held_out import summarise_scores
 from aucmax.model_selection.models import trained_ranges
-from aucmax.report.contents import ReportContents
 from aucmax.report.document import Report
 from aucmax.report.insights import (
     certificates_of,
     combination_of,
     cross_fitted_probabilities,
     importance_of,
-    probabilities_of,
-    survival_of,
 )
 from aucmax.report.review import describe_top
+from aucmax.report.sections import (
+    Section,
+    calibration_section,
+    groups_section,
+    models_section,
+    ranking_section,
+    survival_section,
+)
 from aucmax.tables import Target, check_table, encode_target
 from aucmax.tables.checks import TableNotice
 from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.folds import split_rows
 from aucmax.tables.frames import as_table, digest_table
 
-_OF_LAST_FOLD = "test rows of the last fold"
 _CROSS_FITTED = 'calibrate="auto" learned from the scores of the other folds'
 _POSITION = "the share of negatives of the same fold that a row outranks"
 _IN_QUERIES = (
@@ -55,6 +59,7 @@ def report_comparison(
     *,
     title: str | None = None,
     reproduction: Mapping[str, str] | None = None,
+    time_unit: str = "",
 ) -> Report:
     """Make a report of a comparison of models.
 
@@ -68,6 +73,8 @@ def report_comparison(
         The heading.
     reproduction : mapping from str to str, optional
         How to repeat the comparison, such as "command" or "data".
+    time_unit : str, default=""
+        The unit of censored times, such as "days".
 
     Returns
     -------
@@ -84,7 +91,7 @@ def report_comparison(
     ...     machines.drop("failed"), machines["failed"], ["logistic"], cv=2
     ... )
     >>> report = report_comparison(found, title="Which machines will fail?")
-    >>> report.contents.title
+    >>> report.contents['title']
     'Which machines will fail?'
     """
     target, goal, fold = comparison.target, comparison.goal, comparison.last_fold
@@ -92,56 +99,71 @@ def report_comparison(
         comparison.results,
         key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
     )
-    ranked = [row for row in rows if row.problem is None]
-    rankings = {}
-    if target.queries is None and not target.is_survival:
-        rankings = {row.name: _in_one_list(comparison, row.name) for row in ranked}
-    labels, best = target.relevant == 1, comparison.best
-    verdict = _verdict(comparison)
-    if rankings and best is not None:
-        verdict += f" {describe_top(labels, rankings[best])}"
-    contents = ReportContents(
-        title=title or "Which model ranks these rows best?",
-        verdict=verdict,
-        facts=_facts(comparison),
-        measures=comparison.measure_titles,
-        models=rows,
-        tests=comparison.tests,
-        explanation=comparison.explain(),
-        glossary=_glossary(goal, rows[0].measures, bool(rankings)),
-        labels=labels,
-        rankings=rankings,
-        score_unit=_POSITION,
-        fpr_range=_shaded(goal, target),
-        notices=[str(notice) for notice in comparison.notices],
-        reproduction={
-            **(reproduction or {}),
-            "fingerprint of the data": comparison.fingerprint,
-            "versions": _versions(),
-        },
-        no_rankings=_IN_QUERIES if target.queries is not None else verdict,
-    )
+    names, best = [row.name for row in rows if row.problem is None], comparison.best
+    contents: Section = {
+        "title": title or _title("Which model ranks these rows best", target),
+        "verdict": _verdict(comparison),
+        "facts": _facts(comparison, time_unit),
+        **models_section(rows, comparison.measure_titles, comparison.tests),
+        "explanation": comparison.explain(),
+        "glossary": _glossary(goal, rows[0].measures, _is_one_list(target)),
+        "notices": [str(notice) for notice in comparison.notices],
+        **_reproduction(reproduction, comparison.fingerprint),
+    }
+    if best is None or target.queries is not None:
+        contents["no_rankings"] = _IN_QUERIES if best else contents["verdict"]
+    elif _is_one_list(target):
+        rankings = {name: _in_one_list(comparison, name) for name in names}
+        labels = target.relevant == 1
+        contents["verdict"] += f" {describe_top(labels, rankings[best])}"
+        contents |= ranking_section(
+            labels,
+            rankings,
+            score_unit=_POSITION,
+            baselines=contents["baselines"],
+            fpr_range=_shaded(goal, target),
+        )
     if fold is None or best is None:
         return Report(contents)
-    model, folds = fold.models[best], comparison.fold_numbers
-    tested = "test rows" if comparison.scheme == "test" else _OF_LAST_FOLD
-    positions = {row.name: comparison.positions[row.name] for row in ranked}
-    probabilities = None
-    if not target.is_survival:
-        scores = comparison.scores[best]
-        probabilities = cross_fitted_probabilities(scores, folds, target)
-    return Report(
-        replace(
-            contents,
-            importance=importance_of(model, fold.table, fold.target, goal, tested),
-            certificates=list(certificates_of(fold.models)),
-            **combination_of(model),
-            origin_of_parts="the model of the last fold",
-            survival=survival_of(target, positions),
-            probabilities=probabilities,
-            origin_of_probabilities=_CROSS_FITTED,
-        )
+    model = fold.models[best]
+    is_test = comparison.scheme == "test"
+    tested = "test rows" if is_test else "test rows of the last fold"
+    contents |= {
+        "importance": importance_of(model, fold.table, fold.target, goal, tested),
+        "certificates": certificates_of(fold.models),
+        **combination_of(model),
+        "origin_of_parts": "the model of the last fold",
+    }
+    if target.is_survival:
+        positions = {name: comparison.positions[name] for name in names}
+        contents["survival"] = survival_section(target, positions, None, time_unit)
+        return Report(contents)
+    probabilities = cross_fitted_probabilities(
+        comparison.scores[best], comparison.fold_numbers, target
     )
+    if probabilities is not None:
+        contents |= calibration_section(*probabilities, _CROSS_FITTED)
+    return Report(contents)
+
+
+def _is_one_list(target: Target) -> bool:
+    """Return whether all rows are ranked in one list, with positives among them."""
+    return target.queries is None and not target.is_survival
+
+
+def _title(question: str, target: Target) -> str:
+    return f"{question}{' by the time of their event' if target.is_survival else ''}?"
+
+
+def _reproduction(steps: Mapping[str, str] | None, fingerprint: str) -> Section:
+    """Return how to repeat the report; a command is shown as code."""
+    packages = [f"{name} {version(name)}" for name in _PACKAGES]
+    python = f"aucmax {__version__}, Python {platform.python_version()}"
+    steps = {**(steps or {}), "fingerprint of the data": fingerprint}
+    return {
+        "command": steps.pop("command", None),
+        "reproduction": {**steps, "versions": ", ".join([python, *packages])},
+    }
 
 
 def _in_one_list(comparison: Comparison, name: str) -> FloatArray:
@@ -158,7 +180,7 @@ def _in_one_list(comparison: Comparison, name: str) -> FloatArray:
     return positions
 
 
-def _facts(comparison: Comparison) -> list[str]:
+def _facts(comparison: Comparison, time_unit: str) -> list[str]:
     tests = {
         "folds": f"{comparison.n_folds} random folds",
         "groups": f"{comparison.n_folds} folds of whole groups",
@@ -166,7 +188,7 @@ def _facts(comparison: Comparison) -> list[str]:
         "test": "separate test rows",
     }
     facts = [
-        count_rows(comparison.target),
+        count_rows(comparison.target, time_unit),
         f"Tested on {tests[comparison.scheme]}: no row is scored by a model that was "
         "fitted to it.",
     ]
@@ -205,12 +227,12 @@ def _glossary(goal: Goal, names: Iterable[str], has_list: bool) -> dict[str, str
     return sentences
 
 
-def count_rows(target: Target) -> str:
+def count_rows(target: Target, time_unit: str = "") -> str:
     """Return a sentence on the numbers of rows."""
     text = f"{target.labels.size:,} rows, {target.n_positive:,} of them positive"
     if target.durations is not None:
         text = text.replace("positive", "with an event")
-        text += f", observed for up to {target.durations.max():g}"
+        text += f", observed for up to {target.durations.max():g} {time_unit}".rstrip()
         if target.queries is not None:
             text += f", in {target.n_queries:,} strata"
         return f"{text}."
@@ -227,13 +249,6 @@ def _shaded(goal: Goal, target: Target) -> Sequence[float] | None:
     return None if is_whole else goal.fpr_range
 
 
-def _versions() -> str:
-    packages = [f"{name} {version(name)}" for name in _PACKAGES]
-    return ", ".join(
-        [f"aucmax {__version__}", f"Python {platform.python_version()}", *packages]
-    )
-
-
 def report_model(
     model: Any,
     X: Any,
@@ -248,6 +263,7 @@ def report_model(
     title: str | None = None,
     notices: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
+    time_unit: str = "",
 ) -> Report:
     """Make a report of one fitted model on test rows.
 
@@ -277,6 +293,8 @@ def report_model(
         Further notes for the reader.
     reproduction : mapping from str to str, optional
         How to repeat the report, such as "command" or "data".
+    time_unit : str, default=""
+        The unit of censored times, such as "days".
 
     Returns
     -------
@@ -290,7 +308,7 @@ def report_model(
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogisticRegression(max_iter=10_000).fit(X[:300], y[:300])
-    >>> report_model(model, X[300:], y[300:]).contents.models[0].name
+    >>> report_model(model, X[300:], y[300:]).contents['best']
     'LogisticRegression'
     """
     table = as_table(X)
@@ -306,61 +324,73 @@ def report_model(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
             "nothing. Check that the columns are those of training."
         )
-    labels = target.relevant == 1
-    is_listed = target.queries is None and not target.is_survival
     verdict = f"{name}: {_measured(result, goal)}."
-    if is_listed:
-        verdict += f" {describe_top(labels, scores)}"
     doubts = _rows_of_training(model, table, target)
+    method = "Means, with intervals by Student's t."
+    contents: Section = {
+        "title": title or _title(f"How well does {name} rank these rows", target),
+        "facts": [count_rows(target, time_unit)],
+        **models_section([replace(result, folds=())], goal.titles(result.measures)),
+        "glossary": _glossary(goal, result.measures, _is_one_list(target)),
+        "notices": [*notices, *doubts, *map(str, _find_notices(table, target))],
+        "importance": importance_of(model, X, target, goal, "of these rows"),
+        **combination_of(model),
+        "certificates": certificates_of({name: model}),
+        "no_rankings": _IN_QUERIES,
+        **_reproduction(reproduction, digest_table(table, target)),
+    }
+    if by is not None:
+        contents["groups"] = _compare_groups(model, table, target, scores, by)
+    is_binary = not (target.is_graded or target.is_survival)
+    if is_binary and hasattr(model, "predict_proba"):
+        chances = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        contents |= calibration_section(target.relevant == 1, chances)
     if target.is_survival:
         method = "Intervals by influence functions."
-    elif target.queries is None and not target.is_graded:
-        method = "Intervals from DeLong's variance, on the logit scale."
-    else:
-        method = "Means, with intervals by Student's t."
-    threshold = getattr(model, "alert_threshold_", None)
-    contents = ReportContents(
-        title=title or f"How well does {name} rank these rows?",
-        verdict=" ".join([verdict, *doubts]),
-        facts=[count_rows(target)],
-        measures=goal.titles(result.measures),
-        models=[replace(result, folds=())],
-        explanation=[method],
-        glossary=_glossary(goal, result.measures, is_listed),
-        labels=labels,
-        rankings={name: scores} if is_listed else {},
-        score_unit="the score of the model",
-        start_depth=None if threshold is None else int((scores > threshold).sum()),
-        fpr_range=_shaded(goal, target),
-        probabilities=probabilities_of(model, X, target),
-        survival=survival_of(target, {name: scores}, model, X),
-        importance=importance_of(model, X, target, goal, "of these rows"),
-        **combination_of(model),
-        notices=[*notices, *doubts, *map(str, _find_notices(table, target))],
-        certificates=list(certificates_of({name: model})),
-        reproduction={
-            **(reproduction or {}),
-            "fingerprint of the data": digest_table(table, target),
-            "versions": _versions(),
-        },
-        no_rankings=_IN_QUERIES,
-        groups=_compare_groups(model, table, target, scores, by),
-    )
-    return Report(contents)
+        contents["survival"] = _survival(model, X, target, {name: scores}, time_unit)
+    elif target.queries is None:
+        if not target.is_graded:
+            method = "Intervals from DeLong's variance, on the logit scale."
+        labels = target.relevant == 1
+        verdict += f" {describe_top(labels, scores)}"
+        threshold = getattr(model, "alert_threshold_", None)
+        contents |= ranking_section(
+            labels,
+            {name: scores},
+            score_unit="the score of the model",
+            fpr_range=_shaded(goal, target),
+            start_depth=None if threshold is None else int((scores > threshold).sum()),
+        )
+    contents["explanation"] = [method]
+    return Report(contents | {"verdict": " ".join([verdict, *doubts])})
+
+
+def _survival(
+    model: Any,
+    X: Any,
+    target: Target,
+    scores: Mapping[str, FloatArray],
+    time_unit: str,
+) -> Section:
+    """Return the section of censored times, with calibration if it can be had."""
+    probability = None
+    if hasattr(model, "predict_event_probability"):
+        event, durations = split_target(target.survival)
+        horizon = float(np.median(durations[event]))
+        probability = model.predict_event_probability(X, horizon)
+    return survival_section(target, scores, probability, time_unit)
 
 
 def _compare_groups(
     model: Any, table: Any, target: Target, scores: FloatArray, by: Any
-) -> tuple[str | None, GroupComparison] | None:
-    if by is None:
-        return None
+) -> Section:
     column = by if isinstance(by, str) else getattr(by, "name", None)
     if isinstance(by, str):
         if by not in getattr(table, "columns", ()):
             raise ValueError(f"X has no column {by!r} to group rows by.")
         by = table[by]
     threshold = getattr(model, "decision_threshold_", None)
-    return column, group_rows(target, scores, by, threshold)
+    return groups_section(group_rows(target, scores, by, threshold), column)
 
 
 def group_rows(
@@ -423,22 +453,19 @@ def _measured(result: ModelResult, goal: Goal) -> str:
 
 def _against(comparison: Comparison) -> str:
     """Return a sentence on the tests between the best model and others."""
-    beaten: dict[str, str] = {}
-    even: dict[str, str] = {}
-    for test in comparison.tests:
-        pair = [*(test.names or ())]
-        if comparison.best in pair:
-            pair.remove(comparison.best)
-            group = even if verdict(test) == "no difference" else beaten
-            group[pair[0]] = f"{pair[0]} ({p_value_text(test.p_value)})"
-    parts = []
-    if beaten:
-        parts.append(f"It beats {_listed([*beaten.values()])}")
-    if even:
-        start = "but does" if beaten else "It does"
-        names = _listed([*even.values()])
-        parts.append(f"{start} not differ significantly from {names}")
-    return ", ".join(parts) + "." if parts else ""
+    tests = {
+        (test.names or ("", ""))[test.names[0] == comparison.best]: test
+        for test in comparison.tests
+        if test.names and comparison.best in test.names
+    }
+    shown = {name: f"{name} ({p_value_text(t.p_value)})" for name, t in tests.items()}
+    even = [name for name, test in tests.items() if verdict(test) == "no difference"]
+    beaten = [text for name, text in shown.items() if name not in even]
+    sentences = {
+        "It beats": beaten,
+        "It does not differ significantly from": [shown[name] for name in even],
+    }
+    return " ".join(f"{start} {_listed(t)}." for start, t in sentences.items() if t)
 
 
 def _listed(names: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 # variables of the style sheet in place of colours
 _VARIABLES = {colour: f"var(--c{k})" for k, colour in enumerate(COLOURS)}
 _VARIABLES |= {GREY: "var(--soft)", "#000000": "var(--soft)", "#333333": "var(--ink)"}
-Drawn = TypeVar("Drawn")
 _WIDTH, _HEIGHT = 440, 360
 
 
-def draw_svg(
-    plot: Callable[[Axes], Drawn], title: str, name: str
-) -> tuple[Markup, Drawn]:
-    """Return what a function draws on axes as SVG, and what it returns.
+def draw_svg(plot: Callable[[Axes], object], title: str, name: str) -> Markup:
+    """Return what a function draws on axes as SVG.
 
     For the script, ``data-plane`` has the place of (0, 0) and the length of both units.
     """
@@ -40,7 +37,7 @@ def draw_svg(
         figure = Figure((_WIDTH / 72, _HEIGHT / 72), dpi=72)
         ax = figure.subplots()
         figure.subplots_adjust(left=0.15, right=0.9, bottom=0.14, top=0.97)
-        drawn = plot(ax)
+        plot(ax)
         ax.set_title("")
         if (legend := ax.get_legend()) is not None:
             legend.remove()  # the page has one, whose names break lines
@@ -58,40 +55,39 @@ def draw_svg(
         '<svg class="chart" id="aucmax-{}" viewBox="0 0 {} {}" role="img" '
         'aria-label="{}" data-plane="{}">'
     ).format(name, _WIDTH, _HEIGHT, title, plane)
-    return start + Markup(inner), drawn
+    return start + Markup(inner)
 
 
 def draw_over_time(
     ax: Axes,
-    lines: Sequence[tuple[FloatArray, ...]],
-    *,
-    y_title: str,
-    level: float | None = None,
-    is_stepped: bool = False,
+    lines: Sequence[Sequence[FloatArray]],
+    titles: tuple[str, str],
+    is_stepped: bool,
 ) -> None:
-    """Draw lines over time, each of times, values and both ends of a band."""
-    if level is not None:
-        ax.axhline(level, **REFERENCE)
-    for k, (times, *values) in enumerate(lines):
+    """Draw lines over time, each of times, values and both ends of a band.
+
+    Steps are shares, which start at 1; other lines are areas, and 1/2 is chance.
+    """
+    if not is_stepped:
+        ax.axhline(0.5, **REFERENCE)
+    for k, (times, value, low, high) in enumerate(lines):
+        style = line_style(k)
+        band: dict[str, Any] = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
         if is_stepped:
             times = np.append(0.0, times)
-            values = [np.append(1.0, part) for part in values]
-        step: Any = "post" if is_stepped else None
-        value, low, high = values
-        style = line_style(k)
-        ax.plot(times, value, drawstyle=step and "steps-post", **style)
-        band: Any = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
-        ax.fill_between(times, low, high, step=step, **band)
-    ax.set(xlabel="time", ylabel=y_title, xlim=(0.0, None))
+            value, low, high = (np.append(1.0, part) for part in (value, low, high))
+            style, band = style | {"drawstyle": "steps-post"}, band | {"step": "post"}
+        ax.plot(times, value, **style)
+        ax.fill_between(times, low, high, **band)
+    ax.set(xlabel=titles[0], ylabel=titles[1], xlim=(0.0, None))
 
 
-def draw_calibration(
-    ax: Axes, probabilities: FloatArray, shares: FloatArray, ends: FloatArray
-) -> None:
-    """Draw shares with intervals by probabilities."""
-    errors = np.abs(ends - shares)
+def draw_calibration(ax: Axes, shares: FloatArray) -> None:
+    """Draw rows of mean probability, share with an event, and its interval."""
+    probability, share, low, high = shares.T
+    errors = np.stack([share - low, high - share])
     ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)
-    ax.errorbar(probabilities, shares, errors, fmt="o", color=BLUE, elinewidth=1.0)
+    ax.errorbar(probability, share, errors, fmt="o", color=BLUE, elinewidth=1.0)
     ax.margins(0.1)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set(
