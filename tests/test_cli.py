@@ -71,9 +71,9 @@ def test_every_command_explains_itself_with_examples(command):
 #: options on files, columns and printing, which have no parameter of the same name
 ONLY_TYPED = {
     "as_json", "quiet", "force", "output", "output_dir", "read_options", "keep", "drop",
-    "safe_csv", "save_threshold", "proba", "settings", "model", "format", "top",
+    "safe_csv", "save_threshold", "proba", "model", "format", "top",
     "horizon", "top_rows", "row_numbers", "unpaired", "target", "duration",
-    "alerts",
+    "alerts", "for_onnx",
 }  # fmt: skip
 
 

@@ -180,6 +180,7 @@ def test_explain_prints_importance_and_dependence():
     assert lines[0].startswith("AUC 0.")
     assert lines[1].split()[0] == "dose"
     assert "mean rank by ward: 0." in ran.stdout
+    assert "% of the rows)" in ran.stdout
     assert "\n  dose\n" in ran.stderr  # progress
     record = read_json("explain", "plain.aucmax", "new.csv")
     assert record["importance"]["column"][:2] == ["dose", "ward"]

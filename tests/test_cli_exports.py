@@ -122,3 +122,19 @@ def test_svmlight_predictions_are_the_labels_of_the_file(negative, positive):
         run("score", "m.aucmax", "rows.svm").stdout.encode(), infer_schema=False
     )
     assert set(table["prediction"]) == {str(negative), str(positive)}
+
+
+def test_what_onnx_cannot_hold_is_said_before_the_fit_and_a_model_prints_itself():
+    days = [f"2024-01-{1 + k % 28:02}" for k in range(N_ROWS)]
+    dated = patients().with_columns(id=pl.int_range(pl.len()), day=pl.Series(days))
+    dated.write_csv("dated.csv")
+    message = error_of("fit", "dated.csv", *FIT, "--for-onnx")
+    assert "column 'day' holds dates" in message
+    assert "--drop" in message
+    pytest.importorskip("onnx")
+    run("fit", "dated.csv", *FIT, "--for-onnx", "--drop", "day")
+    assert "age, town" in run("export", "m.aucmax", "m.onnx").stdout
+    model = aucmax.load("m.aucmax")
+    assert "AUC on new rows: 0." in str(model)
+    encoder = str(model.encoders_[0])
+    assert "1 of kind number, 1 of kind category; left out: 'id'" in encoder

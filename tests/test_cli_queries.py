@@ -185,7 +185,7 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
 
 def test_levels_in_queries_are_fitted_for_ndcg_by_default(folder, inside):
     fit = ["fit", folder / "known.svm", "-o", "auto.aucmax"]
-    text = run(*fit, "--set", "cv=2", "--set", "max_fits=4").stdout
+    text = run(*fit, "--model", "auto:cv=2,max_fits=4").stdout
     assert "NDCG@10 on new rows: 0." in text
     record = read_json("evaluate", "auto.aucmax", folder / "new.svm")
     low, high = record["ndcg@10_interval"]

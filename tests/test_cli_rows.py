@@ -140,20 +140,20 @@ def test_a_planted_leak_and_an_identifier_are_noted():
 
 
 def test_parameters_are_set_and_checked():
-    record = read_json(*FIT, "--model", "svm-auc", "--set", "C=3", "--set", "tol=1e-3")
+    record = read_json(*FIT, "--model", "svm-auc:C=3,tol=1e-3")
     assert record["parameters"] == {"C": 3.0, "tol": 0.001}
     assert aucmax.load("new.aucmax").members_[0]["models"][0].C == 3.0
     os.remove("new.aucmax")
-    message = error_of(*FIT, "--model", "svm-auc", "--set", "c=3")
+    message = error_of(*FIT, "--model", "svm-auc:c=3")
     assert "svm-auc has no parameter 'c'" in message
     assert "Its parameters are " in message
-    message = error_of(*FIT, "--model", "lambdamart", "--set", "n_estimators=many")
+    message = error_of(*FIT, "--model", "lambdamart:n_estimators=many")
     assert "n_estimators must be an integer, got 'many'" in message
     # what only the model can know, it says
-    assert "penalty" in error_of(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
+    assert "penalty" in error_of(*FIT, "--model", "svm-auc:penalty=l7")
 
 
-AUTO = ["--time-limit", "2", "--set", "cv=2"]
+AUTO = ["--time-limit", "2", "--model", "auto:cv=2"]
 
 
 def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():

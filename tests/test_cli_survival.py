@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     model = aucmax.load(folder / "cox.aucmax")
     roles = model.file_roles_
     assert (roles["target"], roles["duration"]) == ("died", "days")
-    settings = ["--model", "auto", "--set", "max_fits=4", "--set", "cv=2"]
+    settings = ["--model", "auto:max_fits=4,cv=2"]
     run(*fit, *settings, "-o", folder / "auto.aucmax")
     return folder
 
@@ -113,6 +113,7 @@ def test_the_code_of_an_event_is_asked_for(folder):
     ("options", "said"),
     [
         (["--duration", "days"], "Name it with --target"),
+        (["--time", "days", "--event", "died"], "name the column of times until"),
         ([*TIMES, "--model", "lightgbm"], "cannot learn from censored times"),
         ([*TIMES, "--fpr-range", 0, 0.1], "censored times"),
         ([*TIMES, "--metric", "auc"], "choose from concordance"),

@@ -61,9 +61,9 @@ def folder(tmp_path_factory):
         ("logistic", "rows", []),
         ("svm-auc", "rows", []),
         ("linear", "few", ["--fpr-range", "0", "0.3"]),
-        ("lambdamart", "few", ["--set", "n_estimators=3"]),
+        ("lambdamart:n_estimators=3", "few", []),
     ):
-        name = str(folder / f"{model}-{data}.aucmax")
+        name = str(folder / f"{model.partition(':')[0]}-{data}.aucmax")
         fit = ["fit", str(folder / f"{data}.csv"), "--target", "sick", "-q"]
         done = CliRunner().invoke(main, [*fit, "--model", model, "-o", name, *options])
         assert done.exit_code == 0, done.output

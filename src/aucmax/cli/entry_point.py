@@ -70,6 +70,21 @@ class Command(click.Command):
         super().__init__(*args, **extra)
         self.examples = examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse options; explain those of other programs for censored times."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            has_times = any(one.name == "duration" for one in self.params)
+            if has_times and error.option_name in ("--time", "--event"):
+                raise click.UsageError(
+                    f"there is no {error.option_name}: for censored times, name the "
+                    "column of times until the event or censoring with --duration, and "
+                    "that of the event with --target; --times orders rows in time.",
+                    ctx,
+                ) from error
+            raise
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the epilog."""
         with formatter.section("Examples"):

@@ -1,5 +1,6 @@
 """``aucmax fit``: learn one model from a file and save it."""
 
+import re
 import signal
 from contextlib import suppress
 from functools import partial
@@ -21,8 +22,27 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.output import Console, check_outputs, with_console
 from aucmax.cli.reading import Source, drop_unknown, read_training
-from aucmax.cli.training import fit_model, search_record, target_record
+from aucmax.cli.training import (
+    check_for_onnx,
+    fit_model,
+    search_record,
+    target_record,
+)
 from aucmax.model_selection import MODELS
+from aucmax.model_selection.models import find_model
+
+
+def _parse_model(
+    _: click.Context, __: click.Parameter, value: str
+) -> tuple[str, list[str]]:
+    """Return a name and its parameters, which follow it after a colon."""
+    name, _colon, settings = value.partition(":")
+    try:
+        find_model(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    # a comma may also be within a value
+    return name, re.split(r",(?=[A-Za-z_]+=)", settings) if settings else []
 
 
 @click.command(
@@ -34,7 +54,7 @@ from aucmax.model_selection import MODELS
         "aucmax fit a9a.svm.gz --fpr-range 0 0.05 --output a9a.aucmax",
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
         "aucmax fit judged.svm --metric ndcg@5 -o search.aucmax",
-        "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
+        "aucmax fit a.csv --target y --model svm-auc:C=10,tol=1e-4 -o m.aucmax",
         "aucmax fit 'part-*.parquet' --target y --model linear -o m.aucmax",
         "aucmax fit lung.csv --duration days --target died -o lung.aucmax",
     ],
@@ -42,24 +62,24 @@ from aucmax.model_selection import MODELS
 @training_options
 @click.option(
     "--model",
-    type=click.Choice(list(MODELS)),
     default="auto",
     metavar="NAME",
-    help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best "
-    "[default: auto].",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Parameter of the model, such as n_estimators=500; may be repeated.",
+    callback=_parse_model,
+    help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best. "
+    "Parameters may follow, as in lambdamart:n_estimators=500,num_leaves=8 [default: "
+    "auto].",
 )
 @time_limit_option("Seconds for the fit [default: 60 for auto, none for others].")
 @range_option
 @metric_option
 @click.option(
     "--output", "-o", type=output_path, required=True, help="File for the model."
+)
+@click.option(
+    "--for-onnx",
+    is_flag=True,
+    help="Fit only what 'aucmax export --to onnx' can convert; reject columns of dates "
+    "before the fit.",
 )
 @force_option
 @data_argument
@@ -68,12 +88,12 @@ def fit(
     source: Source,
     pos_label: str | None,
     drop: tuple[str, ...],
-    model: str,
-    settings: tuple[str, ...],
+    model: tuple[str, list[str]],
     time_limit: float | None,
     fpr_range: tuple[float, float] | None,
     metric: str | None,
     output: Path,
+    for_onnx: bool,
     force: bool,
     console: Console,
     **roles: str | None,
@@ -101,19 +121,22 @@ def fit(
     from aucmax.model_selection.typed_parameters import parse_parameters
 
     check_outputs([output], force, source.files)
-    parameters = parse_parameters(named_candidate(model).estimator, settings, model)
+    name, settings = model
+    parameters = parse_parameters(named_candidate(name).estimator, settings, name)
     training = drop_unknown(read_training(source, roles, drop), console)
-    labels = training.encode([model], pos_label)
+    labels = training.encode([name], pos_label)
     with suppress(ValueError):  # not in the main thread
         # a search that is killed keeps the models so far, as with Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     goal = choose_goal(labels, metric, **without_none(fpr_range=fpr_range))
+    if for_onnx:
+        parameters |= check_for_onnx(name, training.rows, labels, goal)
     limit = without_none(time_limit=time_limit)
-    fitted = fit_model(model, training, labels, goal, console, parameters, limit)
+    fitted = fit_model(name, training, labels, goal, console, parameters, limit)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
-    console.say(f"Fitted {model} on {training.describe(labels)}.")
+    console.say(f"Fitted {name} on {training.describe(labels)}.")
     record: dict[str, Any] = {
-        "model": model,
+        "model": name,
         **target_record(training, labels),
         **search_record(fitted, console),
         **{name: list(ends) for name, ends in goal.ranges.items()},

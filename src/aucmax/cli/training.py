@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import click
+
 from aucmax.cli.entry_point import NothingRankedError
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Data
+
+_NOT_FOR_ONNX = "xgboost-ndcg"
 
 
 def fit_model(
@@ -59,6 +63,28 @@ def fit_model(
         **{role: training.names.get(role) for role in ("target", "qid", "duration")},
     }
     return model
+
+
+def check_for_onnx(name: str, rows: Any, target: Any, goal: Any) -> dict[str, Any]:
+    """Reject what cannot be exported; return parameters for the others."""
+    from aucmax.model_selection.models import RANKING_CANDIDATES
+    from aucmax.onnx.onnx_graph import OnnxGraph
+    from aucmax.onnx.table_columns import add_table
+    from aucmax.tables import TableEncoder
+
+    try:
+        add_table(OnnxGraph(), TableEncoder().learn(rows), "linear")
+    except TypeError as error:
+        raise click.ClickException(
+            f"{error} Or leave out the column with --drop, or leave out --for-onnx."
+        ) from error
+    if name == _NOT_FOR_ONNX:
+        raise click.UsageError(f"{name} cannot be exported to ONNX; name another.")
+    is_ranking = target.queries is not None and not goal.is_area
+    if name == "auto" and (is_ranking or target.is_graded) and not target.is_survival:
+        others = [one for one in RANKING_CANDIDATES if one != _NOT_FOR_ONNX]
+        return {"models": others}
+    return {}
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from aucmax.inspection._rows import (
 )
 from aucmax.tables.frames import as_table
 
+_MANY_ROWS = 0.2  # share that is printed: such a value is several quantiles of a number
+
 
 @dataclass(frozen=True, repr=False)
 class RankDependence(Result):
@@ -34,6 +36,8 @@ class RankDependence(Result):
         rows, to 1, above all.
     low, high : ndarray of shape (n_values,)
         Lower and upper quartile of the ranks.
+    share : ndarray of shape (n_values,)
+        Share of the rows that have this value.
     is_ordered : bool
         Whether the values are numbers or times, and not strings.
     """
@@ -43,17 +47,21 @@ class RankDependence(Result):
     rank: FloatArray
     low: FloatArray
     high: FloatArray
+    share: FloatArray
     is_ordered: bool
 
     def __repr__(self) -> str:
-        pairs = zip(self.values, self.rank, strict=True)
-        shown = ", ".join(f"{rank:.2f} at {value}" for value, rank in pairs)
-        return f"mean rank by {self.column}: {shown}"
+        parts = []
+        for value, rank, share in zip(self.values, self.rank, self.share, strict=True):
+            shown = f"{value:.4g}" if isinstance(value, float) else value
+            rows = f" ({share:.0%} of the rows)" if share >= _MANY_ROWS else ""
+            parts.append(f"{rank:.2f} at {shown}{rows}")
+        return f"mean rank by {self.column}: {', '.join(parts)}"
 
     def _records(self) -> Any:
         import polars as pl
 
-        ranks = {name: getattr(self, name) for name in ("rank", "low", "high")}
+        ranks = {name: getattr(self, name) for name in ("rank", "low", "high", "share")}
         return {"value": pl.Series(self.values, strict=False), **ranks}
 
 
@@ -112,7 +120,7 @@ def rank_dependence(
     (place,) = used_columns(model, names, [column])
     cells = _safe_indexing(table, [place], axis=1)
     cells = as_table(cells.toarray() if hasattr(cells, "toarray") else cells)
-    holders, values, is_ordered = _examples(cells.to_series(0), n_values)
+    holders, values, share, is_ordered = _examples(cells.to_series(0), n_values)
     n_ranked = min(n_rows, max_rows)
     if n_rows > max_rows:
         generator = random_generator(random_state)
@@ -130,11 +138,14 @@ def rank_dependence(
         ]
         ranks[k] = 0.5 * (ends[0] + ends[1]) / n_ranked
     low, high = np.quantile(ranks, [0.25, 0.75], axis=1)
-    return RankDependence(column, values, ranks.mean(axis=1), low, high, is_ordered)
+    mean = ranks.mean(axis=1)
+    return RankDependence(column, values, mean, low, high, share, is_ordered)
 
 
-def _examples(series: Any, n_values: int) -> tuple[IntArray, list[Any], bool]:
-    """Return rows that hold different values of a column, and these values."""
+def _examples(
+    series: Any, n_values: int
+) -> tuple[IntArray, list[Any], FloatArray, bool]:
+    """Return rows that hold different values of a column, the values, and shares."""
     import polars as pl
 
     named = pl.DataFrame(
@@ -156,4 +167,5 @@ def _examples(series: Any, n_values: int) -> tuple[IntArray, list[Any], bool]:
     else:
         counted = counted.sort(["n", "row"], descending=[True, False]).head(n_values)
     kept = pl.concat([counted, gap])
-    return kept["row"].to_numpy(), kept["value"].to_list(), is_ordered
+    shares = kept["n"].to_numpy() / len(series)
+    return kept["row"].to_numpy(), kept["value"].to_list(), shares, is_ordered

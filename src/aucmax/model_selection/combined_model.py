@@ -196,6 +196,11 @@ class CombinedModel(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRa
         check_is_fitted(self, "members_")
         return pl.DataFrame(self.board_)
 
+    def __str__(self) -> str:
+        """Return the parameters, and the summary if the model is fitted."""
+        lines = self.summary() if hasattr(self, "members_") else ""
+        return f"{self!r}\n{lines}".rstrip()
+
     def summary(self) -> str:
         """Return sentences on the candidates, the combination and its estimate.
 

@@ -96,7 +96,10 @@ def save(
     if name is None:
         raise TypeError(
             f"cannot save an object of type {type(estimator).__qualname__}: a model "
-            f"file holds one of {', '.join(sorted(REGISTRY))}, not a subclass."
+            f"file holds one of {', '.join(sorted(REGISTRY))}, not a subclass. "
+            "AutoRanker(models=[...]) is one model of raw tables, in place of a "
+            "Pipeline with TableEncoder; the steps of another Pipeline can be saved "
+            "one by one, and other estimators with joblib, whose files run code."
         )
     content = _pack(estimator, name)
     with atomic_output(path, overwrite=overwrite) as file:

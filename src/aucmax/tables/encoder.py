@@ -1,6 +1,7 @@
 """Encode raw tables as matrices for models."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -468,6 +469,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         part = parts[feature]
         is_number = self.get_feature_names_out()[feature] == part.name
         return part.raw(value) if isinstance(part, Number) and is_number else value
+
+    def __str__(self) -> str:
+        """Return the parameters, and the number of columns by kind once fitted."""
+        if not hasattr(self, "columns_"):
+            return repr(self)
+        kinds = Counter(column["kind"] for column in self.columns_)
+        used = ", ".join(f"{n} of kind {kind}" for kind, n in kinds.items())
+        left_out = f"; {_LEFT_OUT}: {list_names(self.dropped_)}" * bool(self.dropped_)
+        return f"{self!r}, fitted to {self.n_features_in_} columns: {used}{left_out}"
 
     def _learned(self) -> Iterator[Column]:
         return map(restore, self.columns_)
