@@ -47,10 +47,6 @@ def doubled(block):
     return 2.0 * block
 
 
-def first_column(block):
-    return np.asarray(block[:, [0]] @ np.ones(1))
-
-
 def weighted_sums(block, row_values):
     return row_values @ block
 
@@ -60,7 +56,6 @@ def test_products_and_functions_of_blocks_are_those_of_the_matrix(place):
     assert rows.shape == X.shape
     np.testing.assert_allclose(rows.matvec(WEIGHTS), X @ WEIGHTS)
     np.testing.assert_allclose(rows.rmatvec(OF_ROWS), X.T @ OF_ROWS, atol=1e-12)
-    np.testing.assert_allclose(rows.map_rows(first_column), X[:, 0])
     sums = rows.reduce_rows(weighted_sums, OF_ROWS)
     np.testing.assert_allclose(np.sum(sums, axis=0), OF_ROWS @ X, atol=1e-12)
     twice = as_row_matrix(rows.transform(doubled))

@@ -39,10 +39,6 @@ class RowMatrix(ABC):
         """Return ``X.T @ row_values`` in float64."""
 
     @abstractmethod
-    def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Return ``function(block, **options)``, which has one value per row."""
-
-    @abstractmethod
     def reduce_rows(
         self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any
     ) -> list[Any]:
@@ -78,13 +74,6 @@ class ArrayRows(RowMatrix):
     def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
         """Return ``X.T @ row_values`` in float64."""
         return product(self._X.T, row_values)
-
-    def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with each block."""
-        if not self._is_mapped:
-            return np.asarray(function(self._X, **options))
-        blocks = row_blocks(self._X)
-        return np.concatenate([function(self._X[rows], **options) for rows in blocks])
 
     def reduce_rows(
         self, function: Callable[..., Any], row_values: NDArray[Any], **options: Any

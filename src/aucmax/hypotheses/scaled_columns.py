@@ -1,7 +1,6 @@
 """Columns mapped onto [-1, 1] without a copy, and hypotheses of the user's own."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +11,9 @@ from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import column_ranges, dense_columns
 
-_MIN_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
-# beyond these, a sum in float64 would lose the hypothesis' digits:
-# the largest offset in half ranges, and the largest scale or its inverse
-_MAX_OFFSET = 1e3
-_MAX_SCALE = 1e250
-_BLOCK_SIZE = 32_768  # entries of a block of formed hypotheses
+# sums lose as many digits of a hypothesis as its column has before those that vary
+_MIN_RANGE = 1e-7  # share of the largest entry
+_MAX_SIZE = 1e150  # of the largest entry, and of its inverse: squares are finite
 
 
 class ScaledColumns:
@@ -27,15 +23,14 @@ class ScaledColumns:
               {\mathrm{high}_k - \mathrm{low}_k}
               = \mathrm{scale}_k \, x_k + \mathrm{shift}_k
 
-    A column without a range above 4e-308 has scale and shift 0. Data are never copied:
-    with the scale s and shift b,
+    A constant column has scale and shift 0. Data are never copied: with the scale s and
+    shift b,
 
     .. math:: H w = X (s \circ w) + \langle b, w \rangle, \qquad
               H^\top g = s \circ (X^\top g) + b \textstyle\sum_r g_r
 
-    Where b is large, these two terms cancel: time stamps in seconds since 1970 have b
-    of about 1e6. Columns with b above 1e3 half ranges, or a scale beyond 1e250, are
-    formed from the first formula, block by block: exactly -1 and 1 at the ends.
+    Where b is large, these two terms cancel: time stamps of one day in seconds since
+    1970 have b of about 4e4, and hypotheses of 11 digits. `fit` rejects b above 1e7.
     """
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:
@@ -45,21 +40,29 @@ class ScaledColumns:
         self.high = high
         # halves, because the difference of two large numbers may overflow
         half_range = high / 2.0 - low / 2.0
-        self.constant = half_range < _MIN_RANGE
+        self.constant = half_range <= 0.0
         divisor = np.where(self.constant, 1.0, half_range)
         self.scale = np.where(self.constant, 0.0, 1.0 / divisor)
         self.shift = np.where(self.constant, 0.0, -(high / 2.0 + low / 2.0) / divisor)
-        self._is_delicate = ~self.constant & (
-            (np.abs(self.shift) > _MAX_OFFSET)
-            | (self.scale > _MAX_SCALE)
-            | (self.scale < 1.0 / _MAX_SCALE)
-        )
-        self._delicate = np.flatnonzero(self._is_delicate)
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
-        """Find the range of each column in one read; all values must be finite."""
-        return cls(X, *column_ranges(X, names))
+        """Find the range of each column in one read; reject one that loses digits."""
+        low, high = column_ranges(X, names)
+        columns = cls(X, low, high)
+        size = np.maximum(np.abs(low), np.abs(high))
+        is_extreme = (high / 2.0 - low / 2.0 < _MIN_RANGE * size) | (size > _MAX_SIZE)
+        is_extreme = ~columns.constant & (is_extreme | (size < 1.0 / _MAX_SIZE))
+        if is_extreme.any():
+            column = int(np.argmax(is_extreme))
+            name = "" if names is None else f" ({names[column]!r})"
+            raise ValueError(
+                f"column {column}{name} runs from {low[column]:.17g} to "
+                f"{high[column]:.17g}, too little for its size, or a size that leaves "
+                "the range of float64. Scale the columns first, for example with "
+                "scikit-learn's StandardScaler, or drop this one."
+            )
+        return columns
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -79,39 +82,16 @@ class ScaledColumns:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
-        if self._are_parts_delicate:
-            ends = self.low, self.high
-            return self._rows.map_rows(_scores_of_part, ends=ends, weights=weights)
-        plain = np.where(self._is_delicate, 0.0, weights)
-        scores = self._rows.matvec(self.scale * plain)
-        scores += self.shift @ plain
-        if self._delicate.size:
-            formed = weights[self._delicate]
-            for rows, block, base in self._formed_blocks():
-                scores[rows] += block @ formed + base @ formed
+        scores = self._rows.matvec(self.scale * weights)
+        scores += self.shift @ weights
         return scores
 
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
-        if self._are_parts_delicate:
-            ends = self.low, self.high
-            parts = self._rows.reduce_rows(_edges_of_part, row_weights, ends=ends)
-            return np.asarray(sum(parts))
-        with np.errstate(over="ignore", invalid="ignore"):
-            edges = self._rows.rmatvec(row_weights)
-            edges *= self.scale
+        edges = self._rows.rmatvec(row_weights)
+        edges *= self.scale
         edges += self.shift * row_weights.sum()
-        if self._delicate.size:
-            edges[self._delicate] = 0.0
-            for rows, block, base in self._formed_blocks():
-                weights = row_weights[rows]
-                edges[self._delicate] += block.T @ weights + base * weights.sum()
         return edges
-
-    @property
-    def _are_parts_delicate(self) -> bool:
-        """Whether rows in parts have hypotheses to form, each part by itself."""
-        return bool(self._delicate.size) and self._rows.on_workers
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]``, dense, each hypothesis within [-1, 1]."""
@@ -126,52 +106,11 @@ class ScaledColumns:
             return self.columns(indices), indices.size / self.n_hypotheses
         chosen = sparse.csr_array(matrix[:, indices].astype(np.float64))
         share = chosen.nnz / max(matrix.nnz, 1)
-        if self._is_delicate[indices].any():
-            return self.columns(indices), share
         return chosen @ sparse.diags_array(self.scale[indices]), share
 
     def values(self, number: int, column: FloatArray) -> FloatArray:
         """Evaluate one hypothesis on other rows, given their values of its column."""
         return on_range(column, float(self.low[number]), float(self.high[number]))
-
-    def _formed_blocks(self) -> Iterator[tuple[slice, Any, FloatArray]]:
-        """Yield rows, and a block and a base whose sum are the delicate hypotheses."""
-        if sparse.issparse(self.X):
-            yield slice(None), *self._sparse_delicate
-            return
-        low, high = self.low[self._delicate], self.high[self._delicate]
-        base = np.zeros(low.size)
-        n_block_rows = max(1, _BLOCK_SIZE // low.size)
-        for top in range(0, self.n_rows, n_block_rows):
-            rows = slice(top, top + n_block_rows)
-            yield rows, on_range(self.X[rows, self._delicate], low, high), base
-
-    @cached_property
-    def _sparse_delicate(self) -> tuple[Any, FloatArray]:
-        """The delicate columns, less what they are at an entry that is not stored."""
-        low, high = self.low[self._delicate], self.high[self._delicate]
-        chosen = self.X[:, self._delicate].tocsc()
-        chosen.sum_duplicates()
-        n_stored = np.diff(chosen.indptr)
-        base = on_range(np.zeros(low.size), low, high)
-        base[n_stored == self.n_rows] = 0.0
-        which = np.repeat(np.arange(low.size), n_stored)
-        values = on_range(chosen.data, low[which], high[which]) - base[which]
-        return sparse.csc_array(
-            (values, chosen.indices, chosen.indptr), shape=chosen.shape
-        ), base
-
-
-def _scores_of_part(
-    part: Any, ends: tuple[FloatArray, FloatArray], weights: FloatArray
-) -> FloatArray:
-    return ScaledColumns(part, *ends).scores(weights)
-
-
-def _edges_of_part(
-    part: Any, row_values: FloatArray, ends: tuple[FloatArray, FloatArray]
-) -> FloatArray:
-    return ScaledColumns(part, *ends).edges(row_values)
 
 
 def on_range(
@@ -180,7 +119,7 @@ def on_range(
     """Return ``((x - low) - (high - x)) / (high - low)``, or 0 without a range."""
     # halves, because the difference of two large numbers may overflow
     low, high = low / 2.0, high / 2.0
-    constant = high - low < _MIN_RANGE
+    constant = high <= low
     halves = np.divide(values, 2.0, dtype=np.float64)
     formed: FloatArray = halves - low
     formed -= np.subtract(high, halves, out=halves)
