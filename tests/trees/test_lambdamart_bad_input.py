@@ -188,3 +188,9 @@ def test_one_class_is_nothing_to_rank():
         LambdaMART().fit(X, y, qid=np.zeros(399))
     with pytest.raises(ValueError, match="requires y to be passed"):
         LambdaMART("ordinal").fit(X, None)
+
+
+def test_the_group_of_lightgbm_is_rejected_in_favour_of_qid():
+    X, y, _ = sample(0)
+    with pytest.raises(TypeError, match=r"no parameter 'group'.* qid=np\.repeat"):
+        LambdaMART().fit(X, y, group=[y.size])

@@ -23,11 +23,6 @@ from aucmax._core.fitting import (
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
-from aucmax.exceptions import (
-    ConstantScoresWarning,
-    DivergedWarning,
-    OneClassQueryWarning,
-)
 from aucmax.trees.booster import (
     booster_parameters,
     contributions,
@@ -52,6 +47,7 @@ from aucmax.trees.tree_rounds import (
     TreeRounds,
     check_fitted_state,
     fitted_attributes,
+    round_warnings,
 )
 from aucmax.trees.tree_rows import check_rows, read_labels, split_validation_rows
 
@@ -328,6 +324,7 @@ class LambdaMART(BinaryRanker):
         *,
         qid: ArrayLike | None = None,
         eval_set: Any = None,
+        **unknown: Any,
     ) -> Self:
         """Grow the trees.
 
@@ -348,6 +345,8 @@ class LambdaMART(BinaryRanker):
             Validation rows. The model keeps the rounds up to the first one of the best
             `eval_metric` on them. A dict has the keys "X", "y", and optionally
             "sample_weight" and "qid".
+        **unknown : object
+            Raises an error; for LightGBM's `group` of sizes, one that names `qid`.
 
         Returns
         -------
@@ -355,6 +354,12 @@ class LambdaMART(BinaryRanker):
             The fitted model.
         """
         with unchanged_on_failure(self):
+            if unknown:
+                raise TypeError(
+                    f"fit has no parameter {next(iter(unknown))!r}. Queries are one id "
+                    "per row: for LightGBM's group of sizes, "
+                    "qid=np.repeat(np.arange(len(group)), group)."
+                )
             if is_dask(X):
                 grow = dask_version("fit_trees")
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
@@ -385,7 +390,7 @@ class LambdaMART(BinaryRanker):
             booster = rounds.run(parameters, data, validation and validation.X)
             if monitor.n_iter % PRINT_EVERY:  # the last round is not printed yet
                 print_progress(self, rounds.progress)
-            for warning in self._warnings(rounds):
+            for warning in round_warnings(rounds, self):
                 warnings.warn(*warning, stacklevel=2)
             fitted = fitted_attributes(rounds, booster, rows, validation, target)
             replace_state(self, {**columns, **fitted})
@@ -530,31 +535,6 @@ class LambdaMART(BinaryRanker):
     def _raw_scores(self, X: Any, **options: Any) -> FloatArray:
         scores = predict(self, X, raw_score=True, **options)
         return np.asarray(scores, dtype=np.float64)
-
-    def _warnings(self, rounds: TreeRounds) -> Iterator[tuple[str, type[Warning]]]:
-        """Yield warnings that the user should see, each with its category."""
-        risk, monitor = rounds.risk, rounds.monitor
-        if risk.n_skipped:
-            yield (
-                f"{risk.n_skipped} of the {risk.n_queries} queries have rows of one "
-                "class or level only; they contribute nothing.",
-                OneClassQueryWarning,
-            )
-        if rounds.reason == "diverged":
-            yield (
-                f"the scores of round {monitor.n_iter + 1} are too large or not "
-                f"numbers; the model keeps {monitor.n_kept} earlier rounds. Use a "
-                f"smaller learning_rate (now {self.learning_rate:g}) or a larger "
-                "reg_lambda.",
-                DivergedWarning,
-            )
-        elif monitor.n_iter == 0:
-            yield (
-                "no split of any column reduces the loss, so all scores are equal. Are "
-                f"all columns constant, or are {risk.n_rows} rows too few for leaves "
-                f"of min_child_samples={self.min_child_samples}?",
-                ConstantScoresWarning,
-            )
 
     def _check_state(self) -> None:
         if hasattr(self, "model_text_"):

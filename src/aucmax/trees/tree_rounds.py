@@ -1,6 +1,6 @@
 """The rounds of LambdaMART: one tree each, grown by LightGBM for the risk of pairs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +10,11 @@ from aucmax._core.eval_set import LabelledRows
 from aucmax._core.fitting import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
+from aucmax.exceptions import (
+    ConstantScoresWarning,
+    DivergedWarning,
+    OneClassQueryWarning,
+)
 from aucmax.persistence.booster_text import check_model_text, column_ranges
 from aucmax.risks.contract import BoundTreeRisk
 from aucmax.trees.booster import n_threads, readable_by_lightgbm
@@ -125,6 +130,34 @@ def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
 
     evaluate(look)
     return seen[0]
+
+
+def round_warnings(
+    rounds: TreeRounds, estimator: Any
+) -> Iterator[tuple[str, type[Warning]]]:
+    """Yield warnings that the user should see, each with its category."""
+    risk, monitor = rounds.risk, rounds.monitor
+    if risk.n_skipped:
+        yield (
+            f"{risk.n_skipped} of the {risk.n_queries} queries have rows of one "
+            "class or level only; they contribute nothing.",
+            OneClassQueryWarning,
+        )
+    if rounds.reason == "diverged":
+        yield (
+            f"the scores of round {monitor.n_iter + 1} are too large or not "
+            f"numbers; the model keeps {monitor.n_kept} earlier rounds. Use a "
+            f"smaller learning_rate (now {estimator.learning_rate:g}) or a larger "
+            "reg_lambda.",
+            DivergedWarning,
+        )
+    elif monitor.n_iter == 0:
+        yield (
+            "no split of any column reduces the loss, so all scores are equal. Are "
+            f"all columns constant, or are {risk.n_rows} rows too few for leaves "
+            f"of min_child_samples={estimator.min_child_samples}?",
+            ConstantScoresWarning,
+        )
 
 
 def fitted_attributes(
