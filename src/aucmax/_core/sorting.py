@@ -42,15 +42,8 @@ def sort_in_groups(
         if sort_side_by_side(values, starts, order, np.empty_like(values)):
             return order
     by_value, _ = sort_with_order(values)
-    return deal_out(by_value, groups, starts)
-
-
-def deal_out(
-    order: RowNumbers, groups: RowNumbers, starts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the rows group by group, in the given order within each; O(m)."""
-    dealt = np.empty(order.size, dtype=np.int64)
-    fill_groups(order, groups, starts[:-1].copy(), dealt)
+    dealt = np.empty(values.size, dtype=np.int64)
+    fill_groups(by_value, groups, starts[:-1].copy(), dealt)
     return dealt
 
 
