@@ -104,6 +104,10 @@ def test_combinations_are_sampled():
     assert best in TABLE.columns
     assert parts.to_frame().columns == [*TABLE.columns, "expected", "score"]
     sums_to_the_scores(parts, model.decision_function(TABLE[:2]))
+    title, first, second = repr(parts).splitlines()
+    assert title.startswith("contributions of 4 columns to 2 scores (sampled)")
+    assert first.startswith(f"row 0, score {parts.scores[0]:.4g}: {best} {value:+.4g}")
+    assert second.startswith("row 1, score")
 
 
 def as_pandas(rows):

@@ -66,6 +66,19 @@ def test_with_one_shuffle_the_interval_is_delongs():
     )
 
 
+def test_many_rows_are_sampled_with_all_of_the_rarer_class():
+    rare = Y & (np.arange(600) % 4 == 0)
+    weight = RNG.random(600)
+    n_rows = 2 * int(rare.sum())
+    rows = {"sample_weight": weight, "n_repeats": 1}
+    sampled = permutation_importance(LINEAR, X, rare, **rows, max_rows=n_rows)
+    whole = permutation_importance(LINEAR, X, rare, **rows)
+    assert sampled.column[0] == "x2"
+    assert sampled.value != whole.value == pytest.approx(sampled.value, abs=0.05)
+    with pytest.raises(ValueError, match="max_rows must be an integer of at least 4"):
+        permutation_importance(LINEAR, X, rare, max_rows=3)
+
+
 def test_a_part_of_the_curve_may_count():
     importances = permutation_importance(
         LINEAR, X, Y, fpr_range=(0, 0.2), n_repeats=1, columns=["x0"]
@@ -86,7 +99,7 @@ def test_intervals_hold_the_drop_on_many_other_rows():
     rng = np.random.default_rng(3)
     big = rng.normal(size=(60_000, 4))
     labels = 2 * big[:, 2] + big[:, 0] + rng.normal(size=60_000) > 1
-    truth = permutation_importance(LINEAR, big, labels, n_repeats=3)
+    truth = permutation_importance(LINEAR, big, labels, n_repeats=3, max_rows=60_000)
     truth = dict(zip(truth.column, truth.drop, strict=True))
     held = []
     for start in range(0, 60_000, 300):

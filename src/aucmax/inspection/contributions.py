@@ -20,6 +20,8 @@ from aucmax.inspection._rows import (
 )
 from aucmax.tables.encoder import encoder_and_estimator
 
+_N_PRINTED = 5  # rows, and columns of a row
+
 
 @dataclass(frozen=True, repr=False)
 class Contributions(Result):
@@ -50,12 +52,15 @@ class Contributions(Result):
     method: str
 
     def __repr__(self) -> str:
-        total = np.abs(self.values).sum(axis=0)
-        largest = ", ".join(self.column[k] for k in np.argsort(-total)[:3])
-        return (
-            f"contributions of {len(self.column)} columns to {self.scores.size} "
-            f"scores, relative to {self.expected:.4g}; the largest are of {largest}"
-        )
+        lines = [
+            f"contributions of {len(self.column)} columns to {self.scores.size} scores "
+            f"({self.method}), relative to {self.expected:.4g}"
+        ]
+        for row, score in enumerate(self.scores[:_N_PRINTED]):
+            terms = self.top(row, _N_PRINTED)
+            shown = ", ".join(f"{name} {value:+.4g}" for name, value in terms)
+            lines.append(f"row {row}, score {score:.4g}: {shown}")
+        return "\n".join(lines)
 
     def _records(self) -> Any:
         table = {name: self.values[:, k] for k, name in enumerate(self.column)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import _safe_indexing
 
 from aucmax._core.censored_times import is_survival_target, split_target
 from aucmax._core.parameters import check_integer, random_generator
@@ -31,6 +32,7 @@ from aucmax.metrics._steps import (
 )
 from aucmax.metrics.metric_names import metric_title
 from aucmax.tables import Target, encode_target
+from aucmax.tables.cross_fit import sample_rows
 
 # Rows to score per column by default: smaller tables are shuffled several times, at
 # most as often as by scikit-learn.
@@ -99,6 +101,7 @@ def permutation_importance(
     tpr_range: Sequence[float] = (0.0, 1.0),
     columns: Sequence[str] | None = None,
     n_repeats: int | None = None,
+    max_rows: int = 2500,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     random_state: int = 0,
@@ -114,7 +117,7 @@ def permutation_importance(
     The interval is that of DeLong's paired test between the scores before and after,
     averaged over the repeats; with queries, Student's t over the differences of each
     query. It covers the drop on new rows, for this model.
-    Costs one scoring of all rows and one sort per column and repeat.
+    Costs one scoring of the rows and one sort per column and repeat.
 
     Parameters
     ----------
@@ -133,6 +136,10 @@ def permutation_importance(
     n_repeats : int, default=None
         How often each column is shuffled; by default about 5,000 rows are scored per
         column, at most five times.
+    max_rows : int, default=2500
+        Number of rows of two classes drawn at random, if there are more; of the rarer
+        class all, if they fit into half. Rows of queries and of censored times are all
+        used.
     sample_weight : array-like of shape (n_rows,), default=None
         Nonnegative row weights; the weight of a pair is the product of its rows'.
     qid : array-like of shape (n_rows,), default=None
@@ -174,6 +181,7 @@ def permutation_importance(
     if n_repeats is None:
         n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
+    check_integer("max_rows", max_rows, 4)
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of a name, got {progress!r}.")
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
@@ -181,10 +189,16 @@ def permutation_importance(
         metric = "concordance"
         measure = _concordance(y, sample_weight, qid)
     else:
-        measure = partial(_area, _labels(model, y, sample_weight, qid), box)
+        rows = _labels(model, y, sample_weight, qid)
+        if n_rows > max_rows and rows.queries.codes is None:
+            kept = sample_rows(rows.is_positive, max_rows, random_state)
+            table, weight = _safe_indexing(table, kept), rows.sample_weight
+            weight = None if weight is None else weight[kept]
+            rows = check_two_classes(rows.is_positive[kept], weight)
+        measure = partial(_area, rows, box)
     start = measure(read_scores(model, table))
     generator = random_generator(random_state)
-    orders = [generator.permutation(n_rows) for _ in range(n_repeats)]
+    orders = [generator.permutation(table.shape[0]) for _ in range(n_repeats)]
     drops = []
     for place in places:
         shuffled = map(measure, scores_with_column(model, table, place, orders))

@@ -377,7 +377,10 @@ class AutoRanker(CombinedModel):
             )
             if {one["view"] for one in members} != {"frame"}:
                 encoders[0].warn_of_dropped()
-            if self._has_constant_scores(table, target):
+            if all(
+                has_constant_scores(part.target, ensemble.scores[held])
+                for held, part in held_out.take_folds()
+            ):
                 warnings.warn(
                     f"{', '.join(self.weights_)} gives all rows the same score, or all "
                     "rows of each query, so it does not rank them. Try another model, "
@@ -440,15 +443,6 @@ class AutoRanker(CombinedModel):
             usable=None if units is None else is_usable(target),
             folds=folds,
         )
-
-    def _has_constant_scores(self, table: Any, target: Target) -> bool:
-        # the first rows are enough unless all of their scores are equal
-        n_all = target.labels.size
-        for n_rows in (min(n_all, 100), n_all):
-            scores = self._combined([table[:n_rows]] * len(self.encoders_))
-            if not has_constant_scores(target.take(np.arange(n_rows)), scores):
-                return False
-        return True
 
     @property
     def _time_limit(self) -> float | None:
