@@ -61,30 +61,28 @@ def scored(model="plain.aucmax", seed=1):
         {"fpr": 0.05},
         {"precision": 0.7},
         {"alerts": 50},
-        {"alert_rate": 0.1},
-        {"cost_missed": 5, "cost_alarm": 1},
+        {"alerts": 0.1},
+        {"costs": (5, 1)},
         {"threshold": 0.5},
     ],
     ids=str,
 )
 def test_a_rule_chooses_the_threshold(rule):
     flags = [
-        part
-        for name, value in rule.items()
-        for part in (f"--{name.replace('_', '-')}", value)
+        part for name, value in rule.items() for part in (f"--{name}", *np.ravel(value))
     ]
     point = operating_point(*scored(), **rule)
     assert read_json(*EVALUATE, *flags)["operating_point"] == point.to_dict()
     text = run(*EVALUATE, *flags).stdout
     assert f"Threshold {point.threshold:.6g} ({point.rule}). {point}" in text
-    assert ("Cost" in text) == ("cost_missed" in rule)
+    assert ("Cost" in text) == ("costs" in rule)
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         (["evaluate", "--recall", 0.9, "--fpr", 0.1], "not --recall and --fpr"),
-        (["evaluate", "--cost-missed", 2], "--cost-missed and --cost-alarm must be"),
+        (["evaluate", "--costs", 0, 0], "costs are both 0"),
         (["evaluate", "--recall", 90], "recall must be in [0, 1], got 90.0"),
         (["evaluate", "--save-threshold"], "needs a rule for the threshold, such as"),
         (["score", "--prevalence", 0.1], "add --proba"),
@@ -132,10 +130,10 @@ def test_a_threshold_is_stored_in_the_model_and_makes_alerts():
     text = run(*evaluate).stdout
     rule = "stored in the model, chosen for false positive rate of at most 0.05"
     assert f"Threshold {expected.threshold:.6g} ({rule}). {expected}" in text
-    record = read_json(*evaluate, "--alert-rate", 0.1, "--save-threshold")
+    record = read_json(*evaluate, "--alerts", 0.1, "--save-threshold")
     assert record["model_file"] == "alerts.aucmax"
     model = aucmax.load("alerts.aucmax")
-    assert model.alert_point_ == operating_point(*scored(), alert_rate=0.1).to_dict()
+    assert model.alert_point_ == operating_point(*scored(), alerts=0.1).to_dict()
     table = visits(0)
     model.fit(table.drop("sick", "cost"), table["sick"])
     assert model.alert_threshold_ is None  # of the earlier fit
@@ -263,7 +261,7 @@ def test_groups_of_people_are_compared_by_a_column():
 def test_rows_unlike_those_of_training_are_noted():
     visits(1).with_columns(pl.col("dose") * 1000).write_csv("unit.csv")
     shutil.copy("plain.aucmax", "drift.aucmax")
-    rule = ["--alert-rate", 0.1, "--save-threshold"]
+    rule = ["--alerts", 0.1, "--save-threshold"]
     run("evaluate", "drift.aucmax", "new.csv", *rule)
     for command in ("score", "evaluate"):
         assert "of the values are" not in run(command, "drift.aucmax", "new.csv").stderr

@@ -36,8 +36,10 @@ display = ScorecardDisplay(model.scorecard()).plot()
 # %%
 # **The decision**: turn down above the threshold with the lowest cost, chosen on the
 # applications of training.
-costs = {"cost_missed": 5, "cost_alarm": 1}
-point = operating_point(is_default[train], model.decision_function(X[train]), **costs)
+costs = (5, 1)  # of a missed default, and of a rejected good customer
+point = operating_point(
+    is_default[train], model.decision_function(X[train]), costs=costs
+)
 scores, y = model.decision_function(X[test]), is_default[test]
 print(operating_point(y, scores, threshold=point.threshold))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aucmax.decisions import operating_point
+from aucmax.inference import metric_interval
 from aucmax.inference.intervals import wilson_ends
 
 LABELS = np.array([0, 1] * 3 + [0] * 6)
@@ -56,7 +57,7 @@ RULES = {
         lambda p, n: lambda a, f, r: -a,
     ),
     "costs": (
-        {"cost_missed": 3.0, "cost_alarm": 1.0},
+        {"costs": (3.0, 1.0)},
         lambda p, n: lambda a, f, r: True,
         lambda p, n: lambda a, f, r: -3.0 * f + r,
     ),
@@ -121,12 +122,12 @@ def test_scores_at_the_threshold_are_not_above_it():
     [
         ({"recall": 0.5, "fpr": 0.5}, "got recall and fpr; leave out"),
         ({"recall": 90}, r"recall must be in \[0, 1\], got 90"),
-        ({"alerts": 0}, "alerts must be a number of at least 1"),
+        ({"alerts": 0}, "alerts must be a number above 0"),
         ({"alerts": 13}, "there are only 12 rows"),
-        ({"threshold": math.nan}, "threshold must be a finite number"),
-        ({"cost_missed": 1}, "cost_alarm is missing"),
-        ({"cost_missed": 0, "cost_alarm": 0}, "both 0"),
-        ({"cost_missed": -1, "cost_alarm": 1}, "cost_missed must be 0 or a positive"),
+        ({"threshold": math.nan}, "threshold must be a number that is finite"),
+        ({"costs": 1}, "costs must be a pair"),
+        ({"costs": (0, 0)}, "both 0"),
+        ({"costs": (-1, 1)}, "costs must be 0 or positive"),
         ({"precision": 0.9}, "the highest is 0.25, with 12 alerts"),
         ({"alerts": 5}, "12 rows share the highest score"),
     ],
@@ -197,5 +198,9 @@ def test_clinicians_may_ask_for_sensitivity_and_specificity():
         operating_point(LABELS, scores, specificity=95)
     with pytest.raises(ValueError, match="got recall and specificity"):
         operating_point(LABELS, scores, recall=0.7, specificity=0.9)
-    with pytest.raises(TypeError, match="no rule 'sensitivty'; use recall"):
-        operating_point(LABELS, scores, sensitivty=0.7)
+    clinical = metric_interval(LABELS, scores, "sensitivity@specificity=0.9")
+    expected = metric_interval(LABELS, scores, "recall@fpr=0.1")
+    assert (clinical.low, clinical.high) == (expected.low, expected.high)
+    assert str(clinical).startswith("sensitivity@fpr=0.1 ")
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metric_interval(LABELS, scores, "sensitivity@specificity=90")

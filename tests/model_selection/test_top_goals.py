@@ -76,7 +76,7 @@ def test_the_estimate_is_that_of_new_rows_and_survives_a_file(tmp_path):
     [
         ("recall@fpr=0.05", {"fpr": 0.05}),
         ("precision@recall=0.6", {"recall": 0.6}),
-        ("precision@90", {"alert_rate": 0.1}),
+        ("precision@90", {"alerts": 0.1}),
     ],
 )
 def test_the_threshold_of_the_goal_is_stored(metric, rule, tmp_path):

@@ -71,7 +71,7 @@ def test_rows_of_the_same_distribution_have_no_note(n_rows):
             half = test[: n_rows // 2]
             scores = model.decision_function(everything[half])
             if 0 < y[half].sum() < half.size:
-                point = operating_point(y[half], scores, alert_rate=0.1)
+                point = operating_point(y[half], scores, alerts=0.1)
                 model.store_threshold(point)
         for rows in (test, test[:7], test[:1]):
             assert notes_of(model, everything[rows]) == []

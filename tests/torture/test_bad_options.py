@@ -38,7 +38,7 @@ ODD = {
 #: given by tests of their own, or not options
 ROWS = {"X", "y", "y_true", "y_score", "y_score_1", "y_score_2", "y_prob", "qid"}
 ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
-ROWS |= {"censoring", "estimator", "clinical_rule", "metric_options", "options", "card"}
+ROWS |= {"censoring", "estimator", "metric_options", "options", "card"}
 ROWS |= {"curve", "ax", "curve_kwargs", "path", "frame", "background"}
 #: a large value of these is a long time, as it says
 AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}

@@ -38,7 +38,7 @@ _MANY_KNOWN_ROWS = 0.2
         "aucmax evaluate sick.aucmax other-patients.csv --recall 0.9",
         "aucmax evaluate sick.aucmax other-patients.csv --alerts 100",
         "aucmax evaluate sick.aucmax other.csv --fpr 0.01 --save-threshold",
-        "aucmax evaluate sick.aucmax other.csv --cost-missed 50 --cost-alarm 1",
+        "aucmax evaluate sick.aucmax other.csv --costs 50 1",
         "aucmax evaluate sick.aucmax other-patients.csv --by sex",
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
     ],
@@ -76,7 +76,7 @@ def evaluate(
     positives, misses and false alarms at a threshold, with 95% intervals for an equally
     large new sample. The threshold is the one that is stored in the model, or else its
     own (best balanced accuracy in training), unless you choose one by --recall, --fpr,
-    --precision, --alerts, --alert-rate, both costs, or --threshold. --save-threshold
+    --precision, --alerts, --costs, or --threshold. --save-threshold
     stores your choice in MODEL. Use rows that the model was not fitted to. With a
     range, or if the model was trained for one, the partial AUC comes first and has the
     interval.
@@ -189,7 +189,7 @@ def _interval(summary: Any) -> list[float] | None:
     return None if isnan(summary.low) else [summary.low, summary.high]
 
 
-def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float]) -> Any:
+def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, Any]) -> Any:
     """Count errors at the model's threshold, or at one that is chosen here."""
     from aucmax.decisions import operating_point
 

@@ -201,26 +201,27 @@ CUTS = {
         "Largest set of alerts with a false positive rate of at most SHARE.",
     ),
     "precision": ("SHARE", "Largest set of alerts with a precision of at least SHARE."),
-    "alerts": ("N", "Flag the N highest-scored rows."),
-    "alert_rate": ("SHARE", "Flag the highest-scored SHARE of the rows."),
-    "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
-    "cost_alarm": ("COST", "Cost of a false alarm; the lowest total cost decides."),
+    "alerts": ("N", "Flag the N highest-scored rows; below 1, this share of them."),
+    "costs": (
+        "MISSED ALARM",
+        "Costs of a miss and a false alarm; the least decides.",
+    ),
     "threshold": ("SCORE", "Flag rows with a score above SCORE."),
 }
 cut_options = _together(
     *(
-        click.option(flag(name), type=float, metavar=unit, help=help)
+        click.option(
+            flag(name), type=float, nargs=len(unit.split()), metavar=unit, help=help
+        )
         for name, (unit, help) in CUTS.items()
     )
 )
 
 
-def check_cut(**values: float | None) -> dict[str, float]:
+def check_cut(**values: Any) -> dict[str, Any]:
     """Return the rule for a threshold that was given; reject several."""
-    cut, costs = without_none(**values), {"cost_missed", "cost_alarm"}
-    if len(cut.keys() & costs) == 1:
-        raise click.UsageError("--cost-missed and --cost-alarm must be given together.")
-    if len(cut) > 1 and cut.keys() != costs:
+    cut = without_none(**values)
+    if len(cut) > 1:
         flags = " and ".join(map(flag, cut))
         raise click.UsageError(f"give one rule for the threshold, not {flags}.")
     return cut

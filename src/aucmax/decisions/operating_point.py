@@ -103,32 +103,32 @@ def operating_point(
     y_score: ArrayLike,
     *,
     recall: float | None = None,
+    sensitivity: float | None = None,
     fpr: float | None = None,
+    specificity: float | None = None,
     precision: float | None = None,
     alerts: float | None = None,
-    alert_rate: float | None = None,
-    cost_missed: float | None = None,
-    cost_alarm: float | None = None,
+    costs: tuple[float, float] | None = None,
     threshold: float | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: object = None,
     confidence_level: float = 0.95,
-    **clinical_rule: float,
 ) -> OperatingPoint:
     r"""Choose a threshold by one rule, and count its outcome.
 
     Use rows that the model was not fitted to. The rules:
 
-    - `recall`: the fewest alerts with at least this recall (sensitivity, true positive
-      rate);
-    - `fpr`: the most alerts with at most this false positive rate (1 - specificity);
+    - `recall` or `sensitivity`: the fewest alerts with at least this recall
+      (sensitivity, true positive rate);
+    - `fpr`: the most alerts with at most this false positive rate; or `specificity`:
+      with at least this specificity, one minus the rate;
     - `precision`: the most alerts with at least this precision (positive predictive
       value);
-    - `alerts`: the most alerts, but at most this number;
-    - `alert_rate`: the same as a share of all rows;
-    - `cost_missed` and `cost_alarm`: the lowest cost of all errors; of equal costs the
-      fewest alerts;
+    - `alerts`: the most alerts, but at most this number; below 1, this share of all
+      rows;
+    - `costs` of a missed positive and of a false alarm: the lowest cost of all errors;
+      of equal costs the fewest alerts;
     - `threshold`: this threshold, perhaps chosen on other rows;
     - none of them: the best balanced accuracy (largest Youden index), as `predict`
       does; no alerts if the scores are worse than chance at every threshold.
@@ -151,13 +151,12 @@ def operating_point(
         Labels of two classes: booleans, numbers or strings.
     y_score : array-like of shape (n_rows,)
         Finite scores, high for positive or relevant rows; compared as float64.
-    recall, fpr, precision : float, default=None
+    recall, sensitivity, fpr, specificity, precision : float, default=None
         A share from 0 to 1.
     alerts : float, default=None
-        Number of rows that can be reviewed; with weights, their sum.
-    alert_rate : float, default=None
-        Share of rows that can be reviewed, above 0.
-    cost_missed, cost_alarm : float, default=None
+        Number of rows that can be reviewed, or with weights their sum; below 1, the
+        share of rows.
+    costs : pair of float, default=None
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
         A threshold to use unchanged; no row needs to reach it.
@@ -171,8 +170,6 @@ def operating_point(
         The positive class; by default, the second label in sorted order.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
-    **clinical_rule : float
-        ``sensitivity``, another word for `recall`, or ``specificity``, one minus `fpr`.
 
     Returns
     -------
@@ -206,21 +203,15 @@ def operating_point(
     5.5
     """  # noqa: E501
     check_confidence(confidence_level)
-    if unknown := clinical_rule.keys() - {"sensitivity", "specificity"}:
-        raise TypeError(
-            f"there is no rule {min(unknown)!r}; use recall, fpr, sensitivity, "
-            "specificity, precision, alerts, alert_rate, costs or threshold."
-        )
-    costs = cost_missed, cost_alarm
     name, value = _one_rule(
         recall=recall,
+        sensitivity=sensitivity,
         fpr=fpr,
+        specificity=specificity,
         precision=precision,
         alerts=alerts,
-        alert_rate=alert_rate,
+        costs=costs,
         threshold=threshold,
-        costs=None if costs == (None, None) else costs,
-        **clinical_rule,
     )
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     codes = check_groups(groups, task.scores.size)
@@ -249,42 +240,36 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     if not chosen:
         return "balanced", None
     ((name, value),) = chosen.items()
-    if name in _CLINICAL:
-        check_interval(name, value, 1.0, zero=True)
-        name, to_value = _CLINICAL[name]
-        value = to_value(value)
-    if name in ("recall", "fpr", "precision", "alert_rate"):
-        check_interval(name, value, 1.0, zero=name != "alert_rate")
-    elif name == "costs":
-        _check_costs(*value)
-    elif name == "alerts" and not (_is_number(value) and value > 0):
-        raise ValueError(f"alerts must be a number of at least 1, got {value!r}.")
-    elif name == "threshold" and not _is_number(value):
-        raise ValueError(f"threshold must be a finite number, got {value!r}.")
-    return name, value
+    if name == "costs":
+        return name, _check_costs(value)
+    if name in ("alerts", "threshold"):
+        if not _is_number(value) or (name == "alerts" and value <= 0):
+            kind = "above 0" if name == "alerts" else "that is finite"
+            raise ValueError(f"{name} must be a number {kind}, got {value!r}.")
+        return ("alert_rate" if name == "alerts" and value < 1 else name), value
+    check_interval(name, value, 1.0, zero=True)
+    if name == "specificity":
+        return "fpr", 1.0 - value
+    return name.replace("sensitivity", "recall"), value
 
 
-# the rules that clinicians call by other names, and the value of each
-_CLINICAL: dict[str, tuple[str, Callable[[float], float]]] = {
-    "sensitivity": ("recall", float),
-    "specificity": ("fpr", lambda share: 1.0 - share),
-}
-
-
-def _check_costs(missed: Any, alarm: Any) -> None:
-    for name, cost in (("cost_missed", missed), ("cost_alarm", alarm)):
-        if cost is None:
-            raise ValueError(
-                f"{name} is missing: the best threshold depends on both cost_missed "
-                "and cost_alarm."
-            )
-        if not _is_number(cost) or cost < 0:
-            raise ValueError(f"{name} must be 0 or a positive number, got {cost!r}.")
-    if missed == alarm == 0:
+def _check_costs(costs: Any) -> tuple[float, float]:
+    """Return the costs of a missed positive and of a false alarm."""
+    if np.shape(costs) != (2,):
         raise ValueError(
-            "cost_missed and cost_alarm are both 0, so all thresholds are equally "
-            "good; give at least one of them a positive cost."
+            "costs must be a pair, of a missed positive and of a false alarm, got "
+            f"{costs!r}."
         )
+    for cost in costs:
+        if not _is_number(cost) or cost < 0:
+            raise ValueError(f"costs must be 0 or positive numbers, got {cost!r}.")
+    if not any(costs):
+        raise ValueError(
+            "costs are both 0, so all thresholds are equally good; give at least one "
+            "of them a positive cost."
+        )
+    missed, alarm = costs
+    return missed, alarm
 
 
 def _is_number(value: Any) -> bool:

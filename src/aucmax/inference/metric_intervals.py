@@ -374,7 +374,8 @@ def metric_interval(
         A name such as ``"average_precision"``, ``"recall@fpr=0.01"``,
         ``"precision@100"``, ``"recall@100"``, ``"lift@100"``,
         ``"recall@precision=0.9"``, ``"precision@recall=0.8"``, ``"ks"``, ``"gini"`` or
-        ``"auc"``; with `qid` also ``"ndcg@10"`` and ``"map"``.
+        ``"auc"``; with `qid` also ``"ndcg@10"`` and ``"map"``. In clinical words
+        ``"sensitivity@specificity=0.95"`` is the recall at a rate of 0.05.
     confidence_level : float, default=0.95
         Probability that the interval is meant to cover.
     n_resamples : int

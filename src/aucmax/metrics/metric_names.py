@@ -200,6 +200,10 @@ def parse_metric(name: Any, parameter: str = "metric", others: str = "") -> Name
     if match is not None:
         base, number_name, number = match.group("kind", "name", "number")
         key = base if number_name is None else f"{base}@{number_name}"
+        if key == "sensitivity@specificity" and _is_rate(number):  # in other words
+            rate = f"{1.0 - float(number):.12g}"
+            named = parse_metric(f"recall@fpr={rate}", parameter)
+            return replace(named, kind=replace(named.kind, title="sensitivity"))
         kind = KINDS.get(key)
         if kind is not None and number is None and not kind.needs_number:
             return NamedMetric(name, kind, {})
@@ -216,6 +220,13 @@ def parse_metric(name: Any, parameter: str = "metric", others: str = "") -> Name
             return NamedMetric(name, kind, options)
     listed = ", ".join([*map(repr, names()), *filter(None, [others])])
     raise ValueError(f"{parameter} must be one of {listed}, got {name!r}.")
+
+
+def _is_rate(number: str) -> bool:
+    try:
+        return 0.0 <= float(number) <= 1.0
+    except ValueError:
+        return False
 
 
 def metric_title(metric: str) -> str:

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from math import nextafter
 from typing import Any
 
 from aucmax._core.threshold import balanced_threshold
@@ -84,11 +85,12 @@ def learn_decisions(
     return learned
 
 
-def _alert_rule(metric: str, n_rows: float) -> dict[str, float]:
+def _alert_rule(metric: str, n_rows: float) -> dict[str, Any]:
     """Return the rule of the threshold that belongs to a metric, if there is one."""
     named = parse_metric(metric)
     if named.base in _RULES:
         return {_RULES[named.base]: float(next(iter(named.options.values())))}
     if named.kind.is_top and "k" in named.options:
-        return {"alert_rate": min(named.options["k"] / n_rows, 1.0)}
+        # a share of rows is below 1
+        return {"alerts": min(named.options["k"] / n_rows, nextafter(1.0, 0.0))}
     return {}
