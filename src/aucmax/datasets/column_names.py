@@ -3,10 +3,8 @@
 import difflib
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
 _MAX_LISTED = 12
 # what fastexcel and pandas make of an empty name
@@ -58,8 +56,8 @@ def name_columns(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def drop_index(
-    frame: "pl.DataFrame", unnamed: Collection[str]
-) -> tuple["pl.DataFrame", list[str]]:
+    frame: pl.DataFrame, unnamed: Collection[str]
+) -> tuple[pl.DataFrame, list[str]]:
     """Drop an unnamed index and unnamed empty columns; return the frame and notes."""
     made = set(unnamed)
     present = [name for name in frame.columns if name in made]
@@ -77,7 +75,7 @@ def drop_index(
     return frame.drop({*index, *empty}), remarks
 
 
-def _is_index(frame: "pl.DataFrame", name: str) -> bool:
+def _is_index(frame: pl.DataFrame, name: str) -> bool:
     cells = frame[name]
     is_whole = cells.dtype.is_integer() and not cells.null_count()
     return frame.columns[0] == name and is_whole and cells.n_unique() == cells.len()

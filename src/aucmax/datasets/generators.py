@@ -1,14 +1,8 @@
 """Simulated data: an r-of-k function, and the demo table of machines."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
 from numpy.typing import DTypeLike, NDArray
-
-from aucmax._core.threads import import_package
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # rows made at a time; part of the definition, since it orders the random draws
 BLOCK = 8192
@@ -171,7 +165,7 @@ def _draw_rows(
     return 2 * rows - 1
 
 
-def load_demo() -> "pl.DataFrame":
+def load_demo() -> pl.DataFrame:
     """Return a simulated table of machines, 7% of which fail.
 
     The table is the same at every call. It was chosen to show interactions: most
@@ -195,8 +189,6 @@ def load_demo() -> "pl.DataFrame":
     >>> machines.shape, machines["failed"].sum()
     ((4000, 13), 280)
     """
-    import_package("polars", "a table")
-    import polars as pl
 
     rng = np.random.default_rng(_SEED)
     hidden = rng.normal(size=(_N_ROWS, 9))

@@ -4,7 +4,10 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
 
 from aucmax._core.atomic import atomic_output
 from aucmax._core.parameters import check_names
@@ -24,9 +27,6 @@ from aucmax.datasets.typed_files import (
     usual_integers,
 )
 from aucmax.exceptions import DataFileError, DataFileWarning
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Cells of text files that are missing values in any column; spaces around them are
 #: ignored. Other spellings ("none", "na") may be words of their own.
@@ -53,7 +53,7 @@ def load_table(
     quote_char: str | None = '"',
     has_header: bool = True,
     sheet: str | None = None,
-) -> "pl.DataFrame":
+) -> pl.DataFrame:
     r"""Read a table from CSV, TSV, Parquet, Feather, JSON lines or a spreadsheet.
 
     The result is a polars frame. A `DataFileWarning` reports settings that were
@@ -140,7 +140,6 @@ def load_table(
     tables = [read_file(file, **options)[0] for file in files]
     if len(files) == 1:
         return tables[0]
-    import polars as pl
 
     for file, table in zip(files, tables, strict=True):
         for name in sorted({*tables[0].columns} ^ {*table.columns}):
@@ -166,7 +165,7 @@ def load_table(
         raise DataFileError(f"{path}: the files do not fit: {error}.") from error
 
 
-def _columns_of_mixed_types(tables: "Sequence[pl.DataFrame]") -> list[str]:
+def _columns_of_mixed_types(tables: Sequence[pl.DataFrame]) -> list[str]:
     """Return the columns that are text in some tables, and not in others."""
     return [
         name
@@ -191,14 +190,12 @@ def read_file(
     has_header: bool = True,
     sheet: str | None = None,
     as_written: Collection[str] = (),
-) -> "tuple[pl.DataFrame, pl.DataFrame]":
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return one file as :func:`load_table` does, and some columns as they are written.
 
     Unknown names among the columns `as_written` are ignored.
     """
     require_polars_threads()
-    import polars as pl
-    import polars.selectors as cs
 
     check_names("columns", () if columns is None else columns)
     check_names("text_columns", text_columns)
@@ -246,7 +243,7 @@ def read_file(
 
 def read_blocks(
     path: PathLike, as_written: Collection[str] = (), **options: Any
-) -> "Iterator[tuple[pl.DataFrame, pl.DataFrame]]":
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield a file as :func:`read_file` does, Parquet in blocks of rows."""
     is_typed = isinstance(path, str | Path) and str(path) != opening.STANDARD_INPUT
     format = options.get("format", "auto")
@@ -265,8 +262,7 @@ def read_blocks(
         start += _ROWS_PER_BLOCK
 
 
-def _usual_cells(frame: "pl.DataFrame") -> "pl.DataFrame":
-    import polars.selectors as cs
+def _usual_cells(frame: pl.DataFrame) -> pl.DataFrame:
 
     frame = frame.with_columns(map(usual_integers, frame.get_columns()))
     return frame.with_columns(cs.float().fill_nan(None))
@@ -306,7 +302,7 @@ def _select(
 
 
 def save_table(
-    frame: "pl.DataFrame", path: str | Path, *, overwrite: bool = False
+    frame: pl.DataFrame, path: str | Path, *, overwrite: bool = False
 ) -> None:
     """Write a polars frame to a file that :func:`load_table` reads.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from aucmax._core.parameters import check_integer
@@ -151,7 +152,6 @@ def _parse(
     with_queries: bool | None,
 ) -> tuple[Any, ...]:
     """Return labels, numbers of values, indices, values and queries of whole lines."""
-    import polars as pl
 
     text = text.translate(_BLANKS)
     lines = pl.Series(text.decode(errors="replace").split("\n")[:-1], dtype=pl.String)

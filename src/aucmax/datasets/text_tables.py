@@ -6,9 +6,10 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import polars as pl
 
 from aucmax._core.validation import BoolArray, IntArray
 from aucmax.datasets import opening
@@ -16,9 +17,6 @@ from aucmax.datasets.column_names import name_columns
 from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_A_CELL, MEMORY_OF_TEXT, PathLike
 from aucmax.exceptions import DataFileError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # from the names of all columns to those that are wanted
 Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
@@ -57,7 +55,7 @@ def read_text_table(
     quote_char: str | None,
     has_header: bool,
     select: Selection,
-) -> tuple["pl.DataFrame", list[str], str, list[str]]:
+) -> tuple[pl.DataFrame, list[str], str, list[str]]:
     """Return cells as strings, made-up names, the separator, and remarks."""
     size = opening.size_on_disk(path)
     text, used = read_text(path, compression, encoding)
@@ -169,9 +167,8 @@ def _parse(
     quote_char: str | None,
     has_header: bool,
     select: Selection,
-) -> tuple["pl.DataFrame", list[str]]:
+) -> tuple[pl.DataFrame, list[str]]:
     """Check that each record has the fields of the first, and parse by polars."""
-    import polars as pl
 
     _check_bytes(path, text, separator)
     starts, n_fields, is_blank, quote_char = _find_records(
@@ -280,17 +277,16 @@ def _check_names(path: PathLike, names: list[str], separator: str) -> None:
 
 
 def type_columns(
-    frame: "pl.DataFrame",
+    frame: pl.DataFrame,
     text_columns: Collection[str],
     missing: Collection[str],
     decimal: str,
     separator: str | None,
-) -> tuple["pl.DataFrame", list[str]]:
+) -> tuple[pl.DataFrame, list[str]]:
     """Turn strings into numbers, all cells of a column or none; return remarks too.
 
     Where commas separate columns, points separate thousands only beside commas.
     """
-    import polars as pl
 
     typed: list[pl.Series] = []
     with_commas: list[str] = []
@@ -328,13 +324,12 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
 
 
-def _fits_commas(cells: "pl.Series") -> bool:
+def _fits_commas(cells: pl.Series) -> bool:
     return bool(cells.str.contains(_COMMA_NUMBER).all())
 
 
-def _numbers(cells: "pl.Series", decimal: str) -> "pl.Series":
+def _numbers(cells: pl.Series, decimal: str) -> pl.Series:
     """Return the cells as numbers if all are, or unchanged."""
-    import polars as pl
 
     n_missing = cells.null_count()
     if n_missing == cells.len():

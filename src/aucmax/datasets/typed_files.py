@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from functools import partial, reduce
 from inspect import signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from zipfile import ZipFile
+
+import polars as pl
 
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import list_names, name_columns
@@ -19,9 +21,6 @@ from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import MEMORY_OF_TEXT, ZIP_ERRORS, PathLike, Piped
 from aucmax.datasets.text_tables import Selection, read_text
 from aucmax.exceptions import DataFileError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ZIP = b"PK\x03\x04"
 # where a cell of a sheet is, such as r="B12", or a row; at most 40 bytes are between
@@ -35,9 +34,8 @@ _MEMORY_OF_A_NUMBER, _MEMORY_OF_A_STRING = 8, 32
 
 def _read_columns(
     scan: str, kind: str, path: PathLike, compression: str, select: Selection
-) -> "pl.DataFrame":
+) -> pl.DataFrame:
     """Read a file by one of polars' scans, which read only the wanted columns."""
-    import polars as pl
 
     source = _whole_or_path(path, compression)
     with rejecting(path, kind):
@@ -55,9 +53,8 @@ def _read_columns(
         return rows.select(wanted).collect()
 
 
-def read_parquet_block(path: PathLike, start: int, n_rows: int) -> "pl.DataFrame":
+def read_parquet_block(path: PathLike, start: int, n_rows: int) -> pl.DataFrame:
     """Read some consecutive rows of a Parquet file."""
-    import polars as pl
 
     opening.require_file(path)
     with rejecting(path, "Parquet"):
@@ -82,7 +79,6 @@ def _whole_or_path(path: PathLike, compression: str) -> Any:
 
 
 def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
-    import polars as pl
 
     content, _ = read_text(path, compression)
     if not content.strip():
@@ -143,9 +139,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_excel(
     path: PathLike, compression: str, sheet: str | None, select: Selection
-) -> tuple["pl.DataFrame", list[str], list[str]]:
+) -> tuple[pl.DataFrame, list[str], list[str]]:
     """Return a sheet, the first by default, its unnamed columns, and remarks."""
-    import polars as pl
 
     # it logs which columns are empty; without a handler Python would print that
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
@@ -212,9 +207,8 @@ def _n_cells(member: IO[bytes]) -> int:
     return max(numbers, default=0) * max(map(int, rows), default=0)
 
 
-def usual_integers(cells: "pl.Series") -> "pl.Series":
+def usual_integers(cells: pl.Series) -> pl.Series:
     """Return integers of 128 bits with 64 bits, or as strings if one is larger."""
-    import polars as pl
 
     if str(cells.dtype) not in ("Int128", "UInt128"):
         return cells
@@ -226,7 +220,6 @@ def usual_integers(cells: "pl.Series") -> "pl.Series":
 @contextmanager
 def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
     """Raise DataFileError for errors of other libraries."""
-    import polars as pl
 
     # a panic of polars is not an Exception
     panic: Any = pl.exceptions.PanicException
