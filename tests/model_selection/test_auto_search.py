@@ -34,7 +34,7 @@ def training_rows(max_cells=np.inf, times=None, **more):
     X = generator.normal(size=(N_ROWS, 2))
     labels = X[:, 0] + generator.normal(size=N_ROWS) > 0.5
     target = Target(labels.astype(int), Grading((0, 1), (0, 1)), **more)
-    plan = plan_folds(labels, 3, 0, times=times)
+    plan = plan_folds(Target(target.labels, target.grading, times=times), 3, 0)
     return FoldedTable(as_table(X), target, plan.folds, max_cells), plan
 
 

@@ -140,7 +140,7 @@ def test_too_few_events_are_an_error():
 def test_folds_have_equal_shares_of_early_and_late_events():
     _, y = censored_rows(5, 200)
     target = encode_target(y)
-    for folds in (plan_folds(target.strata, 5, 0).folds, split_rows(target, 5, 0)):
+    for folds in (plan_folds(target, 5, 0).folds, split_rows(target, 5, 0)):
         for stratum in (-1, 0, 1):
             counts = [np.sum(target.strata[test] == stratum) for _, test in folds]
             assert max(counts) - min(counts) <= 1

@@ -5,7 +5,7 @@ from aucmax._core.row_splits import class_folds, unit_folds
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.tables import Target, encode_target
 from aucmax.tables import folds as module
-from aucmax.tables.folds import plan_folds, split_rows
+from aucmax.tables.folds import split_rows
 from aucmax.tables.target import Grading
 
 CLASSES = Grading.two_classes([0], 1)
@@ -110,6 +110,10 @@ def test_units_are_dealt_whole_by_class_or_at_random(is_balanced):
         assert not np.intersect1d(unit[train], unit[test]).size
 
 
+def plan_folds(labels, n_folds, seed, **rows):
+    return module.plan_folds(Target(labels.astype(int), CLASSES, **rows), n_folds, seed)
+
+
 def check_parts(plan, labels=IS_FOURTH):
     """No row is in training and test, nor in two tests; blocks are all test rows."""
     for train, test in plan.folds:
@@ -143,16 +147,6 @@ def test_few_positives_make_few_folds_and_a_notice():
 def test_one_row_of_a_class_cannot_be_checked():
     with pytest.raises(NotEnoughClassesError, match="1 row is positive; at least two"):
         plan_folds(np.arange(50) < 1, 5, 0)
-
-
-def test_a_group_in_every_row_is_no_group():
-    plan = plan_folds(IS_FOURTH, 5, 0, groups=np.arange(N_ROWS))
-    np.testing.assert_array_equal(plan.rows, plan_folds(IS_FOURTH, 5, 0).rows)
-
-
-def test_one_group_cannot_be_kept_aside():
-    with pytest.raises(ValueError, match="all rows belong to one of the groups"):
-        plan_folds(IS_FOURTH, 5, 0, groups=np.zeros(N_ROWS, int))
 
 
 def test_groups_of_one_class_cannot_be_judged():

@@ -189,7 +189,6 @@ def load_demo() -> pl.DataFrame:
     >>> machines.shape, machines["failed"].sum()
     ((4000, 13), 280)
     """
-
     rng = np.random.default_rng(_SEED)
     hidden = rng.normal(size=(_N_ROWS, 9))
     hours, vibration, iron, heat, load, starts, pressure, noise, humidity = hidden.T

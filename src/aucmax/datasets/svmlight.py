@@ -152,7 +152,6 @@ def _parse(
     with_queries: bool | None,
 ) -> tuple[Any, ...]:
     """Return labels, numbers of values, indices, values and queries of whole lines."""
-
     text = text.translate(_BLANKS)
     lines = pl.Series(text.decode(errors="replace").split("\n")[:-1], dtype=pl.String)
     is_row = lines.str.contains("^ *[^ #]")

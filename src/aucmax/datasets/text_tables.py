@@ -169,7 +169,6 @@ def _parse(
     select: Selection,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Check that each record has the fields of the first, and parse by polars."""
-
     _check_bytes(path, text, separator)
     starts, n_fields, is_blank, quote_char = _find_records(
         path, text, separator, quote_char
@@ -287,7 +286,6 @@ def type_columns(
 
     Where commas separate columns, points separate thousands only beside commas.
     """
-
     typed: list[pl.Series] = []
     with_commas: list[str] = []
     doubtful: list[str] = []
@@ -330,7 +328,6 @@ def _fits_commas(cells: pl.Series) -> bool:
 
 def _numbers(cells: pl.Series, decimal: str) -> pl.Series:
     """Return the cells as numbers if all are, or unchanged."""
-
     n_missing = cells.null_count()
     if n_missing == cells.len():
         return cells.cast(pl.Float64)

@@ -36,7 +36,6 @@ def _read_columns(
     scan: str, kind: str, path: PathLike, compression: str, select: Selection
 ) -> pl.DataFrame:
     """Read a file by one of polars' scans, which read only the wanted columns."""
-
     source = _whole_or_path(path, compression)
     with rejecting(path, kind):
         options: dict[str, Any] = {"glob": False}
@@ -55,7 +54,6 @@ def _read_columns(
 
 def read_parquet_block(path: PathLike, start: int, n_rows: int) -> pl.DataFrame:
     """Read some consecutive rows of a Parquet file."""
-
     opening.require_file(path)
     with rejecting(path, "Parquet"):
         rows = pl.scan_parquet(_whole_or_path(path, "none"), glob=False)
@@ -141,7 +139,6 @@ def read_excel(
     path: PathLike, compression: str, sheet: str | None, select: Selection
 ) -> tuple[pl.DataFrame, list[str], list[str]]:
     """Return a sheet, the first by default, its unnamed columns, and remarks."""
-
     # it logs which columns are empty; without a handler Python would print that
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     fastexcel = opening.import_reader(path, "fastexcel", "spreadsheets", "excel")
@@ -209,7 +206,6 @@ def _n_cells(member: IO[bytes]) -> int:
 
 def usual_integers(cells: pl.Series) -> pl.Series:
     """Return integers of 128 bits with 64 bits, or as strings if one is larger."""
-
     if str(cells.dtype) not in ("Int128", "UInt128"):
         return cells
     narrow = cells.cast(pl.Int64, strict=False)
@@ -220,7 +216,6 @@ def usual_integers(cells: pl.Series) -> pl.Series:
 @contextmanager
 def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
     """Raise DataFileError for errors of other libraries."""
-
     # a panic of polars is not an Exception
     panic: Any = pl.exceptions.PanicException
     errors = (pl.exceptions.PolarsError, panic, OSError, *more)

@@ -28,7 +28,7 @@ from aucmax.model_selection.stacking import combine
 from aucmax.tables import Target, check_table
 from aucmax.tables.checks import without_columns
 from aucmax.tables.cross_fit import FoldedTable
-from aucmax.tables.folds import FoldPlan, is_usable, plan_folds, splitter_folds
+from aucmax.tables.folds import plan_folds
 from aucmax.tables.pandas_frames import for_frame
 from aucmax.tables.row_drift import learn_ranges
 from aucmax.tables.row_sketch import sketch_rows
@@ -298,7 +298,7 @@ class AutoRanker(CombinedModel):
             )
             goal = choose_goal(target, self.metric, **self._part_of_the_curve())
             self._check_calibrate(target)
-            plan = self._plan_folds(target)
+            plan = plan_folds(target, self.cv, self.random_state)
             folded = FoldedTable(table, target, plan.folds, _MANY_CELLS)
             leaks = check_table(folded.table, target, plan.folds)
             folded.encoder(0)  # raises if no column can be used
@@ -428,28 +428,14 @@ class AutoRanker(CombinedModel):
                 'calibrate=None or "auto".'
             )
 
-    def _plan_folds(self, target: Target) -> FoldPlan:
-        units = None if target.is_survival else target.queries
-        if self.cv is None:
-            raise ValueError("cv must be a number of folds or a splitter, got None.")
-        folds = splitter_folds(target, self.cv)
-        return plan_folds(
-            target.strata,
-            self.cv if folds is None else len(folds),
-            self.random_state,
-            queries=units,
-            groups=target.groups,
-            times=target.times,
-            usable=None if units is None else is_usable(target),
-            folds=folds,
-        )
-
     @property
     def _time_limit(self) -> float | None:
         return None if self.max_fits is not None else self.time_limit
 
     def _check_parameters(self) -> None:
         check_calibrate(self.calibrate)
+        if self.cv is None:
+            raise ValueError("cv must be a number of folds or a splitter, got None.")
         part = self._part_of_the_curve()
         if self.metric is not None:
             parse_metric(self.metric)

@@ -253,47 +253,31 @@ class FoldPlan:
     notices: list[str]
 
 
-def plan_folds(
-    labels: NDArray[Any],
-    n_folds: int,
-    random_state: int,
-    *,
-    queries: IntArray | None = None,
-    groups: IntArray | None = None,
-    times: FloatArray | None = None,
-    usable: BoolArray | None = None,
-    folds: Folds | None = None,
-) -> FoldPlan:
+def plan_folds(rows: RowsToDivide, cv: Any, random_state: int) -> FoldPlan:
     """Return at most N folds with both classes on either side, and their blocks."""
     # large tables have two folds or one, whose test rows suffice to compare models
     notices: list[str] = []
-    unit = unit_of_rows(queries, groups, times)
+    labels, unit, times = rows.strata, rows.unit, rows.times
+    folds = splitter_folds(rows, cv)
+    n_folds = cv if folds is None else len(folds)
     problem = ""
-    if folds is not None:
-        pass  # of a splitter, which are checked
-    elif times is not None:
+    if folds is None and times is not None:
         folds = time_folds(times, n_folds)
         problem = (
             "there is no time before and after which both classes occur, so a model of "
             "the past cannot be tested. Leave out times to divide rows at random."
         )
-    else:
+    elif folds is None:
         n_folds = _fewer_folds(labels, n_folds, notices)
-        name = "queries" if groups is None else "groups"
-        n_units = labels.size if unit is None else int(np.unique(unit).size)
-        if n_units < 2:
-            raise ValueError(
-                f"all rows belong to one of the {name}, but at least two are needed to "
-                f"hold some out. Leave out {name} to divide rows."
-            )
-        if groups is None and queries is not None and usable is not None:
-            folds = _dealt_queries(queries, usable, n_folds, random_state, notices)
-        elif n_units == labels.size:
+        if rows.groups is None and _is_by_query(rows):
+            folds = _dealt_queries(rows, n_folds, random_state, notices)
+        elif unit is None:
             folds = class_folds(labels, n_folds, random_state)
         else:
-            folds = unit_folds(labels, unit, min(n_folds, n_units), random_state)
+            n_folds = min(n_folds, np.unique(unit).size)
+            folds = unit_folds(labels, unit, n_folds, random_state)
         problem = (
-            f"no division of the {n_units} {name} leaves both classes on either side. "
+            "no division of the queries or groups leaves both classes on either side. "
             "Use other groups, or leave them out."
         )
     folds = [fold for fold in folds if all(has_both_classes(labels[p]) for p in fold)]
@@ -321,13 +305,10 @@ def plan_folds(
 
 
 def _dealt_queries(
-    queries: IntArray,
-    usable: BoolArray,
-    n_folds: int,
-    random_state: int,
-    notices: list[str],
+    rows: RowsToDivide, n_folds: int, random_state: int, notices: list[str]
 ) -> Folds:
     """Return folds of whole queries that share those with rows of two levels."""
+    queries, usable = rows.queries, is_usable(rows)
     known, n_queries = np.unique(queries[usable]), np.unique(queries).size
     if known.size < 2:
         raise NotEnoughClassesError(

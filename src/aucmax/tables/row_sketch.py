@@ -16,7 +16,7 @@ _MAX_HASHES = 1024
 
 def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return the smallest hashes of raw rows with their labels, ascending."""
-    return np.unique(_hashes(encoder, X, labels))[:_MAX_HASHES]
+    return np.unique(_hash_rows(encoder, X, labels))[:_MAX_HASHES]
 
 
 def share_of_known_rows(
@@ -24,7 +24,7 @@ def share_of_known_rows(
 ) -> float:
     """Estimate the share of rows that are also among those of a sketch, or NaN."""
     # nothing is known of rows whose hash exceeds the largest that was kept
-    hashes = _hashes(encoder, X, labels)
+    hashes = _hash_rows(encoder, X, labels)
     if sketch.size == _MAX_HASHES:
         hashes = hashes[hashes <= sketch[-1]]
     if not hashes.size:
@@ -32,20 +32,22 @@ def share_of_known_rows(
     return float(np.isin(hashes, sketch, kind="sort").mean())
 
 
-def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
-    """Return a hash of each row and its label, the same on every machine."""
+def _hash_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+    """Return a hash of each row with its label, by the bits of the trees' matrix."""
     matrix = encoder.matrix(X, "trees")
-    hashes = _mixed(labels.astype(np.uint64))
+    hashes = _split_mix(labels.astype(np.uint64))
     if isinstance(matrix, sparse.csr_array):
         cells = matrix.copy()
         cells.sum_duplicates()
         rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
-        place = _mixed(cells.indices.astype(np.uint64) + np.uint64(1))
+        place = _split_mix(cells.indices.astype(np.uint64) + np.uint64(1))
         # a sum, since zeros may be stored or not, in any order
-        np.add.at(hashes, rows, _mixed(_bits(cells.data) ^ place) * (cells.data != 0.0))
-        return _mixed(hashes)
+        np.add.at(
+            hashes, rows, _split_mix(_bits(cells.data) ^ place) * (cells.data != 0.0)
+        )
+        return _split_mix(hashes)
     for column in np.asarray(matrix).T:
-        hashes = _mixed(hashes ^ _bits(column))
+        hashes = _split_mix(hashes ^ _bits(column))
     return hashes
 
 
@@ -55,8 +57,8 @@ def _bits(numbers: NDArray[np.float64]) -> Hashes:
     return np.ascontiguousarray(plain, dtype=np.float64).view(np.uint64)
 
 
-def _mixed(bits: Hashes) -> Hashes:
-    """Mix 64 bits, as SplitMix64 does: each bit of the result depends on all."""
+def _split_mix(bits: Hashes) -> Hashes:
+    """Hash 64-bit numbers by SplitMix64: each bit of a hash depends on all bits."""
     with np.errstate(over="ignore"):
         bits = bits + np.uint64(0x9E3779B97F4A7C15)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

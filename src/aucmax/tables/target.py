@@ -34,11 +34,6 @@ class Grading:
         return len(set(self.levels)) > 2
 
     @property
-    def lowest(self) -> int:
-        """The level of rows that are not relevant."""
-        return min(self.levels)
-
-    @property
     def negatives(self) -> list[Any]:
         """The values that count as negative."""
         return [v for v, k in zip(self.values, self.levels, strict=True) if not k]
@@ -64,12 +59,6 @@ class Grading:
                 true, false = (level_of_text[word] for word in spellings)
                 level_of_text |= {"true": true, "1": true, "false": false, "0": false}
         return level_of_text
-
-    @property
-    def listed(self) -> str:
-        """The values in a sentence."""
-        shown = [repr(value) for value in self.values]
-        return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 @dataclass(frozen=True)
@@ -145,7 +134,7 @@ class Target:
     @property
     def relevant(self) -> NDArray[np.int64]:
         """1 where a row is above the lowest level: where it is positive."""
-        return np.asarray(self.labels > self.grading.lowest, dtype=np.int64)
+        return np.asarray(self.labels > min(self.grading.levels), dtype=np.int64)
 
     @property
     def is_graded(self) -> bool:

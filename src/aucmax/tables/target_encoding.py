@@ -308,9 +308,11 @@ def _reject_unknown(
 ) -> None:
     unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
     if unknown:
+        *first, last = map(repr, grading.values)
         raise ValueError(
             f"{name} has values that did not occur in training "
-            f"({_list_counts(unknown)}); the model knows {grading.listed}."
+            f"({_list_counts(unknown)}); the model knows {', '.join(first)} and "
+            f"{last}."
         )
 
 
