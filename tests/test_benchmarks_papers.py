@@ -1,12 +1,10 @@
 """The runner of the studies: records, what is left out, tables, intervals."""
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -32,12 +30,6 @@ def recorded(number, counter):
     with Path(counter).open("a") as stream:
         stream.write("x")
     return Record(number, np.arange(3) / 2)
-
-
-@pytest.fixture
-def threads(monkeypatch):
-    """Use threads, which start faster than processes."""
-    monkeypatch.setattr("benchmarks.papers.tasks.processes", ThreadPoolExecutor)
 
 
 @pytest.fixture
@@ -67,37 +59,6 @@ def test_tasks_without_their_data_are_left_out_and_named_once(tmp_path, capsys):
     tasks = [Task("", str(p), print, Record, (p,)) for p in (there, absent, absent)]
     assert with_data(tasks) == tasks[:1]
     assert capsys.readouterr().out.count(str(absent)) == 1
-
-
-@pytest.fixture
-def drawn(monkeypatch, tasks, threads):
-    """Run a study of a table and a picture; return the paths of what it draws."""
-    _, some = tasks
-    made = SimpleNamespace(
-        tasks=lambda: some,
-        quick_tasks=lambda: some[:1],
-        tables=lambda records: {"t": Table(["n"], [[str(len(records))]])},
-        pictures=lambda records: {"end": lambda: "figure"},
-    )
-    monkeypatch.setattr(command, "import_module", lambda _: made)
-    monkeypatch.setattr(command, "save", lambda figure, path: paths.append(path))
-    paths = []
-    return paths
-
-
-@pytest.mark.parametrize(
-    ("options", "is_drawn"),
-    [((), True), (("--quick",), False), (("--quick", "--pictures", "here"), True)],
-)
-def test_docs_are_drawn_by_a_whole_run_alone(
-    monkeypatch, tmp_path, drawn, capsys, options, is_drawn
-):
-    records = ("--records", str(tmp_path / "records"))
-    monkeypatch.setattr(sys, "argv", ["", "suehiro2011", *records, *options])
-    command.main()
-    assert "| n |" in capsys.readouterr().out
-    folder = Path("here") if "--pictures" in options else command.IMAGES
-    assert drawn == ([folder / "suehiro2011-end.png"] if is_drawn else [])
 
 
 @pytest.mark.parametrize("name", command.NAMES)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import aucmax
+import builders
 from aucmax.decisions import operating_point
 from command_line import error_of, read_json, run
 
@@ -17,18 +18,13 @@ ROWS = 400
 
 
 def visits(seed: int) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    dose = rng.normal(size=ROWS)
-    ward = rng.choice(["red", "green"], ROWS)
-    sick = dose + (ward == "red") + rng.normal(size=ROWS) > 1.0
-    return pl.DataFrame(
-        {
-            "dose": dose,
-            "ward": ward,
-            "<b>noise</b>": rng.normal(size=ROWS),
-            "cost": rng.choice([1.0, 5.0], ROWS),
-            "sick": np.where(sick, "yes", "no"),
-        }
+    """Sick are those with a high dose, more of them in the red ward."""
+    table = builders.visits(seed, ROWS).drop("patient", "day")
+    rng = np.random.default_rng(seed + 9)
+    signal = table["dose"] + (table["ward"] == "red") + rng.normal(size=ROWS)
+    sick = np.where(signal > 1.0, "yes", "no")
+    return table.with_columns(
+        pl.Series("<b>noise</b>", rng.normal(size=ROWS)), pl.Series("sick", sick)
     )
 
 

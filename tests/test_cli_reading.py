@@ -112,31 +112,6 @@ def test_points_in_a_file_without_commas_are_doubtful_or_decimal():
     assert scores("new.csv") == scores("plain.csv")
 
 
-# ------------------------------------------- one spelling for booleans and numbers
-
-
-SPELLINGS = [("True", "False"), ("TRUE", "FALSE"), ("true", "false"), ("1", "0")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("trained", ["parquet", *SPELLINGS[:3]])
-def test_booleans_score_alike_however_they_are_written(trained):
-    smokes = [k % 3 == 0 for k in range(40)]
-    sick = [int(k * 5 % 13 > 6 or k % 3 == 0) for k in range(40)]
-    if trained == "parquet":
-        pl.DataFrame({"smokes": smokes, "sick": sick}).write_parquet("train.parquet")
-        run("fit", "train.parquet", *FIT, "-o", "m.aucmax")
-    else:
-        rows = [f"{trained[not s]},{y}" for s, y in zip(smokes, sick, strict=True)]
-        fit(lines("smokes,sick", *rows))
-    pl.DataFrame({"smokes": [True, False]}).write_parquet("new.parquet")
-    expected = scores("new.parquet")
-    assert expected[0] > expected[1]
-    for yes, no in SPELLINGS:
-        Path("new.csv").write_text(lines("smokes", yes, no))
-        assert scores("new.csv") == expected, yes
-
-
 def test_a_column_that_is_mostly_unknown_is_reported():
     rows = [f"{'abc'[k % 3]},{k},{int(k * 5 % 13 > 6)}" for k in range(40)]
     fit(lines("ward,age,sick", *rows))

@@ -74,8 +74,6 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("--help", set()),
-        ("score --help", set()),
         ("score linear-few.aucmax few.csv", {"polars", *OF_SKLEARN}),
         ("score lambdamart-few.aucmax few.csv", {"polars", "lightgbm", *OF_SKLEARN}),
         ("evaluate lambdamart-few.aucmax few.csv", {"polars", "lightgbm", *OF_SKLEARN}),

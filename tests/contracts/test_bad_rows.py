@@ -1,7 +1,6 @@
 """Every estimator rejects bad input, and treats equal input alike."""
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -51,14 +50,6 @@ def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
     np.testing.assert_allclose(
         model.decision_function(X), expected.decision_function(X), rtol=1e-6, atol=1e-9
     )
-
-
-@every_estimator
-def test_a_column_of_dates_is_named_and_a_mask_that_hides_nothing_is_sound(estimator):
-    days = pl.DataFrame({"a": X[:, 0], "day": pl.Series([0] * N).cast(pl.Date)})
-    with pytest.raises(TypeError, match="column 'day' of X holds dates or times"):
-        clone(estimator).fit(days, Y)
-    clone(estimator).fit(np.ma.array(X, mask=False), Y)
 
 
 def damaged(kind, change):

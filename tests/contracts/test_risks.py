@@ -1,14 +1,11 @@
 """The contract of every risk: what it declares, and which scores it takes."""
 
-import inspect
-
 import numpy as np
 import pytest
 
 from aucmax import risks
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import survival_target
-from aucmax.risks.contract import BoundRisk
 from aucmax.risks.instance_margin import InstanceMargin, TangentMargin
 from aucmax.risks.pair_margin import PairMargin
 
@@ -190,17 +187,3 @@ def test_some_of_the_rows_have_the_same_risk_or_none(name):
     expected = bound.risk.bind(LABELS[rows], weights, queries)
     scores = INTEGERS[rows].astype(float)
     assert bound.at_rows(rows).value(scores) == expected.value(scores)
-
-
-def test_a_risk_needs_nothing_but_its_formula():
-    class Mean(BoundRisk):
-        is_convex, least_value = True, -np.inf
-
-        def _value_and_gradient(self, scores):
-            gradient = np.where(self.labels, -1.0, 1.0) / scores.size
-            return float(gradient @ scores), gradient
-
-    bound = Mean(None, LABELS, None)
-    value, gradient = bound.value_and_gradient(INTEGERS.tolist())
-    assert value == bound.value(INTEGERS) == pytest.approx(gradient @ INTEGERS)
-    assert inspect.isabstract(BoundRisk)

@@ -57,6 +57,7 @@ DENSE = [
     read_only,
     memory_map,
     lambda folder: np.asfortranarray(X),
+    lambda folder: np.ma.array(X, mask=False),
     lambda folder: X[::-1].copy()[::-1],
     lambda folder: np.repeat(X, 2, axis=1)[:, ::2],
 ]
