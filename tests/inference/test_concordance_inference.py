@@ -225,6 +225,12 @@ def test_events_and_times_may_be_one_target():
     assert concordance_interval(target, y_score=SCORES) == expected
     both = compare_concordance(target, [SCORES, OTHER])
     assert both.values == compare_concordance(EVENT, TIME, [SCORES, OTHER]).values
+    assert concordance_index(target, SCORES) == expected.value
+    horizons = np.quantile(TIME, [0.4, 0.6])
+    areas = cumulative_dynamic_auc(EVENT, TIME, SCORES, horizons).areas
+    assert cumulative_dynamic_auc(target, SCORES, horizons).areas == areas
+    with pytest.raises(TypeError, match="horizons is missing"):
+        cumulative_dynamic_auc(target, SCORES)
     with pytest.raises(TypeError, match="so only y_score follows it; got two more"):
         concordance_interval(target, TIME, SCORES)
     with pytest.raises(TypeError, match=r"give \(event, time, y_score\), or"):

@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.censored_times import (
-    SurvivalRows,
-    is_survival_target,
-    split_target,
-)
+from aucmax._core.censored_times import SurvivalRows
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -44,6 +40,7 @@ from aucmax.metrics.concordance import (
     concordance_shares,
     event_weights,
     pair_shares,
+    split_arguments,
 )
 
 
@@ -214,26 +211,9 @@ def concordance_interval(
     """
     check_confidence(confidence_level)
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
-    event, time, y_score = _split_arguments(event, time, y_score)
+    event, time, y_score = split_arguments(event, time, y_score)
     measure = concordance_measure(event, time, sample_weight, qid, groups, **options)
     return pair_interval(measure(y_score), confidence_level, f"{method}_c", null)
-
-
-def _split_arguments(event: Any, time: Any, y_score: Any) -> tuple[Any, Any, Any]:
-    """Return events, times and scores, of a target and scores, too."""
-    if not is_survival_target(event):
-        if time is None or y_score is None:
-            raise TypeError(
-                "give (event, time, y_score), or (y_true, y_score) with the events and "
-                "times of metrics.survival_target in y_true."
-            )
-        return event, time, y_score
-    if time is not None and y_score is not None:
-        raise TypeError(
-            "the first argument holds events and times, so only y_score follows it; "
-            "got two more arrays."
-        )
-    return (*split_target(event), time if y_score is None else y_score)
 
 
 def compare_concordance(
@@ -301,7 +281,7 @@ def compare_concordance(
     (95% interval -0.0438 to 0.3507), p = 0.117
     """
     check_confidence(confidence_level)
-    event, time, y_score = _split_arguments(event, time, y_score)
+    event, time, y_score = split_arguments(event, time, y_score)
     tests = DifferenceTests(reference, null, margin, confidence_level)
     names, columns, pairs = tests.check_models(y_score)
     options: Any = {"method": method, "horizon": horizon, "censoring": censoring}
@@ -314,9 +294,9 @@ def compare_concordance(
 
 def cumulative_dynamic_auc(
     event: ArrayLike,
-    time: ArrayLike,
-    y_score: ArrayLike,
-    horizons: ArrayLike,
+    time: ArrayLike | None = None,
+    y_score: ArrayLike | None = None,
+    horizons: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -344,7 +324,9 @@ def cumulative_dynamic_auc(
     Parameters
     ----------
     event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
+        1 or True for an observed event, 0 or False for a censored row. Or events and
+        times as one array, as :func:`aucmax.metrics.survival_target` returns them, in
+        front of scores and horizons.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
     y_score : array-like of shape (n_rows,) or (n_rows, n_times)
@@ -389,6 +371,11 @@ def cumulative_dynamic_auc(
     mean cumulative AUC 0.7098 (95% interval 0.4475 to 0.8808)
     """
     check_confidence(confidence_level)
+    if horizons is None:  # of (y_true, y_score, horizons)
+        y_score, horizons = None, y_score
+    event, time, y_score = split_arguments(event, time, y_score)
+    if horizons is None:
+        raise TypeError("horizons is missing: the times at which to measure the AUC.")
     rows = SurvivalRows(event, time, sample_weight)
     moments = _check_horizons(horizons, rows)
     codes = check_groups(groups, rows.time.size)

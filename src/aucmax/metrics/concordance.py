@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.censored_times import (
     SurvivalRows,
     check_survival,
+    is_survival_target,
     join_target,
     split_target,
 )
@@ -216,8 +217,8 @@ METHODS = {"harrell": 0, "uno": 2}
 
 def concordance_index(
     event: ArrayLike,
-    time: ArrayLike,
-    y_score: ArrayLike,
+    time: ArrayLike | None = None,
+    y_score: ArrayLike | None = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,
@@ -236,7 +237,9 @@ def concordance_index(
     Parameters
     ----------
     event : array-like of shape (n_rows,)
-        1 or True for an observed event, 0 or False for a censored row.
+        1 or True for an observed event, 0 or False for a censored row. Or events and
+        times as one array, as :func:`survival_target` returns them, in front of the
+        scores.
     time : array-like of shape (n_rows,)
         Time from the start to the event or to censoring, at least 0.
     y_score : array-like of shape (n_rows,)
@@ -279,10 +282,28 @@ def concordance_index(
     >>> concordance_index(event, time, [0.9, 0.1, 0.3, 0.4])
     0.75
     """
+    event, time, y_score = split_arguments(event, time, y_score)
     rows = SurvivalRows(event, time, sample_weight, qid)
     check_choice("method", method, tuple(METHODS))
     counted, _ = event_weights(rows, METHODS[method], horizon, censoring)
     return _share_of_pairs(rows, rows.weight * counted, y_score)
+
+
+def split_arguments(event: Any, time: Any, y_score: Any) -> tuple[Any, Any, Any]:
+    """Return events, times and scores, of a target and scores, too."""
+    if not is_survival_target(event):
+        if time is None or y_score is None:
+            raise TypeError(
+                "give (event, time, y_score), or (y_true, y_score) with the events and "
+                "times of metrics.survival_target in y_true."
+            )
+        return event, time, y_score
+    if time is not None and y_score is not None:
+        raise TypeError(
+            "the first argument holds events and times, so only y_score follows it; "
+            "got two more arrays."
+        )
+    return (*split_target(event), time if y_score is None else y_score)
 
 
 def _share_of_pairs(
