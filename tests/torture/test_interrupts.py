@@ -75,12 +75,14 @@ def interrupted(model, rows, labels, delay):
     before = signal.signal(
         signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT)
     )
-    start = time.process_time()
+    start, has_ended = time.process_time(), False
     try:
         signal.setitimer(signal.ITIMER_PROF, delay)
         model.fit(rows, labels)
-    except KeyboardInterrupt:
-        return time.process_time() - start - delay
+        has_ended = True
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+    except KeyboardInterrupt:  # just after the fit, it hits nothing
+        return None if has_ended else time.process_time() - start - delay
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
