@@ -159,9 +159,9 @@ class Network(BinaryRanker):
                 list(pool.map(_Training.run_epoch, parts))
                 if self.callback is not None:
                     self.callback(epoch + 1)
-        best = np.concatenate([part.best for part in parts])
-        scale, *layers = _as_layers(best, X.shape[1], self.n_units)
-        layers[0] = layers[0] * scale.transpose(0, 2, 1)
+        best = zip(*(part.best for part in parts), strict=True)
+        scale, *layers = (np.concatenate(layer) for layer in best)
+        layers[0] *= scale.transpose(0, 2, 1)
         stacked = (np.concatenate(layers[k : k + 2], axis=1) for k in (0, 2, 4))
         # all at once: an interrupted fit leaves the model as it was
         self.__dict__.update(
@@ -222,23 +222,17 @@ class _Training:
             np.stack(rows) for rows in zip(*splits, strict=True)
         )
         share = float(np.average(labels, weights=weight))
-        self.flat = np.stack(
-            [_first_weights(n_features, n_units, share, draw) for draw in self.draws]
+        networks = [
+            _first_weights(n_features, n_units, share, draw) for draw in self.draws
+        ]
+        self.layers = [np.stack(layer) for layer in zip(*networks, strict=True)]
+        self.gradients, self.means, self.squares = (
+            [np.zeros_like(layer) for layer in self.layers] for _ in range(3)
         )
-        self.gradient = np.zeros_like(self.flat)
-        self.layers = _as_layers(self.flat, n_features, n_units)
-        self.gradients = _as_layers(self.gradient, n_features, n_units)
-        self.mean, self.square = np.zeros((2, *self.flat.shape), np.float32)
-        is_scale, decay = np.zeros((2, 1, self.flat.shape[1]), np.float32)
-        is_scale[:, :n_features] = 1.0
-        for matrix in _as_layers(decay, n_features, n_units)[1::2]:
-            matrix[:] = _DECAY
-        self.rate = _RATE + is_scale * np.float32(_SCALE_RATE - _RATE)
-        self.decay = self.rate * decay
         self.batch = min(_BATCH_ROWS, self.trained.shape[1])
         self.n_batches = self.trained.shape[1] // self.batch
         self.step, self.n_steps = 0, model.n_epochs * self.n_batches
-        self.best = self.flat.copy()
+        self.best = [layer.copy() for layer in self.layers]
         self.lowest = np.full(len(seeds), np.inf)
 
     def run_epoch(self) -> None:
@@ -259,7 +253,8 @@ class _Training:
         loss = self._measure(self.held_out)
         is_lower = loss < self.lowest
         self.lowest[is_lower] = loss[is_lower]
-        self.best[is_lower] = self.flat[is_lower]
+        for best, layer in zip(self.best, self.layers, strict=True):
+            best[is_lower] = layer[is_lower]
 
     def _measure(
         self,
@@ -274,13 +269,16 @@ class _Training:
         """Take one step of Adam with decoupled weight decay."""
         self.step += 1
         share = self.step / self.n_steps
-        rate = min(1.0, share / _WARM_UP) * (1.0 + np.cos(np.pi * share)) / 2.0
-        self.mean += (1.0 - _MOMENTUM) * (self.gradient - self.mean)
-        self.square += (1.0 - _SECOND_MOMENTUM) * (self.gradient**2 - self.square)
-        deviation = np.sqrt(self.square / (1.0 - _SECOND_MOMENTUM**self.step)) + 1e-8
-        change = self.rate * self.mean / ((1.0 - _MOMENTUM**self.step) * deviation)
-        change += self.decay * self.flat
-        self.flat -= np.float32(rate) * change
+        factor = min(1.0, share / _WARM_UP) * (1.0 + np.cos(np.pi * share)) / 2.0
+        parts = self.layers, self.gradients, self.means, self.squares
+        for k, (layer, gradient, mean, square) in enumerate(zip(*parts, strict=True)):
+            mean += (1.0 - _MOMENTUM) * (gradient - mean)
+            square += (1.0 - _SECOND_MOMENTUM) * (gradient**2 - square)
+            deviation = np.sqrt(square / (1.0 - _SECOND_MOMENTUM**self.step)) + 1e-8
+            change = mean / ((1.0 - _MOMENTUM**self.step) * deviation)
+            if k % 2:  # not of the scale and the constants
+                change += _DECAY * layer
+            layer -= np.float32(factor * (_RATE if k else _SCALE_RATE)) * change
 
 
 def cross_entropy(
@@ -296,32 +294,23 @@ def cross_entropy(
     `inputs` has the shape (n_networks, n_rows, n_features); `factors` of dropout
     multiply the units of both hidden layers.
     """
-    scale, first, first_constant, second, second_constant, last, constant = layers
-    scaled = inputs * scale
-    hidden, slope = _selu(scaled @ first + first_constant)
-    if factors is not None:
-        hidden, slope = hidden * factors[0], slope * factors[0]
-    hidden_2, slope_2 = _selu(hidden @ second + second_constant)
-    if factors is not None:
-        hidden_2, slope_2 = hidden_2 * factors[1], slope_2 * factors[1]
-    log_odds = (hidden_2 @ last + constant)[..., 0]
+    scale, weights, constants = layers[0], layers[1::2], layers[2::2]
+    hidden, slopes = [inputs * scale], [inputs]
+    for k in range(2):
+        outputs, slope = _selu(hidden[k] @ weights[k] + constants[k])
+        factor = 1.0 if factors is None else factors[k]
+        hidden.append(outputs * factor)
+        slopes.append(slope * factor)
+    log_odds = (hidden[2] @ weights[2] + constants[2])[..., 0]
     share = weight / weight.sum(axis=1, keepdims=True)
     loss = share * (np.logaddexp(0.0, log_odds) - labels * log_odds)
     if gradients is not None:
-        g_scale, g_first, g_first_constant, g_second, g_second_constant, *g_last = (
-            gradients
-        )
         error = (share * (expit(log_odds) - labels))[..., None]
-        np.matmul(hidden_2.transpose(0, 2, 1), error, out=g_last[0])
-        np.sum(error, axis=1, keepdims=True, out=g_last[1])
-        error = (error * last.transpose(0, 2, 1)) * slope_2
-        np.matmul(hidden.transpose(0, 2, 1), error, out=g_second)
-        np.sum(error, axis=1, keepdims=True, out=g_second_constant)
-        error = (error @ second.transpose(0, 2, 1)) * slope
-        np.matmul(scaled.transpose(0, 2, 1), error, out=g_first)
-        np.sum(error, axis=1, keepdims=True, out=g_first_constant)
-        error = (error @ first.transpose(0, 2, 1)) * inputs
-        np.sum(error, axis=1, keepdims=True, out=g_scale)
+        for k in (2, 1, 0):
+            np.matmul(hidden[k].transpose(0, 2, 1), error, out=gradients[2 * k + 1])
+            np.sum(error, axis=1, keepdims=True, out=gradients[2 * k + 2])
+            error = (error @ weights[k].transpose(0, 2, 1)) * slopes[k]
+        np.sum(error, axis=1, keepdims=True, out=gradients[0])
     return np.asarray(loss.sum(axis=1, dtype=np.float64))
 
 
@@ -333,29 +322,19 @@ def _selu(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return outputs, SELU_SCALE * np.where(is_positive, 1.0, curve).astype(values.dtype)
 
 
-def _as_layers(flat: NDArray[Any], n_features: int, n_units: int) -> Arrays:
-    """Return views of scale, weights and constants, stacked over the networks."""
-    shapes = [(1, n_features), (n_features, n_units), (1, n_units)]
-    shapes += [(n_units, n_units), (1, n_units), (n_units, 1), (1, 1)]
-    ends = np.cumsum([rows * columns for rows, columns in shapes])
-    parts = np.split(flat, ends[:-1], axis=1)
-    return [
-        part.reshape(flat.shape[0], *shape)
-        for part, shape in zip(parts, shapes, strict=True)
-    ]
-
-
 def _first_weights(
     n_features: int, n_units: int, positive_share: float, draw: np.random.Generator
-) -> NDArray[np.float32]:
-    """Draw weights that keep the variance; the score starts near the log-odds."""
-    sizes = (n_features, n_units), (n_units, n_units), (n_units, 1)
-    first, second, last = (draw.normal(size=a * b, scale=a**-0.5) for a, b in sizes)
-    log_odds = np.log(positive_share) - np.log1p(-positive_share)
-    zeros = np.zeros(n_units)
-    ones, constant = np.ones(n_features), np.array([log_odds])
-    parts = [ones, first, zeros, second, zeros, 0.1 * last, constant]
-    return np.concatenate(parts).astype(np.float32)
+) -> list[NDArray[np.float32]]:
+    """Draw scale, weights and constants that keep the variance of the inputs.
+
+    The score starts near the log-odds.
+    """
+    layers = [np.ones((1, n_features))]
+    for a, b in ((n_features, n_units), (n_units, n_units), (n_units, 1)):
+        layers += [draw.normal(size=(a, b), scale=a**-0.5), np.zeros((1, b))]
+    layers[5] *= 0.1
+    layers[6] += np.log(positive_share) - np.log1p(-positive_share)
+    return [layer.astype(np.float32) for layer in layers]
 
 
 def split_validation_rows(
