@@ -41,7 +41,7 @@ _MAX_NORMAL_SCORE = 3.0  # further ones are clipped
 _MAX_CELLS = 50_000_000  # of the dense matrix in single precision, 200 MB
 # SELU keeps mean 0 and variance 1 of normal inputs (Klambauer et al., 2017)
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-# Taken over unchanged from a prototype; docs/studies/tables.md has what was measured.
+# Taken over unchanged from a prototype; docs/studies/network.md has what was measured.
 _BATCH_ROWS = 128
 _VALIDATION_SHARE = 0.15
 _RATE, _SCALE_RATE, _WARM_UP = 0.01, 0.03, 0.05
