@@ -194,7 +194,7 @@ def run_comparison(
     command: str,
     source_name: str,
     time_limit: float | None,
-    candidates: Any = "default",
+    candidates: object = "default",
     test: Data | None = None,
     **options: Any,
 ) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _explain_rows(
     console.print_json(record)
 
 
-def _scorecard(model: Any) -> Any:
+def _scorecard(model: object) -> Any:
     """Return the scorecard of a model that has one, in the units of the table."""
     from aucmax.tables.encoder import encoder_and_estimator
 
@@ -206,7 +206,7 @@ def _print_contributions(
         console.say(f"  {name:<{width}}  {value:>+9.4f}{cell}")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         return "missing"
     text = f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -107,7 +107,7 @@ class Data:
             raise click.ClickException(f"{error.problem}. {advice}.") from error
         return target
 
-    def match(self, grading: Any) -> Any:
+    def match(self, grading: object) -> Any:
         """Return the target by what its values meant in training."""
         return self._encode(grading=grading)
 

@@ -206,7 +206,7 @@ def _check_options(
             )
 
 
-def require_method(model: Any, path: Path, method: str = "predict_proba") -> None:
+def require_method(model: object, path: Path, method: str = "predict_proba") -> None:
     """Reject a model that has learned no probabilities."""
     try:
         getattr(model, method)
@@ -226,7 +226,7 @@ def _score(
     prevalence: float | None,
     threshold: float | None,
     horizon: float | None,
-) -> Any:
+) -> object:
     """Return a frame of the scores, after the columns to keep as they are written."""
     import polars as pl
 

@@ -20,7 +20,7 @@ def fit_model(
     labels: Any,
     goal: Any,
     console: Console,
-    parameters: dict[str, Any] | None = None,
+    parameters: dict[str, object] | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Any:
     """Fit an AutoRanker of one model, or of all, or raise an error if it ranks nothing.

@@ -49,7 +49,7 @@ class Decoder:
             "estimator": self._estimator,
         }
 
-    def decode(self, tree: Any, path: str) -> Any:
+    def decode(self, tree: object, path: str) -> Any:
         """Return the value of a tree; `path` names its position in errors."""
         if isinstance(tree, list):
             return self._list(tree, path)
@@ -67,7 +67,7 @@ class Decoder:
         if self._unused:
             raise ModelFileError(f"nothing refers to its member {min(self._unused)!r}")
 
-    def _take(self, name: Any, suffix: str, path: str) -> bytes:
+    def _take(self, name: object, suffix: str, path: str) -> bytes:
         if not isinstance(name, str) or not name.endswith(suffix):
             raise ModelFileError(f"{path} does not name a {suffix} member")
         if name not in self._unused:
@@ -77,7 +77,7 @@ class Decoder:
             )
         return self._unused.pop(name)
 
-    def _text(self, name: Any, path: str) -> str:
+    def _text(self, name: object, path: str) -> str:
         try:
             return self._take(name, ".txt", path).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -86,12 +86,12 @@ class Decoder:
     def _array(self, name: Any, path: str) -> Any:
         return parse_array(self._take(name, ".npy", path), name)
 
-    def _list(self, items: Any, path: str) -> list[Any]:
+    def _list(self, items: object, path: str) -> list[Any]:
         if not isinstance(items, list):
             raise ModelFileError(f"{path} is not a list")
         return [self.decode(item, f"{path}[{i}]") for i, item in enumerate(items)]
 
-    def _range(self, items: Any, path: str) -> range:
+    def _range(self, items: object, path: str) -> range:
         numbers = self._list(items, path)
         if [type(number) for number in numbers] != [int] * 3 or numbers[2] == 0:
             raise ModelFileError(f"{path} is not a range: start, stop and step")
@@ -101,7 +101,7 @@ class Decoder:
             raise ModelFileError(f"{path} is a range of more than {MAX_RANGE} numbers")
         return range(start, stop, step)
 
-    def _dict(self, pairs: Any, path: str) -> dict[Any, Any]:
+    def _dict(self, pairs: object, path: str) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
         for pair in self._list(pairs, path):
             if not isinstance(pair, list) or len(pair) != 2:
@@ -112,7 +112,7 @@ class Decoder:
             result[key] = value
         return result
 
-    def _object_array(self, content: Any, path: str) -> Any:
+    def _object_array(self, content: object, path: str) -> Any:
         shape, items = _fields(content, ("shape", "items"), path)
         values = self._list(items, path)
         if any(type(value) not in PLAIN_TYPES for value in values):
@@ -127,7 +127,7 @@ class Decoder:
             raise ModelFileError(f"{path} has an invalid shape")
         return array
 
-    def _csr(self, kind: str, content: Any, path: str) -> Any:
+    def _csr(self, kind: str, content: object, path: str) -> Any:
         import scipy.sparse
 
         names = ("shape", "data", "indices", "indptr")
@@ -151,7 +151,7 @@ class Decoder:
         matrix.indices, matrix.indptr = indices, indptr
         return matrix
 
-    def _estimator(self, content: Any, path: str) -> Any:
+    def _estimator(self, content: object, path: str) -> Any:
         name, params, state = _fields(content, ("class", "params", "state"), path)
         cls = self._find_class(name, path)
         if not isinstance(params, dict) or not isinstance(state, dict):
@@ -172,7 +172,7 @@ class Decoder:
             check_saved_state(name, fields, params, fitted)
         return self._build(cls, params, fitted, path)
 
-    def _find_class(self, name: Any, path: str) -> type[Any]:
+    def _find_class(self, name: object, path: str) -> type[Any]:
         if not isinstance(name, str):
             raise ModelFileError(f"{path} does not name a class")
         try:
@@ -188,7 +188,7 @@ class Decoder:
 
     def _params(
         self, cls: type[Any], known: Set[str], trees: dict[str, Any], path: str
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         for group in DEFAULTS.get(cls.__name__, []):
             if group.items() <= trees.items():
                 trees = {k: tree for k, tree in trees.items() if k not in group}
@@ -209,7 +209,11 @@ class Decoder:
         return params
 
     def _build(
-        self, cls: type[Any], params: dict[str, Any], fitted: dict[str, Any], path: str
+        self,
+        cls: type[Any],
+        params: dict[str, Any],
+        fitted: dict[str, object],
+        path: str,
     ) -> Any:
         """Construct an estimator, restore its state, and call its check."""
         try:
@@ -249,26 +253,26 @@ class Decoder:
         )
 
 
-def _fields(content: Any, names: tuple[str, ...], path: str) -> tuple[Any, ...]:
+def _fields(content: object, names: tuple[str, ...], path: str) -> tuple[Any, ...]:
     if not isinstance(content, dict) or tuple(content) != names:
         raise ModelFileError(f"{path} does not have the fields {', '.join(names)}")
     return tuple(content.values())
 
 
-def _integer(text: Any, path: str) -> int:
+def _integer(text: object, path: str) -> int:
     if not isinstance(text, str) or not _HEX_INTEGER.fullmatch(text):
         raise ModelFileError(f"{path} is not a hexadecimal integer")
     return int(text, 16)
 
 
-def _float(text: Any, path: str) -> float:
+def _float(text: object, path: str) -> float:
     if not isinstance(text, str) or not _HEX_DOUBLE.fullmatch(text):
         raise ModelFileError(f"{path} is not a double in hexadecimal digits")
     value: float = struct.unpack(">d", bytes.fromhex(text))[0]
     return value
 
 
-def _scalar(content: Any, path: str) -> Any:
+def _scalar(content: object, path: str) -> Any:
     dtype, hexadecimal = _fields(content, ("dtype", "bytes"), path)
     if not isinstance(dtype, str) or not isinstance(hexadecimal, str):
         raise ModelFileError(f"{path} is not a numpy number")
@@ -281,7 +285,7 @@ def _scalar(content: Any, path: str) -> Any:
     return np.frombuffer(number, plain)[0]
 
 
-def _numpy_str(text: Any, path: str) -> np.str_:
+def _numpy_str(text: object, path: str) -> np.str_:
     if not isinstance(text, str):
         raise ModelFileError(f"{path} is not a string")
     return np.str_(text)

@@ -53,7 +53,7 @@ class Encoder:
             np.str_: lambda value, path: {"numpy_str": str(value)},
         }
 
-    def encode(self, value: Any, path: str) -> Any:
+    def encode(self, value: object, path: str) -> Any:
         """Return the tagged tree of a value; `path` names its position in errors."""
         handler = self._by_type.get(type(value)) or self._by_kind(value, path)
         self._depth += 1
@@ -64,7 +64,7 @@ class Encoder:
         self._depth -= 1
         return tree
 
-    def _by_kind(self, value: Any, path: str) -> Callable[[Any, str], Any]:
+    def _by_kind(self, value: object, path: str) -> Callable[[Any, str], Any]:
         """Return the handler of a value whose type is not in the table."""
         if isinstance(value, np.generic) and is_plain(value.dtype):
             return _scalar
@@ -96,7 +96,7 @@ class Encoder:
     def _range(self, value: range, path: str) -> Any:
         return {"range": self._list([value.start, value.stop, value.step], path)}
 
-    def _dict(self, value: dict[Any, Any], path: str) -> Any:
+    def _dict(self, value: dict[Any, Any], path: str) -> object:
         for key in value:
             if type(key) not in PLAIN_TYPES:
                 why = (
@@ -110,7 +110,7 @@ class Encoder:
             ]
         }
 
-    def _array(self, value: np.ndarray[Any, Any], path: str) -> Any:
+    def _array(self, value: np.ndarray[Any, Any], path: str) -> object:
         if value.dtype == object:
             return self._object_array(value, path)
         if not is_plain(value.dtype):
@@ -121,7 +121,7 @@ class Encoder:
             )
         return {"array": self._put("npy", dump_array(np.asarray(value)))}
 
-    def _object_array(self, value: np.ndarray[Any, Any], path: str) -> Any:
+    def _object_array(self, value: np.ndarray[Any, Any], path: str) -> object:
         for index, item in np.ndenumerate(value):
             if type(item) not in PLAIN_TYPES:
                 why = "An object array may hold text, plain numbers and None only"
@@ -140,7 +140,7 @@ class Encoder:
         }
         return {type(value).__name__: {"shape": list(value.shape), **parts}}
 
-    def _estimator(self, value: Any, path: str) -> Any:
+    def _estimator(self, value: object, path: str) -> Any:
         params = self._named(saved_params(value), path)
         state = self._named(_saved_state(value, path), path)
         name = public_name(type(value))
@@ -162,7 +162,7 @@ def saved_params(estimator: Any) -> dict[str, Any]:
     return params
 
 
-def _saved_state(estimator: Any, path: str) -> dict[str, Any]:
+def _saved_state(estimator: object, path: str) -> dict[str, Any]:
     cls = type(estimator)
     left_out = {*inspect.signature(cls).parameters, *unsaved_attributes(cls)}
     state = {k: v for k, v in vars(estimator).items() if k not in left_out}
@@ -177,14 +177,14 @@ def _unsavable(path: str, why: str) -> TypeError:
     return TypeError(f"cannot save {path[:200]}: {why}; nothing was written.")
 
 
-def _describe(value: Any) -> str:
+def _describe(value: object) -> str:
     kind = type(value)
     if callable(value):
         return f"a function or callable ({kind.__module__}.{kind.__qualname__})"
     return f"an object of type {kind.__module__}.{kind.__qualname__}"
 
 
-def _itself(value: Any, path: str) -> Any:
+def _itself(value: object, path: str) -> Any:
     return value
 
 

@@ -47,7 +47,7 @@ class ModelFileInfo:
 
 
 def save(
-    estimator: Any, path: str | os.PathLike[str], *, overwrite: bool = False
+    estimator: object, path: str | os.PathLike[str], *, overwrite: bool = False
 ) -> None:
     """Save an estimator, fitted or not, to one file.
 
@@ -166,7 +166,7 @@ def _summarise(content: bytes) -> ModelFileInfo:
     )
 
 
-def _pack(estimator: Any, name: str) -> bytes:
+def _pack(estimator: object, name: str) -> bytes:
     """Return the bytes of a file that is known to load."""
     content = pack_value(estimator, name)
     try:
@@ -193,7 +193,7 @@ def _unpack(content: bytes) -> Any:
     return estimator
 
 
-def pack_value(value: Any, name: str) -> bytes:
+def pack_value(value: object, name: str) -> bytes:
     """Return the bytes of a file that holds a value under a name."""
     import sklearn
 

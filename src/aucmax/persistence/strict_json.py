@@ -9,7 +9,7 @@ MAX_JSON_BYTES = 2**26
 MAX_MARKS = 4_000_000  # quotes, commas and opening brackets: a table of 50,000 columns
 
 
-def dump_json(value: Any) -> bytes:
+def dump_json(value: object) -> bytes:
     """Return the canonical JSON of a value: ASCII, no spaces, keys in given order."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii")

@@ -301,7 +301,7 @@ _CHECKS: dict[Any, Callable[[Any], bool]] = {
 }
 
 
-def _is_list(kind: Any, value: Any) -> bool:
+def _is_list(kind: object, value: object) -> bool:
     return type(value) is list and all(map(_CHECKS[kind], value))
 
 

@@ -43,14 +43,14 @@ class TableCandidate(NamedTuple):
     max_rows: int = _ALL_ROWS  # more training rows are sampled
 
 
-def fitted_model(encoder: TableEncoder, view: str, estimator: Any) -> Any:
+def fitted_model(encoder: TableEncoder, view: str, estimator: object) -> Any:
     """Return a model of raw rows made of two fitted parts."""
     if view == "frame":
         return estimator
     return make_pipeline(copy(encoder).set_params(view=view), estimator)
 
 
-def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
+def view_rows(view: str, encoder: TableEncoder, table: object) -> Any:
     """Turn raw rows into the matrix that a kind of estimator scores."""
     return encoder.frame(table) if view == "frame" else encoder.matrix(table, view)
 
@@ -66,7 +66,7 @@ def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
     return np.asarray(scores, dtype=np.float64)
 
 
-def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
+def check_categories(view: str, encoder: TableEncoder, estimator: object) -> None:
     """Reject a loaded estimator that takes columns of numbers for categories."""
     coded = {*getattr(estimator, "categorical_features_", [])}
     if view == "trees" and not coded <= {*encoder.categorical_features_}:
@@ -90,14 +90,14 @@ def check_rows(table: Any, target: Target) -> None:
             reject_infinities(column.name, column.to_numpy())
 
 
-def learn_encoder(table: Any, target: Target) -> TableEncoder:
+def learn_encoder(table: object, target: Target) -> TableEncoder:
     """Learn the columns of a table; dates are also numbers if rows have times."""
     encoder = TableEncoder(absolute_dates=target.times is not None)
     return encoder.learn(table, target.high)
 
 
 def view_training_rows(
-    view: str, encoder: TableEncoder, table: Any, target: Target
+    view: str, encoder: TableEncoder, table: object, target: Target
 ) -> Any:
     """Turn raw rows into the matrix that a kind of estimator learns from."""
     # no row sees its own label, one of its group or query, or a later one
@@ -111,9 +111,9 @@ def view_training_rows(
 def fit_estimator(
     candidate: TableCandidate,
     encoder: TableEncoder,
-    matrix: Any,
+    matrix: object,
     target: Target,
-    callback: Any = None,
+    callback: object = None,
 ) -> Any:
     """Fit a copy of a candidate's estimator to rows that are encoded already."""
     # queries, weights, groups, times and categories go to the estimators that take them
@@ -269,7 +269,7 @@ class FoldedTable:
         fold: int,
         *,
         random_state: int = 0,
-        callback: Any = None,
+        callback: object = None,
     ) -> Any:
         """Fit a copy of the estimator to the training rows, or to some of them."""
         matrix, _ = self.matrices(candidate.view, fold)

@@ -159,7 +159,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     absolute_dates: bool | None = None
     view: str = "linear"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn the columns of a table; with labels, shares of positives per string.
 
         Parameters
@@ -179,7 +179,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.warn_of_dropped()
         return self
 
-    def learn(self, X: Any, y: Any = None) -> Self:
+    def learn(self, X: object, y: object = None) -> Self:
         """Call :meth:`fit` without warnings of columns that are left out.
 
         Parameters
@@ -306,7 +306,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return category
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Turn raw rows into the matrix of `view`.
 
         Columns are found by name, in any order; further columns are ignored.
@@ -325,7 +325,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.matrix(X, self.view)
 
-    def select(self, X: Any) -> Any:
+    def select(self, X: object) -> Any:
         """Return the columns in use, in the order of training, text numbers parsed.
 
         Parameters
@@ -347,7 +347,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, Number) and table.schema[column.name] == pl.String
         )
 
-    def frame(self, X: Any) -> Any:
+    def frame(self, X: object) -> Any:
         """Return all columns of training unchanged, in the order of training.
 
         Parameters
@@ -365,7 +365,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         table = X.frame if isinstance(X, TypedTable) else X
         return self._columns(table, self.feature_names_in_.tolist())
 
-    def matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
+    def matrix(self, X: object, view: str, known: LabelsAndFolds | None = None) -> Any:
         """Return the matrix of a table; no row of `known` sees its own label.
 
         Parameters
@@ -404,7 +404,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         return sparse.hstack(columns, format="csr")
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the names of the columns of the matrix for linear models.
 
         Parameters
@@ -490,13 +490,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         n_filled = sum(len(c.get("parts", "1")) for c in self.columns_)
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
-    def _frame(self, X: Any) -> Any:
+    def _frame(self, X: object) -> Any:
         # a column of strings may be in use twice
         return self._columns(
             X, list(dict.fromkeys(column["name"] for column in self.columns_))
         )
 
-    def _cells(self, X: Any) -> Mapping[str, Cells]:
+    def _cells(self, X: object) -> Mapping[str, Cells]:
         """Return the cells of the columns in use, read by the types of training."""
         if isinstance(X, TypedTable):
             return X.cells
@@ -504,7 +504,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = {column.name: column for column in self._learned()}
         return {name: one.read(table[name]) for name, one in columns.items()}
 
-    def _columns(self, X: Any, names: list[str]) -> Any:
+    def _columns(self, X: object, names: list[str]) -> Any:
         table = as_table(X)
         if sparse.issparse(table):
             raise ValueError(
@@ -518,7 +518,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return pick_columns(table, names)
 
-    def _sparse_rows(self, X: Any) -> sparse.csr_array:
+    def _sparse_rows(self, X: object) -> sparse.csr_array:
         table = as_table(X)
         if not isinstance(table, sparse.csr_array):
             raise ValueError(
@@ -597,7 +597,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         folds = divide_rows(labels, 5, unit=groups, times=times)
         return self.matrix(X, view, (labels, folds))
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> Any:
         """Learn the columns, and return :meth:`training_rows`.
 
         Parameters
@@ -645,7 +645,7 @@ def _summary(kind: str, notes: dict[str, str]) -> str:
     return f"{n} columns are {_LEFT_OUT}: {names} (reason for {name!r}: {reason})"
 
 
-def _two_labels(y: Any) -> NDArray[np.int64] | None:
+def _two_labels(y: object) -> NDArray[np.int64] | None:
     """Return 1 for the second of two labels and 0 for the first; None for others."""
     if y is None:
         return None

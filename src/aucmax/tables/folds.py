@@ -31,7 +31,7 @@ _MAX_ROWS_FOR_ALL_FOLDS = 20_000
 _MAX_ROWS_FOR_TWO_FOLDS = 100_000
 
 
-def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
+def unit_of_rows(queries: Any, groups: Any, times: object) -> Any:
     """Return the units that no fold divides: groups, else queries, else None."""
     if times is not None and (groups is not None or queries is not None):
         raise ValueError(
@@ -95,7 +95,7 @@ def divide_rows(
     return [fold for fold in folds if has_both_classes(labels[fold[0]] > 0)]
 
 
-def splitter_folds(rows: RowsToDivide, cv: Any) -> Folds | None:
+def splitter_folds(rows: RowsToDivide, cv: object) -> Folds | None:
     """Return the folds of a splitter of scikit-learn; None for a number of folds."""
     if cv is None or isinstance(cv, int):
         return None

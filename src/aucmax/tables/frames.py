@@ -22,7 +22,7 @@ from aucmax.tables.digest import digest_rows
 from aucmax.tables.target import Target
 
 
-def as_table(table: Any) -> Any:
+def as_table(table: object) -> Any:
     """Return any table as a polars frame, a sparse one as CSR float64."""
     require_polars_threads()
     reject_unreadable(table, "the table")
@@ -91,7 +91,7 @@ def series_of_cells(name: str, cells: Sequence[Any]) -> pl.Series:
     return pl.Series(name, cells, strict=False)
 
 
-def _as_python(cell: Any) -> Any:
+def _as_python(cell: object) -> Any:
     if isinstance(cell, np.datetime64 | np.timedelta64):
         cell = cell.astype(f"{cell.dtype.kind}8[us]")
     if isinstance(cell, np.longdouble | Decimal):
@@ -103,7 +103,7 @@ def _as_python(cell: Any) -> Any:
     return None if type(cell).__name__ in ("NAType", "NaTType") else cell
 
 
-def digest_table(X: Any, target: Target) -> str:
+def digest_table(X: object, target: Target) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target."""
     # the same for other files of the table, and for all versions of polars
     return digest_rows(as_table(X), [target.labels, target.queries, target.weights])

@@ -20,17 +20,17 @@ def for_frame(candidate: TableCandidate, X: Any) -> TableCandidate:
 class PandasFrames(ClassifierMixin, BaseEstimator):
     """An estimator of frames of pandas that takes frames of polars."""
 
-    def __init__(self, estimator: Any, dtypes: dict[str, Any]) -> None:
+    def __init__(self, estimator: object, dtypes: dict[str, Any]) -> None:
         self.estimator = estimator
         self.dtypes = dtypes
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: object, y: object) -> Self:
         """Fit a copy of the estimator."""
         self.estimator_ = clone(self.estimator).fit(self._frame(X), y)
         self.classes_ = self.estimator_.classes_
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: object) -> Any:
         """Return the scores of the estimator, or its probabilities."""
         return score_rows(self.estimator_, self._frame(X))
 
@@ -40,7 +40,7 @@ class PandasFrames(ClassifierMixin, BaseEstimator):
         return pandas.DataFrame({n: _column(pandas, X[n], d) for n, d in columns})
 
 
-def _column(pandas: Any, series: Any, dtype: Any) -> Any:
+def _column(pandas: Any, series: Any, dtype: object) -> Any:
     """Return a column with its type of training, unless its cells do not fit."""
     cells = series.to_numpy() if series.dtype.is_numeric() else series.to_list()
     if dtype == "object":

@@ -24,7 +24,7 @@ _MANY_ALERTS = 0.5
 _N_ERRORS = 4.0
 
 
-def learn_ranges(encoder: TableEncoder, X: Any) -> Floats:
+def learn_ranges(encoder: TableEncoder, X: object) -> Floats:
     """Return a range of each column that trees see, and its share of cells outside.
 
     Ranges of numbers hold 99% of them. A category is outside if it is rare or new, and
@@ -50,7 +50,7 @@ def learn_ranges(encoder: TableEncoder, X: Any) -> Floats:
     return ranges
 
 
-def _sample(encoder: TableEncoder, X: Any) -> Floats:
+def _sample(encoder: TableEncoder, X: object) -> Floats:
     if encoder.scales_ is not None:
         return np.empty((0, 0))
     table = as_table(X)

@@ -14,13 +14,13 @@ Hashes = NDArray[np.uint64]
 _MAX_HASHES = 1024
 
 
-def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+def sketch_rows(encoder: TableEncoder, X: object, labels: NDArray[Any]) -> Hashes:
     """Return the smallest hashes of raw rows with their labels, ascending."""
     return np.unique(_hash_rows(encoder, X, labels))[:_MAX_HASHES]
 
 
 def share_of_known_rows(
-    sketch: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
+    sketch: Hashes, encoder: TableEncoder, X: object, labels: NDArray[Any]
 ) -> float:
     """Estimate the share of rows that are also among those of a sketch, or NaN."""
     # nothing is known of rows whose hash exceeds the largest that was kept
@@ -32,7 +32,7 @@ def share_of_known_rows(
     return float(np.isin(hashes, sketch, kind="sort").mean())
 
 
-def _hash_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+def _hash_rows(encoder: TableEncoder, X: object, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row with its label, by the bits of the trees' matrix."""
     matrix = encoder.matrix(X, "trees")
     hashes = _split_mix(labels.astype(np.uint64))

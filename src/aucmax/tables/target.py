@@ -24,7 +24,7 @@ class Grading:
     levels: tuple[int, ...]
 
     @classmethod
-    def two_classes(cls, negatives: Sequence[Any], positive: Any) -> "Grading":
+    def two_classes(cls, negatives: Sequence[Any], positive: object) -> "Grading":
         """Rank one value above all others."""
         return cls((*negatives, positive), (*(0 for _ in negatives), 1))
 
@@ -293,7 +293,7 @@ class Target:
         }
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return one spelling of a value for all types: 1, 1.0 and "1" are "1"."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

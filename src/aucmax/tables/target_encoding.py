@@ -23,14 +23,14 @@ from aucmax.tables.target import Grading, Target, as_text
 
 
 def encode_target(
-    y: Any,
-    pos_label: Any = None,
+    y: object,
+    pos_label: object = None,
     *,
-    time: Any = None,
-    sample_weight: Any = None,
-    qid: Any = None,
-    groups: Any = None,
-    times: Any = None,
+    time: object = None,
+    sample_weight: object = None,
+    qid: object = None,
+    groups: object = None,
+    times: object = None,
     allow_levels: bool = False,
     grading: Grading | None = None,
     names: Mapping[str, str] | None = None,
@@ -176,7 +176,7 @@ def _one_spelling_per_value(series: pl.Series) -> pl.Series:
 
 def _grade(
     counted: list[tuple[Any, int]],
-    pos_label: Any,
+    pos_label: object,
     name: str,
     n_rows: int,
     allow_levels: bool,
@@ -195,7 +195,7 @@ def _grade(
 
 
 def _event_code(
-    counted: list[tuple[Any, int]], pos_label: Any, called: Mapping[str, str]
+    counted: list[tuple[Any, int]], pos_label: object, called: Mapping[str, str]
 ) -> Grading:
     """Return which code is the event: 1, or `pos_label`; all others are censored."""
     by_text = {as_text(value): value for value, _ in counted}
@@ -222,7 +222,7 @@ def _with_new_levels(grading: Grading, counted: list[tuple[Any, int]]) -> Gradin
 
 
 def _durations(
-    values: Any, name: str, events: NDArray[np.int64]
+    values: object, name: str, events: NDArray[np.int64]
 ) -> NDArray[np.float64] | None:
     if values is None:
         return None
@@ -241,7 +241,7 @@ def _durations(
 
 
 def read_moments(
-    values: Any, name: str = "times", n_rows: int | None = None
+    values: object, name: str = "times", n_rows: int | None = None
 ) -> NDArray[np.float64]:
     """Return times as numbers: numbers unchanged, dates in microseconds since 1970."""
     series = _as_series(values, name)
@@ -264,7 +264,7 @@ def read_moments(
     return moments
 
 
-def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64] | None:
+def _weights(values: object, name: str, n_rows: int) -> NDArray[np.float64] | None:
     if values is None:
         return None
     series = _as_series(values, name)
@@ -285,7 +285,7 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64] | None:
     return np.asarray(validation.check_sample_weight(weights, n_rows, name))
 
 
-def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64] | None:
+def _groups(values: object, name: str, n_rows: int) -> NDArray[np.int64] | None:
     groups = _numbered(values, "group", name, n_rows)
     if groups is None:
         return None
@@ -317,7 +317,7 @@ def _reject_unknown(
 
 
 def _numbered(
-    values: Any, what: str, name: str, n_rows: int
+    values: object, what: str, name: str, n_rows: int
 ) -> NDArray[np.int64] | None:
     """Return the place of each row's value, such as its query, in sorted order."""
     if values is None:
@@ -364,7 +364,7 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _find_value(counted: list[tuple[Any, int]], wanted: Any, name: str) -> int:
+def _find_value(counted: list[tuple[Any, int]], wanted: object, name: str) -> int:
     """Return the index of a value that may have another spelling."""
     words = [as_text(value) for value, _ in counted]
     for spell in (str, str.lower, _number):
@@ -377,7 +377,7 @@ def _find_value(counted: list[tuple[Any, int]], wanted: Any, name: str) -> int:
     )
 
 
-def _as_series(values: Any, name: str) -> pl.Series:
+def _as_series(values: object, name: str) -> pl.Series:
     """Return a column of any kind as a series; NaN and empty strings are null."""
     require_polars_threads()
     if isinstance(values, pl.Series):
