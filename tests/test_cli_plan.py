@@ -8,7 +8,11 @@ from command_line import error_of, run
 COMPARED = "--auc 0.8 --auc-2 0.7 --power 0.8 --unpaired --method obuchowski"
 PART = "--auc 0.6 --null 0.4 --power 0.8 --fpr-range 0 0.1 --level 0.1"
 CASES = {
-    "--auc 0.75 --n-positive 20 --ratio 3": {"n_positive": 20, "ratio": 3},
+    "--auc 0.75 --n-positive 20 --prevalence 0.25": {
+        "n_positive": 20,
+        "prevalence": 0.25,
+    },
+    "--auc 0.75 --width 0.2": {"width": 0.2},
     COMPARED: {"auc_2": 0.7, "power": 0.8, "paired": False, "method": "obuchowski"},
     PART: {"null": 0.4, "power": 0.8, "fpr_range": (0, 0.1), "level": 0.1},
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from aucmax.inference import auc_interval, compare_auc, plan_auc
 from aucmax.inference.sample_size import _Binormal
@@ -36,7 +36,7 @@ def test_published_powers_are_those_of_proc(row):
         row["auc"],
         **other,
         n_positive=int(row["n_positive"]),
-        ratio=row["ratio"],
+        prevalence=1 / (1 + row["ratio"]),
         level=row["level"],
         fpr_range=(row["low"], row["high"]),
         method="obuchowski",
@@ -83,7 +83,7 @@ def test_correlations_of_shares_are_those_of_drawn_scores(box):
     "cell",
     [
         {"auc": 0.75, "null": 0.5},
-        {"auc": 0.85, "null": 0.75, "ratio": 4.0},
+        {"auc": 0.85, "null": 0.75, "prevalence": 0.2},
         {"auc": 0.8, "auc_2": 0.7, "correlation": 0.6},
     ],
 )
@@ -105,9 +105,37 @@ def test_studies_of_the_planned_size_detect_as_often_as_planned(cell):
     assert np.mean(values) == pytest.approx(plan.power, abs=0.07)  # three errors
 
 
+@pytest.mark.parametrize(
+    ("area", "width", "options"),
+    [
+        (0.8, 0.1, {"prevalence": 0.2}),
+        (0.6, 0.3, {"fpr_range": (0, 0.5), "level": 0.1}),
+        (0.95, 0.15, {}),  # few errors
+    ],
+)
+def test_a_planned_interval_is_as_wide_as_said_on_average(area, width, options):
+    plan = plan_auc(area, width=width, **options)
+    assert (plan.solved_for, plan.width) == ("n_positive", width)
+    box = {name: options[name] for name in options.keys() & {"fpr_range"}}
+    shift = sqrt(2) * ndtri(area)
+    if box:  # the shift whose partial area this is
+        shifts = np.linspace(0.0, 3.0, 301)
+        rates = (np.arange(1000) + 0.5) / 2000
+        areas = [ndtr(s + ndtri(rates)).mean() for s in shifts]
+        shift = np.interp(area, areas, shifts)
+    y = np.repeat([0, 1], [plan.n_negative, plan.n_positive])
+    rng, level = np.random.default_rng(0), 1.0 - plan.level
+    widths = []
+    for _ in range(200):
+        scores = rng.normal(size=y.size) + shift * y
+        one = auc_interval(y, scores, confidence_level=level, **box)
+        widths.append(one.high - one.low)
+    assert np.mean(widths) == pytest.approx(width, rel=0.05)
+
+
 def test_each_quantity_is_solved_from_the_others():
-    whole = plan_auc(0.75, null=0.65, power=0.8, ratio=2.0)
-    given = {"null": 0.65, "ratio": 2.0, "n_positive": whole.n_positive}
+    whole = plan_auc(0.75, null=0.65, power=0.8, prevalence=1 / 3)
+    given = {"null": 0.65, "prevalence": 1 / 3, "n_positive": whole.n_positive}
     assert plan_auc(0.75, **given).power == pytest.approx(whole.power)
     level = plan_auc(0.75, **given, power=whole.power, level=None)
     assert level.level == pytest.approx(0.05, abs=1e-6)
@@ -146,11 +174,14 @@ def test_it_prints_a_sentence_and_is_a_table():
             "null is for one model",
         ),
         ({"auc": 0.7, "power": 0.8, "fpr_range": (0, 0.1)}, "give null"),
-        ({"auc": 0.7, "power": 0.8, "ratio": 0}, "ratio must be positive"),
+        ({"auc": 0.7, "power": 0.8, "prevalence": 0}, "prevalence must"),
         (
             {"auc": 0.7, "power": 0.8, "auc_2": 0.6, "correlation": 2},
             "correlation must",
         ),
+        ({"auc": 0.7, "width": 0.1, "power": 0.8}, "not a test; got power"),
+        ({"width": 0.1}, "width needs auc"),
+        ({"auc": 0.7, "width": 2.0}, "width must be a finite number"),
         ({"auc": 0.7, "power": 0.8, "method": "x"}, "method must be one of"),
         ({"power": 0.9999, "n_positive": 3}, "no auc up to"),
     ],

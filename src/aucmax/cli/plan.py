@@ -16,7 +16,8 @@ _NUMBERS: dict[str, tuple[float | None, str]] = {
     "n_positive": (None, "Number of positive rows."),
     "power": (None, "Probability to detect the AUC."),
     "level": (None, "Two-sided level [default: 0.05, unless all else is given]."),
-    "ratio": (1.0, "Negative rows per positive row."),
+    "width": (None, "Width of the interval of an AUC, in place of a power."),
+    "prevalence": (0.5, "Share of positive rows."),
     "correlation": (0.5, "Correlation of the scores of two models within a class."),
     "design_effect": (1.0, "Factor by which clusters enlarge the variance."),
 }
@@ -37,9 +38,10 @@ def _numbers(command: Any) -> Any:
     short_help="Plan the sample size or the power of a study.",
     examples=[
         "aucmax plan --auc 0.75 --null 0.65 --power 0.8",
-        "aucmax plan --auc 0.75 --null 0.65 --n-positive 60 --ratio 3",
+        "aucmax plan --auc 0.75 --null 0.65 --n-positive 60 --prevalence 0.25",
         "aucmax plan --auc 0.85 --auc-2 0.8 --correlation 0.6 --power 0.9",
         "aucmax plan --n-positive 200 --power 0.8 --null 0.7",
+        "aucmax plan --auc 0.8 --width 0.1 --prevalence 0.1",
     ],
 )
 @_numbers
@@ -64,7 +66,8 @@ def plan(
     """Plan a study that measures an AUC, or compares two.
 
     Give all but one of --auc, --n-positive, --power and --level: the missing one is
-    computed. Prints a sentence for a protocol.
+    computed. Or give --auc and the --width of its interval. Prints a sentence for a
+    protocol.
     """
     from aucmax.inference import plan_auc
     from aucmax.inference.results import to_plain

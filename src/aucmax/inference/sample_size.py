@@ -16,7 +16,6 @@ from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_number,
-    check_positive,
 )
 from aucmax._core.validation import FloatArray
 from aucmax.inference.intervals import Rows, area_interval, t_quantile, two_sided_test
@@ -54,6 +53,7 @@ class AUCPlan(Result):
     method: str
     fpr_range: tuple[float, float]
     tpr_range: tuple[float, float]
+    width: float = nan  # of an interval, planned in place of a power
 
     def __repr__(self) -> str:
         is_partial = (*self.fpr_range, *self.tpr_range) != WHOLE_SQUARE
@@ -65,11 +65,17 @@ class AUCPlan(Result):
                 notes.append(f"{rate} {low:g} to {high:g}")
         if self.design_effect != 1.0:
             notes.append(f"design effect {self.design_effect:g}")
+        area = f"{'a partial AUC' if is_partial else 'an AUC'} of {self.auc:.4g}"
+        rows = f"{self.n_positive:,} positive and {self.n_negative:,} negative rows"
+        if self.width == self.width:
+            return (
+                f"{rows} have a {100.0 * (1.0 - self.level):g}% interval that is "
+                f"at most {self.width:.3g} wide, at {area} ({'; '.join(notes)})."
+            )
         return (
-            f"{'Each of two samples with ' if is_unpaired else ''}{self.n_positive:,} "
-            f"positive and {self.n_negative:,} negative rows "
+            f"{'Each of two samples with ' if is_unpaired else ''}{rows} "
             f"{'has' if is_unpaired else 'have'} a power of {self.power:.1%} to detect "
-            f"{'a partial AUC' if is_partial else 'an AUC'} of {self.auc:.4g} against "
+            f"{area} against "
             f"{self.null if self.design == 'one' else self.auc_2:.4g}"
             f"{where.get(self.design, '')}, at a two-sided level of {self.level:.3g} "
             f"({'; '.join(notes)})."
@@ -83,8 +89,9 @@ def plan_auc(
     auc_2: float | None = None,
     n_positive: int | None = None,
     power: float | None = None,
+    width: float | None = None,
     level: float | None = 0.05,
-    ratio: float = 1.0,
+    prevalence: float = 0.5,
     paired: bool = True,
     correlation: float | tuple[float, float] = 0.5,
     design_effect: float = 1.0,
@@ -96,7 +103,9 @@ def plan_auc(
 
     Give all but one of `auc`, `n_positive`, `power` and `level`; the result has the
     missing one. A single area is tested against `null`, two areas (`auc` and `auc_2`)
-    against each other.
+    against each other. Or give `auc` and the `width` of the interval of
+    :func:`auc_interval` at the confidence 1 - `level`; the result is the number of rows
+    whose interval is at most as wide if the measured area is `auc`.
 
     **Variance.** With ``method="delong"``, the variance of the area that
     :func:`auc_interval` and :func:`compare_auc` estimate, for normal scores in both
@@ -133,11 +142,13 @@ def plan_auc(
         Number of positive rows.
     power : float, optional
         Probability to detect the area.
+    width : float, optional
+        Length of the interval of one area, in place of `n_positive` and `power`.
     level : float, default=0.05
         Two-sided level of the test; for a one-sided test, give twice its level. None to
         solve for it.
-    ratio : float, default=1.0
-        Negative rows per positive row.
+    prevalence : float, default=0.5
+        Share of positives among the rows.
     paired : bool, default=True
         Whether both models score the same rows; else each has a sample of this size.
     correlation : float or pair of float, default=0.5
@@ -177,14 +188,29 @@ def plan_auc(
     >>> print(plan_auc(0.75, null=0.65, power=0.8))  # doctest: +NORMALIZE_WHITESPACE
     111 positive and 111 negative rows have a power of 80.3% to detect an AUC of 0.75
     against 0.65, at a two-sided level of 0.05 (DeLong's variance).
+    >>> plan = plan_auc(0.8, width=0.1, prevalence=0.1)
+    >>> print(plan)  # doctest: +NORMALIZE_WHITESPACE
+    84 positive and 756 negative rows have a 95% interval that is at most 0.1 wide, at
+    an AUC of 0.8 (DeLong's variance).
     """
     box = check_box(fpr_range, tpr_range)
     check_choice("method", method, ("delong", "obuchowski"))
-    check_positive("ratio", ratio)
+    check_number("prevalence", prevalence, _EDGE, 1.0 - _EDGE)
+    ratio = (1.0 - prevalence) / prevalence
     check_number("design_effect", design_effect, 1.0, 1e6)
     if auc_2 is not None and null is not None:
         raise ValueError("null is for one model; two models are tested for equality.")
-    if auc_2 is None and null is None and box != WHOLE_SQUARE:
+    if width is not None:
+        if auc is None or level is None or method != "delong":
+            raise ValueError('width needs auc, level and method="delong".')
+        tested = {"null": null, "auc_2": auc_2, "n_positive": n_positive}
+        for name, value in (tested | {"power": power}).items():
+            if value is not None:
+                raise ValueError(
+                    f"width is that of an interval, not a test; got {name}."
+                )
+        check_number("width", width, _EDGE, 1.0 - _EDGE)
+    elif auc_2 is None and null is None and box != WHOLE_SQUARE:
         raise ValueError("a partial area has no usual null; give null.")
     is_pair = auc_2 is not None
     other: Any = auc_2 if is_pair else 0.5 if null is None else null
@@ -194,7 +220,7 @@ def plan_auc(
         correlations = _correlations(correlation) if paired else (0.0, 0.0)
     study = _Study(
         _Binormal(box),
-        float(ratio),
+        ratio,
         float(design_effect),
         float(other),
         correlations,
@@ -202,13 +228,21 @@ def plan_auc(
     )
     if study.is_published and box[2:] != (0.0, 1.0):
         raise ValueError('tpr_range needs method="delong".')
-    quantities = {"auc": auc, "n_positive": n_positive, "power": power, "level": level}
-    unknown = _one_unknown(quantities, study.other)
-    solved = study.solve(unknown, quantities)
+    quantities: dict[str, Any] = {"auc": auc, "n_positive": n_positive}
+    quantities |= {"power": power, "level": level}
+    if width is None:
+        unknown = _one_unknown(quantities, study.other)
+        solved = study.solve(unknown, quantities)
+    else:
+        unknown = "n_positive"
+        quantities["power"] = nan
+        _check_quantities(quantities | {"power": None})
+        n_rows = study.rows_of_width(quantities["auc"], quantities["level"], width)
+        solved = quantities | {unknown: n_rows}
     return AUCPlan(
         solved_for=unknown,
         auc=solved["auc"],
-        null=nan if is_pair else study.other,
+        null=nan if is_pair or width else study.other,
         auc_2=study.other if is_pair else nan,
         n_positive=int(solved["n_positive"]),
         n_negative=ceil(solved["n_positive"] * ratio - 1e-9),
@@ -219,6 +253,7 @@ def plan_auc(
         method=method,
         fpr_range=box[:2],
         tpr_range=box[2:],
+        width=nan if width is None else float(width),
     )
 
 
@@ -232,17 +267,21 @@ def _one_unknown(quantities: dict[str, Any], other: float) -> str:
         raise ValueError(
             f"give all but one of auc, n_positive, power and level: {which}."
         )
-    for name, value in quantities.items():
-        if name == "n_positive" and value is not None:
-            check_integer(name, value, 2)
-        elif value is not None:
-            check_number(name, value, _EDGE, 1.0 - _EDGE)
+    _check_quantities(quantities)
     if quantities["auc"] is not None and abs(quantities["auc"] - other) < _EDGE:
         raise ValueError(
             f"auc is {quantities['auc']:g}, equal to the area that it is tested "
             "against; no study can tell them apart."
         )
     return unknown[0]
+
+
+def _check_quantities(quantities: dict[str, Any]) -> None:
+    for name, value in quantities.items():
+        if name == "n_positive" and value is not None:
+            check_integer(name, value, 2)
+        elif value is not None:
+            check_number(name, value, _EDGE, 1.0 - _EDGE)
 
 
 def _correlations(correlation: Any) -> tuple[float, float]:
@@ -363,13 +402,28 @@ class _Study:
         solved = {**quantities, unknown: high}
         return {**solved, "power": power(high)} if unknown == "n_positive" else solved
 
+    def rows_of_width(self, auc: float, level: float, width: float) -> int:
+        """Return the fewest positives with an interval of at most this width."""
+
+        def is_narrow(n_positive: int) -> bool:
+            rows, counted = self._rows(n_positive)
+            error = self._error(auc, rows)
+            low, high = area_interval(auc, error, 1.0 - level, counted)
+            return high - low <= width
+
+        return bisect_left(range(_MAX_ROWS), True, lo=2, key=is_narrow)
+
+    def _rows(self, n_positive: float) -> tuple[FloatArray, Rows]:
+        """Return the independent rows of both classes, and those within the ranges."""
+        n, (a, b, c, d) = n_positive / self.design_effect, self.scores.box
+        rows = np.array([n, n * self.ratio])
+        return rows, (n * (d - c), n * self.ratio * (b - a))
+
     def power(self, auc: float, n_positive: float, level: float) -> float:
         """Return the probability to detect the area."""
-        n = n_positive / self.design_effect
         if self.is_published:
-            return self._published_power(auc, n, level)
-        rows, (a, b, c, d) = np.array([n, n * self.ratio]), self.scores.box
-        counted = n * (d - c), n * self.ratio * (b - a)
+            return self._published_power(auc, n_positive / self.design_effect, level)
+        rows, counted = self._rows(n_positive)
         test = self._power_of_one if self.correlation is None else self._power_of_two
         return test(auc, rows, counted, 1.0 - level)
 
