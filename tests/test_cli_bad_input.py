@@ -58,13 +58,8 @@ def on(command: list[str], data: str) -> str:
 BAD_FILES = {
     "god.csv": (None, "god.csv: no such file or folder. Did you mean 'good.csv'"),
     "absent.xyz": (None, "absent.xyz: no such file or folder"),
-    "patients": (None, "patients: no such file or folder"),
-    "empty.csv": (b"", "empty.csv: the file is empty"),
-    "header.csv": (b"age,sex,sick\n", "no rows"),
     "broken.csv": (b"age,sex,sick\n50,F,0\n60,M\n", "line 3, column 3 ('sick')"),
-    "broken.svm": (b"1 1:0.5\n0 2:oops\n", "broken.svm: line 2"),
     "damaged.csv.gz": (b"\x1f\x8bnot really", "not valid gzip data"),
-    "data.xyz": (b"a,b\n1,2\n", "does not show the format"),
     "infinite.csv": (
         b"age,sex,sick\n5,F,0\ninf,M,1\n" + b"5,F,0\n6,M,1\n" * 9,
         "column 'age', row 2: inf",
@@ -78,8 +73,6 @@ def test_a_bad_file_is_named_with_the_place(name):
     if content is not None:
         Path(name).write_bytes(content)
     for command in (COMPARE, FIT, SCORE, EVALUATE):
-        if name.endswith(".svm"):
-            command = [word for word in command if word not in ("--target", "sick")]
         assert message in on(command, name)
 
 
@@ -110,23 +103,10 @@ def test_a_target_that_is_not_named():
     assert "'age', 'sex', 'sick'" in message
 
 
-BAD_TABLES = {
-    "three values": ({"sick": [0, 1, 2, 3] * 10}, "'sick' has 4 different values"),
-    "one value": ({"sick": [1] * ROWS}, "all 40 rows have column 'sick' = 1"),
-    "no value": ({"sick": [None] * ROWS}, "missing in 40 of 40 rows"),
-    "constant columns": (
-        {"age": [1] * ROWS, "sex": ["F"] * ROWS},
-        "no column can be used: 'age': it is 1 in every row",
-    ),
-}
-
-
 @LEARNING
-@pytest.mark.parametrize("name", BAD_TABLES)
-def test_a_table_from_which_nothing_can_be_learned(command, name):
-    columns, message = BAD_TABLES[name]
-    table(**columns).write_csv("bad.csv")
-    assert message in on(command, "bad.csv")
+def test_a_table_from_which_nothing_can_be_learned(command):
+    table(sick=[1] * ROWS).write_csv("bad.csv")
+    assert "all 40 rows have column 'sick' = 1" in on(command, "bad.csv")
 
 
 @pytest.mark.parametrize(
@@ -153,33 +133,9 @@ def test_a_column_that_the_model_needs(command):
     assert "missing column 'age'; the model was trained with it" in message
 
 
-@pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
-def test_words_in_a_column_of_numbers(command):
-    table(age=["old"] * ROWS).write_csv("words.csv")
-    message = on(command, "words.csv")
-    assert "column 'age' holds numbers, but row 1 has 'old'" in message
-
-
-@pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
-def test_svmlight_rows_for_a_model_of_a_table(command):
-    Path("rows.svm").write_text("1 1:0.5\n0 2:1\n")
-    assert "named columns, got a sparse matrix" in on(command, "rows.svm")
-
-
 def test_a_column_to_keep_that_is_not_there():
     message = error_of(*SCORE[:2], "good.csv", "--keep", "key")
     assert "good.csv has no column 'key'" in message
-
-
-def test_other_classes_than_at_training():
-    table(sick=["no", "no", "no", "yes"] * 10).write_csv("words.csv")
-    message = on(EVALUATE, "words.csv")
-    assert "'no': 30 rows, 'yes': 10 rows); the model knows 0 and 1" in message
-
-
-def test_evaluating_rows_of_one_class():
-    table(sick=[1] * ROWS).write_csv("one.csv")
-    assert "needs rows of both classes" in on(EVALUATE, "one.csv")
 
 
 @pytest.mark.parametrize("content", [None, b"no model", b""])
