@@ -75,8 +75,7 @@ def grow_xgboost(
     kept = n_rounds if valid is None else booster.best_iteration + 1
 
     def score(X: np.ndarray) -> np.ndarray:
-        scores = booster.predict(xgboost.DMatrix(X), iteration_range=(0, kept))
-        return np.asarray(scores, dtype=float)
+        return booster.predict(xgboost.DMatrix(X), iteration_range=(0, kept))
 
     return Grown(score, kept, booster.num_boosted_rounds())
 

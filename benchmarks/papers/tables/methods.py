@@ -5,6 +5,7 @@ FLAML, AutoGluon and XGBoost must be installed; aucmax needs none of them.
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,6 @@ def logistic(data: Split, seconds: float, class_weight: Any = None) -> np.ndarra
     return model.fit(X, data.y).decision_function(X_test)
 
 
-def balanced_logistic(data: Split, seconds: float) -> np.ndarray:
-    return logistic(data, seconds, "balanced")
-
-
 def lightgbm(data: Split, seconds: float) -> np.ndarray:
     from lightgbm import LGBMClassifier
 
@@ -118,7 +115,7 @@ Method = Callable[[Split, float], np.ndarray]
 #: Library defaults, one fit each.
 SINGLE: dict[str, Method] = {
     "logistic regression": logistic,
-    "balanced logistic regression": balanced_logistic,
+    "balanced logistic regression": partial(logistic, class_weight="balanced"),
     "LightGBM": lightgbm,
     "XGBoost": xgboost,
 }
