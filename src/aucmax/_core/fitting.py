@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Self
 
+from aucmax._core.parameters import check_callable
+
 _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
@@ -50,10 +52,7 @@ def replace_state(estimator: Any, fitted: Mapping[str, Any]) -> None:
 
 def reporter(estimator: Any, every: int = 1) -> Callable[[Any], object] | None:
     """Return the function that a solver calls with its progress, or None."""
-    if estimator.callback is not None and not callable(estimator.callback):
-        raise TypeError(
-            f"callback must be None or a function, got {estimator.callback!r}."
-        )
+    check_callable("callback", estimator.callback)
     if not estimator.verbose and estimator.callback is None:
         return None
 

@@ -77,6 +77,12 @@ def check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
+def check_callable(name: str, value: Any) -> None:
+    """Raise unless the value is None or can be called."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be None or a function, got {value!r}.")
+
+
 def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
     """Raise unless the value is a number in (0, high], or [0, high] with `zero`."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)

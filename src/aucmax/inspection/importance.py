@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing
 
 from aucmax._core.censored_times import is_survival_target, split_target
-from aucmax._core.parameters import check_integer, random_generator
+from aucmax._core.parameters import check_callable, check_integer, random_generator
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inference.influence import Influence, area_influence, mean_influence
 from aucmax.inference.intervals import two_sided_test
@@ -182,8 +182,7 @@ def permutation_importance(
         n_repeats = min(max(_ROWS_PER_COLUMN // n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
     check_integer("max_rows", max_rows, 4)
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of a name, got {progress!r}.")
+    check_callable("progress", progress)
     metric = "auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc"
     if is_survival_target(y) or getattr(y, "is_survival", False):
         metric = "concordance"
@@ -205,24 +204,11 @@ def permutation_importance(
         drops.append(_drop(start, list(shuffled), confidence_level))
         if progress is not None:
             progress(names[place])
-    return sorted_importances(
-        [names[place] for place in places],
-        drops,
-        metric=metric,
-        value=start.value,
-        n_repeats=n_repeats,
-        confidence_level=confidence_level,
-    )
-
-
-def sorted_importances(
-    names: Sequence[str], drops: Sequence[tuple[float, float, float]], **rest: Any
-) -> Importances:
-    """Sort columns by their drops, each with its low and high end."""
-    drop, low, high = np.array(drops).reshape(-1, 3).T
-    order = np.argsort(-drop, kind="stable")
-    column = [names[k] for k in order]
-    return Importances(column, drop[order], low[order], high[order], **rest)
+    ends = np.array(drops).reshape(-1, 3)
+    order = np.argsort(-ends[:, 0], kind="stable")
+    column, (drop, low, high) = [names[places[k]] for k in order], ends[order].T
+    options = metric, start.value, n_repeats, confidence_level
+    return Importances(column, drop, low, high, *options)
 
 
 def _concordance(

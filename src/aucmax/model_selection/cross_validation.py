@@ -48,6 +48,7 @@ import polars as pl
 from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
+from aucmax._core.parameters import check_callable
 from aucmax._core.row_splits import Folds
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
@@ -191,6 +192,7 @@ def compare_models(
     >>> comparison
     Comparison of 3 models over 3 folds: best is 'linear', AUC 0.8794
     """
+    check_callable("progress", progress)
     is_survival = is_survival_target(y) or getattr(y, "is_survival", False)
     has_queries = qid is not None or getattr(y, "queries", None) is not None
     if models is None:

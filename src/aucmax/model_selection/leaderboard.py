@@ -23,10 +23,6 @@ def _p_value(rows: HeldOutRows, scores: FloatArray, baseline: FloatArray) -> flo
         return np.nan
 
 
-#: Name of the combination in a leaderboard.
-COMBINATION = "combination"
-
-
 def board(
     fitted: Sequence[FittedCandidate],
     estimates: Sequence[MetricInterval],
@@ -40,7 +36,7 @@ def board(
     values = np.array([one.value for one in estimates])
     best = 1 + int(np.argmax(values[1:]))
     columns: dict[str, list[Any]] = {
-        "model": [COMBINATION, *(one.name for one in fitted)],
+        "model": ["combination", *(one.name for one in fitted)],
         "metric": [float(one.value) for one in estimates],
         "low": [float(one.low) for one in estimates],
         "high": [float(one.high) for one in estimates],
