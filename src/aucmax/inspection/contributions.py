@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from aucmax._core.parameters import check_integer, random_generator
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.results import Result
 from aucmax.inspection._rows import (
     CELLS_AT_A_TIME,
@@ -253,7 +253,7 @@ def _sampled(
     )
 
 
-def _walk(order: Any, other: int, n_columns: int) -> Any:
+def _walk(order: IntArray, other: int, n_columns: int) -> IntArray:
     """Return rows of cells: all of row `other`, then one more of row 0 each."""
     turn = np.full(n_columns, n_columns)
     turn[order] = np.arange(order.size)

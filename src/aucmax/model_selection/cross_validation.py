@@ -45,6 +45,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._core.censored_times import is_survival_target
@@ -95,16 +96,16 @@ def compare_models(
     y: Any,
     models: Sequence[Any] | None = None,
     *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
-    times: Any = None,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    times: ArrayLike | None = None,
     test: tuple[Any, Any] | None = None,
     cv: Any = None,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Cross-validate models on the same folds.

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
@@ -33,11 +33,11 @@ def read_rows(
     estimator: Any,
     X: Any,
     y: Any,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     *,
-    qid: Any = None,
-    groups: Any = None,
-    times: Any = None,
+    qid: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    times: ArrayLike | None = None,
     may_be_levels: bool = False,
 ) -> tuple[Any, Target, NDArray[Any]]:
     """Check the arguments of a fit, and drop rows of weight 0.
@@ -46,7 +46,7 @@ def read_rows(
     which are allowed with queries, or on request.
     """
     table = read_table(estimator, X, fitting=True)
-    row_values = {"qid": qid, "groups": groups, "times": times}
+    row_values: Any = {"qid": qid, "groups": groups, "times": times}
     if isinstance(y, Target):
         target = encode_target(y, sample_weight=sample_weight, **row_values)
         check_rows(table, target)

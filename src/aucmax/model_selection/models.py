@@ -92,7 +92,7 @@ _SEARCH_TREES = {
 }
 
 
-def _lightgbm(n_estimators: int, search_rows: int, **params: Any) -> NamedModel:
+def _lightgbm(n_estimators: int, search_rows: int, **params: object) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LightGBMBaseline",
         {"n_estimators": n_estimators, "params": {**_SEARCH_TREES, **params}},
@@ -101,7 +101,7 @@ def _lightgbm(n_estimators: int, search_rows: int, **params: Any) -> NamedModel:
     )
 
 
-def _forest(**params: Any) -> NamedModel:
+def _forest(**params: object) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.forest:Forest",
         {"n_estimators": 300, **params},
@@ -131,7 +131,7 @@ _SURVIVAL_TREES = {
 _RANKING_TREES = {**_SEARCH_TREES, "lambda_l2": 3.0}
 
 
-def _ranker(**params: Any) -> NamedModel:
+def _ranker(**params: object) -> NamedModel:
     return NamedModel(
         "aucmax.model_selection.baselines:LambdaRankBaseline",
         {"n_estimators": 200, "params": {**_RANKING_TREES, **params}},
@@ -139,7 +139,7 @@ def _ranker(**params: Any) -> NamedModel:
     )
 
 
-def _survival_trees(objective: str, **settings: Any) -> NamedModel:
+def _survival_trees(objective: str, **settings: object) -> NamedModel:
     return NamedModel(
         "aucmax.trees:LambdaMART",
         {"objective": objective, **_SURVIVAL_TREES, **settings},
@@ -369,7 +369,7 @@ def trained_ranges(model: Any) -> dict[str, Any]:
     return {name: ends for name, ends in ranges.items() if ends != _WHOLE}
 
 
-def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
+def learns_levels(models: Sequence[object], has_queries: bool) -> bool:
     """Return whether one of some models learns more than two levels of relevance.
 
     AutoRanker does within queries; several values alone may be classes of no order.
@@ -387,7 +387,7 @@ def learns_levels(models: Sequence[Any], has_queries: bool) -> bool:
     )
 
 
-def require_survival(models: Sequence[Any]) -> None:
+def require_survival(models: Sequence[object]) -> None:
     """Reject models of the list that do not learn from censored times."""
     able = ["auto", *(name for name, one in MODELS.items() if one.learns_survival)]
     named = [model for model in models if isinstance(model, str)]
@@ -451,7 +451,7 @@ def _view_of(model: Any) -> str:
     return "trees" if "categorical_features" in parameters else "linear"
 
 
-def _class_name(estimator: Any) -> str:
+def _class_name(estimator: object) -> str:
     """Return the class name of an estimator, or of the last step of a pipeline."""
     steps = getattr(estimator, "steps", None)
     return type(steps[-1][1] if steps else estimator).__name__

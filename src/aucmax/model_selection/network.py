@@ -27,14 +27,15 @@ from aucmax._core.features import check_two_labels
 from aucmax._core.mapped import row_blocks
 from aucmax._core.parameters import check_integer
 from aucmax._core.threads import one_blas_thread
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import IncompatibleError
 from aucmax.model_selection.baselines import check_fitted_columns
 from aucmax.trees.booster import n_threads
 
 # The weights of networks in float32, or in float64 to check gradients.
-Arrays = Sequence[NDArray[Any]]
+Array = NDArray[np.floating]
+Arrays = Sequence[Array]
 
 _MAX_KNOTS = 64  # of a column; between them normal scores are linear
 _MAX_NORMAL_SCORE = 3.0  # further ones are clipped
@@ -206,7 +207,7 @@ class _Training:
         self,
         model: Network,
         inputs: NDArray[np.float32],
-        labels: NDArray[Any],
+        labels: BoolArray,
         weight: FloatArray | None,
         seeds: Sequence[np.random.SeedSequence],
     ) -> None:
@@ -259,7 +260,7 @@ class _Training:
     def _measure(
         self,
         rows: IntArray,
-        factors: NDArray[Any] | None = None,
+        factors: Array | None = None,
         gradients: Arrays | None = None,
     ) -> FloatArray:
         batch = self.inputs[rows], self.labels[rows], self.weight[rows]
@@ -283,10 +284,10 @@ class _Training:
 
 def cross_entropy(
     layers: Arrays,
-    inputs: NDArray[Any],
-    labels: NDArray[Any],
-    weight: NDArray[Any],
-    factors: NDArray[Any] | None = None,
+    inputs: Array,
+    labels: Array,
+    weight: Array,
+    factors: Array | None = None,
     gradients: Arrays | None = None,
 ) -> FloatArray:
     """Return the mean cross-entropy of each network, and write its gradient if asked.
@@ -314,7 +315,7 @@ def cross_entropy(
     return np.asarray(loss.sum(axis=1, dtype=np.float64))
 
 
-def _selu(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _selu(values: Array) -> tuple[Array, Array]:
     """Return SELU and its derivative."""
     curve = SELU_ALPHA * np.exp(np.minimum(values, 0.0))
     is_positive = values > 0.0
@@ -338,7 +339,7 @@ def _first_weights(
 
 
 def split_validation_rows(
-    labels: NDArray[Any], draw: np.random.Generator
+    labels: BoolArray, draw: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return training and held-out rows, 15% of each class that has several rows."""
     parts = [draw.permutation(np.flatnonzero(labels == k)) for k in np.unique(labels)]
