@@ -1,4 +1,5 @@
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -187,6 +188,21 @@ def test_an_interrupt_keeps_what_is_done():
     assert search.is_stopped
     with pytest.raises(KeyboardInterrupt):
         searched([interrupted, GaussianNB()])
+
+
+def test_an_interrupt_of_an_estimate_leaves_its_candidate_out(monkeypatch):
+    estimates = iter([0.75, KeyboardInterrupt()])
+
+    def estimate(*_):
+        value = next(estimates)
+        if isinstance(value, BaseException):
+            raise value
+        return SimpleNamespace(value=value)
+
+    monkeypatch.setattr(HeldOutRows, "estimate", estimate)
+    search = searched([GaussianNB(), LogisticRegression()])
+    assert names(search) == ["GaussianNB"]
+    assert [one.value for one in search.estimates] == [0.75]
 
 
 def test_the_callback_may_end_the_search_and_its_error_is_not_one_of_a_model():

@@ -170,6 +170,7 @@ class AutoSearch:
             if not self.fitted:
                 raise
             self.is_stopped = True
+            del self.estimates[len(self.fitted) :]
             self.notices.append(f"interrupted at {name!r}; earlier candidates are kept")
         self._send_progress(_LAST, len(names))
         if skipped:
@@ -195,11 +196,11 @@ class AutoSearch:
                 raise
             _note_failure(self.notices, f"{name} is left out", error)
             return True
-        self.fitted.append(fitted)
         start = np.array([time.perf_counter(), time.process_time()])
         # the first estimate loads compiled code: in the search its time counts
         estimate = self.held_out.estimate(fitted.logits)
         self.estimates.append(estimate)
+        self.fitted.append(fitted)  # last: Ctrl-C before it leaves the candidate out
         self._measured += [time.perf_counter(), time.process_time()] - start
         if not estimate.value <= self.best[1]:
             self.best = name, estimate.value
