@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from scipy import stats
 
 import reference
-from aucmax.inference import auc_interval, compare_auc
+from aucmax.inference import auc_interval, compare_auc, metric_interval
 from aucmax.metrics import roc_auc_score
 from drawing import fewer_examples
 from metrics.samples import samples
@@ -158,3 +158,36 @@ def test_results_print_as_sentences():
     test = compare_auc(y, a, b)
     assert str(test).startswith("AUC 0.8889 against 0.5556: difference 0.3333 (95% ")
     assert str(test).endswith(f", p = {test.p_value:.3f}")
+
+
+def test_rows_with_missing_values_can_be_left_out_and_are_counted():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(60) < 0.4, "sick", "well").astype(object)
+    one, two = rng.normal(size=(2, 60))
+    weight = rng.uniform(0.5, 1.5, 60)
+    broken, y_broken = one.copy(), y.copy()
+    broken[[3, 7]], y_broken[[7, 11]] = np.nan, None
+    kept = np.delete(np.arange(60), [3, 7, 11])
+    options = {"pos_label": "sick", "sample_weight": weight}
+    expected = {"pos_label": "sick", "sample_weight": weight[kept]}
+    for result, same in (
+        (
+            auc_interval(y_broken, broken, na="drop", **options),
+            auc_interval(y[kept], one[kept], **expected),
+        ),
+        (
+            metric_interval(y_broken, broken, "recall@fpr=0.2", na="drop", **options),
+            metric_interval(y[kept], one[kept], "recall@fpr=0.2", **expected),
+        ),
+        (
+            compare_auc(y_broken, broken, two, na="drop", **options),
+            compare_auc(y[kept], one[kept], two[kept], **expected),
+        ),
+    ):
+        assert result == same
+        assert str(result).endswith("; 3 of 60 rows with missing values are left out")
+    with pytest.raises(ValueError, match="y_score"):
+        auc_interval(y, broken, pos_label="sick")
+    with pytest.raises(ValueError, match="models on different rows"):
+        compare_auc([y, y], [one, one], [two, two], na="drop")
+    assert auc_interval(y, one, na="drop", pos_label="sick").note is None

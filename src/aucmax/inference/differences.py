@@ -22,7 +22,12 @@ from aucmax.inference.intervals import (
     unseen_variance,
     warn_of_few_rows,
 )
-from aucmax.inference.metric_rows import ESTIMANDS, MetricRows, area_scale
+from aucmax.inference.metric_rows import (
+    ESTIMANDS,
+    MetricRows,
+    area_scale,
+    drop_missing,
+)
 from aucmax.inference.results import (
     MetricComparison,
     MetricDifference,
@@ -53,6 +58,7 @@ def compare_auc(
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: object = None,
+    na: str = "raise",
 ) -> MetricDifference:
     r"""Test whether two models have the same AUC.
 
@@ -86,6 +92,9 @@ def compare_auc(
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
     null, margin, method, confidence_level, sample_weight, groups, pos_label
         As in :func:`compare_metric`.
+    na : {"raise", "drop"}
+        Whether missing values are an error, or their rows are left out for
+        both models, with a note.
 
     Returns
     -------
@@ -109,6 +118,12 @@ def compare_auc(
     AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
     p = 0.428
     """
+    if na == "drop" and _is_per_model(y_true):
+        raise ValueError("na='drop' is not supported for models on different rows.")
+    columns = y_true, y_score_1, y_score_2, sample_weight, groups
+    (y_true, y_score_1, y_score_2, sample_weight, groups), dropped = drop_missing(
+        na, *columns
+    )
     comparison = compare_metric(
         y_true,
         {"y_score_1": y_score_1, "y_score_2": y_score_2},
@@ -123,7 +138,8 @@ def compare_auc(
         groups=groups,
         pos_label=pos_label,
     )
-    return replace(comparison.differences[0], names=None, note=comparison.note)
+    note = "; ".join(filter(None, [dropped, comparison.note])) or None
+    return replace(comparison.differences[0], names=None, note=note)
 
 
 def compare_metric(

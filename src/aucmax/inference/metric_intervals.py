@@ -38,6 +38,7 @@ from aucmax.inference.metric_rows import (
     area_name,
     area_scale,
     check_list,
+    drop_missing,
     parse_row_metric,
 )
 from aucmax.inference.resampling import bootstrap_interval, percentiles
@@ -68,6 +69,7 @@ def auc_interval(
     folds: ArrayLike | None = None,
     estimand: str = "models",
     pos_label: object = None,
+    na: str = "raise",
 ) -> MetricInterval:
     r"""AUC with DeLong's standard error and an interval on the logit scale.
 
@@ -182,6 +184,8 @@ def auc_interval(
         rows.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
+    na : {"raise", "drop"}
+        Whether missing values are an error, or their rows are left out, with a note.
 
     Returns
     -------
@@ -245,6 +249,9 @@ def auc_interval(
         option = "folds is" if null is None else "null has no test and is"
         raise ValueError(f"{option} not supported with method='bootstrap'.")
     scale = area_scale(box, standardize)
+    (y_true, y_score, sample_weight, groups, folds), dropped = drop_missing(
+        na, y_true, y_score, sample_weight, groups, folds
+    )
     rows = MetricRows(
         y_true, sample_weight, groups, folds=folds, box=box, pos_label=pos_label
     )
@@ -274,7 +281,7 @@ def auc_interval(
     interval = rescaled_interval(area, ends, scale, confidence_level, null)
     about = None if folds is None else estimand
     interval = replace(interval, metric=area_name(box), estimand=about)
-    return with_note(interval, y_true, pos_label)
+    return with_note(interval, y_true, pos_label, dropped)
 
 
 def area_ends(area: Influence) -> EndsOf:
@@ -329,6 +336,7 @@ def metric_interval(
     folds: ArrayLike | None = None,
     estimand: str = "models",
     pos_label: object = None,
+    na: str = "raise",
     **metric_options: Any,
 ) -> MetricInterval:
     r"""Any metric by its name, with a confidence interval.
@@ -394,6 +402,8 @@ def metric_interval(
         With `folds`, as in :func:`auc_interval`.
     pos_label : label, default=None
         The positive class; by default, the second label in sorted order.
+    na : {"raise", "drop"}
+        Whether missing values are an error, or their rows are left out, with a note.
     **metric_options
         Options of the metric, such as ``fpr_range=(0, 0.1)`` of the partial AUC.
 
@@ -427,6 +437,9 @@ def metric_interval(
     named = parse_row_metric(metric)
     kind = named.kind
     _check_units(named, qid, groups=groups, folds=folds)
+    (y_true, y_score, sample_weight, groups, qid, folds), dropped = drop_missing(
+        na, y_true, y_score, sample_weight, groups, qid, folds
+    )
     options: Any = {"sample_weight": sample_weight, **metric_options}
     if pos_label is not None:
         options["pos_label"] = pos_label
@@ -452,7 +465,7 @@ def metric_interval(
         interval = _list_interval(named, rows, y_score, confidence_level, draws)
         if folds is not None:
             interval = _stretch(interval, folds, estimand, kind.bounds)
-    return with_note(replace(interval, metric=metric), y_true, pos_label)
+    return with_note(replace(interval, metric=metric), y_true, pos_label, dropped)
 
 
 def _rescale(interval: MetricInterval, factor: float, shift: float) -> MetricInterval:

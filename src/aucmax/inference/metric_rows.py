@@ -14,6 +14,7 @@ from aucmax._core.validation import (
     IntArray,
     check_qid,
     check_scores,
+    is_missing,
     reject_unreadable,
 )
 from aucmax.inference.influence import (
@@ -188,6 +189,29 @@ class MetricRows:
             return replace(influence, n_folds=n_folds)
 
         return measure
+
+
+def drop_missing(na: str, *columns: Any) -> tuple[list[Any], str | None]:
+    """Return columns without the rows where one is missing, and a note of how many.
+
+    With ``na="raise"`` nothing is dropped: the checks of each column name the rows.
+    """
+    check_choice("na", na, ("raise", "drop"))
+    if na == "raise":
+        return list(columns), None
+    arrays = [None if one is None else np.asarray(one) for one in columns]
+    sizes = {one.shape[:1] for one in arrays if one is not None}
+    if len(sizes) > 1 or sizes == {()}:  # which is an error later
+        return list(columns), None
+    is_complete = np.ones(sizes.pop(), dtype=bool)
+    for array in arrays:
+        if array is not None and array.dtype.kind in "fO":
+            missing = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+            is_complete &= ~missing.reshape(is_complete.size, -1).any(axis=1)
+    kept = [None if one is None else one[is_complete] for one in arrays]
+    n_dropped = int(np.count_nonzero(~is_complete))
+    rows = f"{n_dropped:,} of {is_complete.size:,} rows"
+    return kept, f"{rows} with missing values are left out" if n_dropped else None
 
 
 def parse_row_metric(metric: str) -> NamedMetric:

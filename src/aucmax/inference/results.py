@@ -41,17 +41,18 @@ def p_value_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
-def with_note(found: T, y_true: Any, pos_label: object) -> T:
-    """Return a result that states which of two strings is positive by default."""
-    if is_dask(y_true) or np.ndim(y_true) != 1:
-        return found
-    labels = np.asarray(y_true)
-    classes = sorted({*labels.tolist()}) if isinstance(labels[0], str) else []
-    if len(classes) != 2:
-        return found
-    share = float(np.mean(labels == classes[1]))
-    notes = positive_class_notes(classes[1], share, pos_label)
-    return replace(found, note=notes[0]) if notes else found
+def with_note(
+    found: T, y_true: Any, pos_label: object, dropped: str | None = None
+) -> T:
+    """Return a result that notes dropped rows, and which string is positive."""
+    notes = [] if dropped is None else [dropped]
+    if not is_dask(y_true) and np.ndim(y_true) == 1:
+        labels = np.asarray(y_true)
+        classes = sorted({*labels.tolist()}) if isinstance(labels[0], str) else []
+        if len(classes) == 2:
+            share = float(np.mean(labels == classes[1]))
+            notes += positive_class_notes(classes[1], share, pos_label)[:1]
+    return replace(found, note="; ".join(notes)) if notes else found
 
 
 class Result:
@@ -126,7 +127,8 @@ class MetricInterval(Result):
         The estimand of cross-validation: ``"models"``, those fitted, or
         ``"procedure"``, models that it fits to other rows.
     note : str or None
-        Which of two strings is positive, if `pos_label` is not given.
+        Which of two strings is positive, if `pos_label` is not given, and the number of
+        rows that ``na="drop"`` left out.
 
     See Also
     --------
@@ -183,7 +185,8 @@ class MetricDifference(Result):
     unadjusted_p_value : float or None
         The p-value before Holm's adjustment.
     note : str or None
-        Which of two strings is positive, if `pos_label` is not given.
+        Which of two strings is positive, if `pos_label` is not given, and the number of
+        rows that ``na="drop"`` left out.
 
     See Also
     --------
