@@ -154,46 +154,22 @@ def test_a_disk_that_fills_up_while_writing_is_explained(tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
-def test_a_missing_folder_is_explained(tmp_path):
-    with (
-        pytest.raises(FileNotFoundError, match=r"no such.*does not exist; create it"),
-        atomic_output(tmp_path / "no such" / "a"),
-    ):
-        pytest.fail("the block ran")
-
-
 @POSIX
-def test_a_file_in_place_of_the_folder_is_explained(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("no such/a", FileNotFoundError, r"no such.*does not exist; create it"),
+        ("f/a", NotADirectoryError, "is not a folder"),
+        ("", IsADirectoryError, "give the name of a file"),
+        ("/dev/null", OSError, "not a regular file"),
+        ("x" * 300, OSError, "choose a shorter one"),
+    ],
+)
+def test_a_place_for_no_file_is_explained(tmp_path, name, error, message):
     (tmp_path / "f").write_text("")
     with (
-        pytest.raises(NotADirectoryError, match="is not a folder"),
-        atomic_output(tmp_path / "f" / "a"),
-    ):
-        pytest.fail("the block ran")
-
-
-def test_a_folder_in_place_of_the_file_is_explained(tmp_path):
-    with (
-        pytest.raises(IsADirectoryError, match="give the name of a file"),
-        atomic_output(tmp_path, overwrite=True),
-    ):
-        pytest.fail("the block ran")
-
-
-@POSIX
-def test_a_device_is_never_replaced():
-    with (
-        pytest.raises(OSError, match="not a regular file"),
-        atomic_output("/dev/null", overwrite=True),
-    ):
-        pytest.fail("the block ran")
-
-
-@POSIX
-def test_a_name_that_is_too_long_is_explained(tmp_path):
-    with (
-        pytest.raises(OSError, match="choose a shorter one"),
-        atomic_output(tmp_path / ("x" * 300)),
+        pytest.raises(error, match=message),
+        atomic_output(tmp_path / name, overwrite=True),
     ):
         pytest.fail("the block ran")
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 
 import aucmax
-from aucmax import decisions, metrics, plots
+from aucmax import decisions, inference, metrics, plots
 
 N = 24
 RNG = np.random.default_rng(0)
@@ -100,7 +100,7 @@ GOOD |= {"thresholds": [0.3]}
 
 def functions_of_scores():
     """Find what takes labels and scores, with what else it needs, and the scores."""
-    for module in (metrics, plots, decisions):
+    for module in (metrics, inference, plots, decisions):
         for name in module.__all__:
             public = getattr(module, name)
             # displays are made from predictions
@@ -114,9 +114,10 @@ def functions_of_scores():
                 if k in parameters
                 and (k in USUAL or parameters[k].default is inspect.Parameter.empty)
             }
-            if name in ("compare_auc", "metric_interval"):
-                del needed["metric"]  # by name, and the AUC by default
-            if "event" in parameters:  # of censored times, tested with their metrics
+            if name != "bootstrap_interval":
+                needed.pop("metric", None)  # by name, and the AUC by default
+            # censored times, and many models, are tested with their metrics
+            if "event" in parameters or name == "compare_metric":
                 continue
             for scores in filter(needed.__contains__, SCORES):
                 yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
