@@ -84,12 +84,12 @@ def test_levels_without_queries_need_a_metric_of_levels():
 
 
 BAD = {
-    "one query": (lambda y, qid: (y, qid * 0), "all rows belong to one of the queries"),
+    "one query": (lambda y, qid: (y, qid * 0), "of two levels: 1 of 1, but two are"),
     "equal labels in all queries but one": (
         lambda y, qid: (np.where(qid == 3, y, qid % 3), qid),
         "queries with rows of two levels: 1 of 40",
     ),
-    "fractions": (lambda y, qid: (y / 2 + 0.1, qid), "is not a whole number"),
+    "fractions": (lambda y, qid: (y / 2 + 0.1, qid), "must be whole numbers"),
 }
 
 

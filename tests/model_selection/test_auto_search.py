@@ -9,11 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.model_selection import LightGBMBaseline, auto_search
-from aucmax.model_selection.auto_search import (
-    AutoSearch,
-    SearchClock,
-    fit_out_of_fold,
-)
+from aucmax.model_selection.auto_search import AutoSearch, SearchClock, fit_out_of_fold
 from aucmax.model_selection.goals import Goal
 from aucmax.model_selection.held_out import HeldOutRows
 from aucmax.model_selection.models import SearchSetting, choose_candidates

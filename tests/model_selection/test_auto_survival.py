@@ -230,20 +230,11 @@ def test_a_comparison_may_test_other_rows():
 def test_a_report_of_one_model_shows_its_calibration(fitted):
     new, truth = censored_rows(11, 240)
     page = report_model(fitted, new, truth, name="mine", time_unit="days")
-    html = page.html()
-    contents = page.contents
-    for heading in ("AUC over time", "Survival by risk", "Risk groups", "Calibration"):
-        assert heading in html
-    assert "ROC" not in html
-    assert contents["verdict"].startswith("mine: C index 0.")
-    title = "How well does mine rank these rows by the time of their event?"
-    assert contents["title"] == title
-    assert len(contents["survival"]["shares"]) == 8
-    assert "240 rows" in contents["facts"][0]
-    assert contents["facts"][0].endswith(" days.")
-    for text in (html, page.markdown()):
+    survival = page.contents["survival"]
+    assert len(survival["shares"]) == 8
+    for text in (page.html(), page.markdown()):
         assert "time (days)" in text
-        assert f"Calibration at {contents['survival']['at']}" in text
+        assert f"Calibration at {survival['at']}" in text
 
 
 def test_it_can_be_exported_to_onnx(fitted):

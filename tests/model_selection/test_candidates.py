@@ -17,14 +17,7 @@ ONE_MODEL = [name for name in MODELS if name != "auto"]
 
 
 def setting(**changes):
-    usual = {
-        "n_columns": 4,
-        "is_sparse": False,
-        "goal": WHOLE,
-        "n_jobs": 1,
-        "random_state": 0,
-    }
-    return SearchSetting(**{**usual, **changes})
+    return SearchSetting(4, False, WHOLE, 1, 0)._replace(**changes)
 
 
 def names(models, **changes):
@@ -79,17 +72,6 @@ def test_trees_of_pairs_train_for_the_range():
     assert pairs.estimator.fpr_range == (0.0, 0.2)
     other = one_candidate("lambdamart-pauc", goal=LATE)
     assert other.estimator.fpr_range == (0.0, 0.1)
-
-
-def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
-    names = ["lightgbm-small", "logistic"]
-    few, logistic = choose_candidates(names, setting(n_columns=30_000)).values()
-    assert few.estimator.n_estimators == 100
-    assert few.max_rows == MODELS["lightgbm-small"].search_rows
-    assert logistic.estimator.max_iter == 200
-    alone = one_candidate("logistic")
-    assert alone.estimator.max_iter == 1000
-    assert alone.max_rows > logistic.max_rows
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,7 @@ import aucmax
 from aucmax.model_selection.forest import Forest
 
 KINDS = {
-    "random": (
-        {"thresholds": "random"},
-        ExtraTreesClassifier(n_estimators=30),
-    ),
+    "random": ({"thresholds": "random"}, ExtraTreesClassifier(n_estimators=30)),
     "all columns": (
         {"criterion": "entropy", "max_features": None, "min_samples_leaf": 2},
         ExtraTreesClassifier(30, criterion="entropy", max_features=None).set_params(

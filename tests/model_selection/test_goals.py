@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
 from aucmax.inference import compare_auc
 from aucmax.model_selection import MODELS, AutoRanker, compare_models
@@ -14,6 +13,7 @@ from aucmax.model_selection.models import (
 )
 from aucmax.tables import encode_target
 from aucmax.tables.folds import split_rows
+from model_selection.ranked_samples import Column
 
 RNG = np.random.default_rng(0)
 ROWS = 400
@@ -24,19 +24,6 @@ X[LABELS, 0] += 0.8
 X[LABELS & (RNG.random(ROWS) < 0.4), 1] += 4
 EARLY = {"fpr_range": (0.0, 0.1)}
 BOX = {"fpr_range": (0.0, 0.3), "tpr_range": (0.2, 1.0)}
-
-
-class Column(BaseEstimator):
-    """A model that ranks by one column."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def fit(self, X, y):
-        return self
-
-    def decision_function(self, X):
-        return X[:, self.number]
 
 
 def test_what_decides_follows_from_ranges_and_target():

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -16,6 +15,7 @@ from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import compare_models
 from aucmax.tables import encode_target
 from aucmax.tables.folds import split_rows
+from model_selection.ranked_samples import Column
 
 ROWS = 300
 RNG = np.random.default_rng(0)
@@ -32,19 +32,6 @@ def described(labels=LABELS, qid=None, **rows):
 
 def count_folds(target, n_folds=None):
     return len(split_rows(target, n_folds, 0))
-
-
-class Column(BaseEstimator):
-    """A model that ranks by one column, and takes weights without using them."""
-
-    def __init__(self, number=0):
-        self.number = number
-
-    def fit(self, X, y, sample_weight=None):
-        return self
-
-    def decision_function(self, X):
-        return X[:, self.number]
 
 
 def test_no_group_is_in_two_folds_and_every_row_is_tested_once():

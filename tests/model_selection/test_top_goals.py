@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 import aucmax
 from aucmax import AutoRanker
@@ -10,6 +9,7 @@ from aucmax.decisions import operating_point
 from aucmax.metrics import average_precision_score, precision_at_k
 from aucmax.metrics.metric_names import names, parse_metric
 from aucmax.model_selection import compare_models
+from model_selection.ranked_samples import Column
 
 FAST = ["logistic", "lightgbm-small"]
 TOP = [name for name in names() if parse_metric(name).kind.is_top]
@@ -23,20 +23,6 @@ def rare(seed, n_rows=600):
     X[y, 0] += 1.5
     X[y & (rng.random(n_rows) < 0.5), 1] += 3.5
     return X, y.astype(int)
-
-
-class Column(ClassifierMixin, BaseEstimator):
-    """A model that ranks by one column."""
-
-    def __init__(self, number=0):
-        self.number = number
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def decision_function(self, X):
-        return X[:, self.number]
 
 
 @pytest.mark.slow

@@ -3,9 +3,4 @@
 from aucmax.inspection.contributions import Contributions, contributions
 from aucmax.inspection.importance import Importances, permutation_importance
 
-__all__ = [
-    "Contributions",
-    "Importances",
-    "contributions",
-    "permutation_importance",
-]
+__all__ = ["Contributions", "Importances", "contributions", "permutation_importance"]

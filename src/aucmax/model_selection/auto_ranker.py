@@ -328,10 +328,7 @@ class AutoRanker(CombinedModel):
             fitted, notices = search.fitted, search.notices
             logits = np.column_stack([one.logits for one in fitted])
             ensemble = combine(
-                held_out,
-                logits,
-                plan.blocks,
-                is_forward=target.times is not None,
+                held_out, logits, plan.blocks, is_forward=target.times is not None
             )
             encoders, members = search.fit_members(ensemble.weights, plan)
             if done is not None and not search.is_stopped:

@@ -54,11 +54,7 @@ from aucmax._core.row_splits import Folds
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.inference import MetricDifference
-from aucmax.model_selection.comparison import (
-    Comparison,
-    FittedFold,
-    adjusted_tests,
-)
+from aucmax.model_selection.comparison import Comparison, FittedFold, adjusted_tests
 from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.held_out import HeldOutRows, measure_fold, summarise
 from aucmax.model_selection.models import (
@@ -70,11 +66,7 @@ from aucmax.model_selection.models import (
     named_candidate,
     require_survival,
 )
-from aucmax.tables import (
-    Target,
-    check_table,
-    encode_target,
-)
+from aucmax.tables import Target, check_table, encode_target
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.checks import TableNotice
 from aucmax.tables.cross_fit import (
@@ -370,11 +362,7 @@ def _append_rows(
         )
     rows = np.arange(target.labels.size + other.labels.size, dtype=np.intp)
     train, tested = np.split(rows, [target.labels.size])
-    return (
-        _stacked(table, as_table(X)),
-        target.followed_by(other),
-        [(train, tested)],
-    )
+    return (_stacked(table, as_table(X)), target.followed_by(other), [(train, tested)])
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -75,9 +75,7 @@ class NamedModel:
 
 _RANGES = ("fpr_range", "tpr_range")
 _LAMBDAMART = partial(
-    NamedModel,
-    "aucmax.trees:LambdaMART",
-    search_settings={"learning_rate": 0.04},
+    NamedModel, "aucmax.trees:LambdaMART", search_settings={"learning_rate": 0.04}
 )
 _AUCSVC = partial(NamedModel, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 
@@ -149,10 +147,7 @@ def _survival_trees(objective: str, **settings: object) -> NamedModel:
 
 def _survival_line(loss: str, C: float) -> NamedModel:
     return NamedModel(
-        "aucmax.linear:AUCSVC",
-        {"loss": loss},
-        per_row={"C": C},
-        learns_survival=True,
+        "aucmax.linear:AUCSVC", {"loss": loss}, per_row={"C": C}, learns_survival=True
     )
 
 
@@ -190,21 +185,16 @@ MODELS: dict[str, NamedModel] = {
         search_settings={"max_iter": 200, "tol": 1e-3},
         search_rows=200_000,
     ),
-    "lightgbm": NamedModel(
-        "aucmax.model_selection.baselines:LightGBMBaseline",
-    ),
+    "lightgbm": NamedModel("aucmax.model_selection.baselines:LightGBMBaseline"),
     "lambdarank": NamedModel(
         "aucmax.model_selection.baselines:LambdaRankBaseline",
         learns_levels=True,
         search_settings={"n_estimators": 200, "params": _RANKING_TREES},
     ),
-    "lambdamart": _LAMBDAMART(
-        {"objective": "logistic"},
-    ),
+    "lambdamart": _LAMBDAMART({"objective": "logistic"}),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
     "lambdamart-pauc": _LAMBDAMART(
-        {"objective": "pauc", "fpr_range": (0.0, 0.1)},
-        ranges=("fpr_range",),
+        {"objective": "pauc", "fpr_range": (0.0, 0.1)}, ranges=("fpr_range",)
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
