@@ -299,9 +299,3 @@ def test_bad_data_are_named():
     y_new[4] = "maybe"
     with pytest.raises(ValueError, match=r"y of eval_set is .*'maybe'.* in row 4"):
         model.fit(X, y, eval_set=(X, y_new))
-    X[3, 2] = np.nan
-    weight = np.ones(labels.size)
-    weight[2] = 0.0
-    for given in (X, sp.csr_array(X)):
-        with pytest.raises(ValueError, match="NaN in row 3, column 2"):
-            model.fit(given, labels, sample_weight=weight)
