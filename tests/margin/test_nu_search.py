@@ -159,3 +159,10 @@ def test_stumps_choose_nu_as_well(seed):
     assert model.objective_ == pytest.approx(listed.objective_, rel=3e-3, abs=1e-7)
     adaptive = MarginRanker("stumps", "adaptive", **options).fit(X, labels)
     assert model.objective_ <= adaptive.objective_
+
+
+def test_a_best_point_that_changes_late_keeps_the_gap_within_the_tolerance():
+    X, labels = samples.duplicated(2261)  # whose optimum is nearly 0
+    weight = samples.integer_weights(2261, labels).astype(float)
+    model = MarginRanker("signed", "global", 0.2556992653130145, tol=1e-2)
+    assert model.fit(X, labels, sample_weight=weight).certificate_.gap <= 1e-2

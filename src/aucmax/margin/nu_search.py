@@ -145,15 +145,16 @@ def minimize_curve(
     """Find the smallest gamma_hat over all nu+, the optimum of (6), up to `gap`."""
     path = descend(problem, risk, start).path
     nu = risk.nu_pos * risk.nu_neg
-    search = _CurveSearch(problem, nu, path)
+    # a point solved less closely may seem the lowest
+    search = _CurveSearch(problem, nu, path[-1:])
     for nu_pos in _log_grid(search.bounds, curve_points):
         if not problem.is_over:
             search.solve_at(float(nu_pos))
     while search.low.size:
         best = search.best
-        allowed = problem.tolerance(best.margin)
-        # no closer than the solves themselves are
-        target = best.margin - max(allowed - best.gap, best.gap)
+        # half for the gap of the best point to come; no closer than the solves are
+        allowed = problem.tolerance(best.margin) / 2.0
+        target = best.margin - max(allowed, best.gap)
         search.rule_out(-np.inf if problem.is_over else target)
         if search.low.size:
             middle = np.clip(np.sqrt(search.low * search.high), search.low, search.high)
