@@ -91,6 +91,19 @@ def test_a_peak_has_a_larger_edge_than_its_neighbours():
     assert stumps.is_peak(edges).tolist() == [False, True, False, False, True]
 
 
+def test_peaks_are_spread_over_a_column():
+    generator = np.random.default_rng(0)
+    stumps = Stumps.fit(generator.normal(size=(2001, 2)))
+    edges = np.cumsum(generator.choice([-1.0, 1.0], size=4000))
+    peaks = np.flatnonzero(stumps.is_peak(edges))
+    assert np.argmax(np.abs(edges)) in peaks
+    # one in most of the 100 parts of 40 stumps, and the largest of its part
+    parts, firsts = np.unique(peaks // 40, return_index=True)
+    assert parts.size > 60
+    largest = np.abs(edges).reshape(-1, 40).max(axis=1)
+    np.testing.assert_array_equal(np.abs(edges)[peaks[firsts]], largest[parts])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("lower", [1.0, -1.0, 1e8, 0.0])
 def test_neighbouring_floats_are_split_between_them(dtype, lower):

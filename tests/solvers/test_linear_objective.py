@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers.proximal_newton import ProximalNewtonSolver
-from aucmax.solvers.risk_objective import LinearObjective
+from aucmax.solvers.risk_objective import LinearObjective, begin
 from aucmax.solvers.solver import StoppingRule
 
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -47,3 +48,11 @@ def test_another_risk_goes_on_counting_passes():
     assert (first.n_passes, second.n_passes) == (0.5, 1.0)
     assert isinstance(first.risk.risk, PairHinge)
     assert second.risk.value(point.scores) >= first.risk.value(point.scores)
+
+
+def test_cuts_of_many_columns_are_few():
+    risk = PairHinge().bind(LABELS)
+    for n_columns, expected in ((3, 500), (10**6, 67), (10**7, 20)):
+        objective = LinearObjective(sparse.csr_array((20, n_columns)), risk, 1.0)
+        _, _, cuts = begin(StoppingRule(), objective, L2(), None, max_cuts=500)
+        assert cuts.capacity == expected

@@ -103,7 +103,7 @@ class StumpObjective(MarginObjective):
 
     hypotheses: Stumps
     forms_columns = True
-    min_damping = 1e-4
+    min_damping = 1e-5
     min_entering = 20
 
     def columns(self, which: IntArray) -> StumpBins:

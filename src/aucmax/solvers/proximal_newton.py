@@ -317,6 +317,7 @@ class WorkingSet:
         self._penalty = regularizer.weight_penalty()
         self.radius = self._penalty.radius
         self._damping = _FIRST_DAMPING
+        self._is_short = False  # the last step
         # where the hinge of a pair has its kink
         margin = objective.risk.line_margin or 0.0
         self._offsets = margin * (~objective.risk.labels).astype(np.float64)
@@ -373,6 +374,8 @@ class WorkingSet:
         except LinAlgError:
             minimizer = weights
         direction[which] = self._scaled_to_radius(minimizer, weights) - weights
+        if narrowing < 1.0:  # the model is less true of the narrower window
+            self._damping = max(self._damping, _FIRST_DAMPING)
         return Point(direction, np.asarray(columns @ direction[which]))
 
     def slope(self, direction: Point) -> None:
@@ -380,8 +383,9 @@ class WorkingSet:
 
     def learn(self, length: float) -> None:
         """Damp the next step less after a long one, and more after a short one."""
+        self._is_short = length <= 0.05
         damping = self._damping * (
-            0.5 if length > 0.5 else 2.0 if length > 0.05 else 5.0
+            0.5 if length > 0.5 else 5.0 if self._is_short else 2.0
         )
         self._damping = max(damping, self._objective.min_damping)
 
@@ -406,7 +410,9 @@ class WorkingSet:
         gain = -gradient if self._penalty.is_nonnegative else np.abs(gradient)
         is_new = (gain > l1) & (weights == 0.0) & self._objective.is_useful(gradient)
         steep = np.flatnonzero(is_new)
-        most = max(self._objective.min_entering, used.size)
+        most = self._objective.min_entering
+        if not self._is_short:  # else the model fails, and more columns cost time only
+            most = max(most, used.size)
         if steep.size > most:
             steep = steep[np.argpartition(-gain[steep], most - 1)[:most]]
         return np.union1d(used, steep)

@@ -24,8 +24,8 @@ MAX_WIDTH = 2.2  # every pair lies on the smoothed part if all scores are equal
 MIN_TOL_OF_SMOOTHING = 1e-6  # a smoothed risk is not precise enough for less
 WIDTH_AT_A_START = 0.1  # factor of the first width; a wider one leaves a good start
 MIN_NARROWING = 0.2  # factor of the width per iteration
-_MIN_CUTS = 50  # to keep, where each holds a number for every row
-_MAX_BYTES_OF_SOURCES = 2**28  # for all of them, unless they are the fewest
+_MIN_CUTS = 20  # to keep, however many numbers each has
+_MAX_NUMBERS = 2**26  # in all cuts, unless they are the fewest: half a gigabyte
 _ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised it
 
 
@@ -161,9 +161,8 @@ def begin(
     if start is None:
         start = first_start(objective, regularizer)
     cuts, keeps_sources = start.cuts, objective.keeps_row_weights
-    if keeps_sources:
-        largest = _MAX_BYTES_OF_SOURCES // (8 * objective.n_rows)
-        max_cuts = min(max_cuts, max(largest, _MIN_CUTS))
+    size = objective.n_parameters + keeps_sources * objective.n_rows
+    max_cuts = min(max_cuts, max(_MAX_NUMBERS // max(size, 1), _MIN_CUTS))
     if cuts is None or (keeps_sources and cuts.sources is None):
         cuts = Cuts(objective.n_parameters, max_cuts, keep_sources=keeps_sources)
     cuts.resize(max_cuts)
