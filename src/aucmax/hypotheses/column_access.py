@@ -23,18 +23,12 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
         raise TypeError(
             f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."
         )
-    low, high = column_ends(X)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ValueError(explain_non_finite(X, names))
-    return low, high
-
-
-def column_ends(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest value of each column, NaN if it has any."""
     chosen = np.ones(X.shape[0], dtype=bool)
     ranges = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
     low = np.min([low for low, _ in ranges], axis=0).astype(np.float64)
     high = np.max([high for _, high in ranges], axis=0).astype(np.float64)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError(explain_non_finite(X, names))
     return low, high
 
 

@@ -35,6 +35,7 @@ class ScaledColumns:
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:
         self.X = X
+        self.dtype: np.dtype[Any] = np.dtype(X.dtype)
         self._rows = as_row_matrix(X)
         self.low = low
         self.high = high
@@ -63,17 +64,6 @@ class ScaledColumns:
                 "scikit-learn's StandardScaler, or drop this one."
             )
         return columns
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the data."""
-        dtype: np.dtype[Any] = np.dtype(self.X.dtype)
-        return dtype
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
 
     @property
     def n_hypotheses(self) -> int:
