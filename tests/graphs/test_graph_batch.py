@@ -78,26 +78,11 @@ ONE = np.ones((2, 1))
             [(ONE, [[0, 1]]), (ONE, [[0, 1]], [[1.0, 2.0]])],
             "X[0] has edges without features, but the edges of X[1] have",
         ),
-        (
-            [(ONE, []), (ONE, [[0, 2]])],
-            "X[1]: edges[0] is (0, 2), but the 2 nodes",
-        ),
-        ([(ONE, []), (ONE, [[1, 1]])], "X[1]: edges[0] joins node 1 to itself"),
     ],
 )
 def test_graphs_that_do_not_belong_together_are_named(graphs, message):
     with raises(message):
         GraphBatch.from_graphs(graphs)
-
-
-def test_graphs_must_have_the_features_a_model_has_learned():
-    graphs = [(ONE, []), (ONE, [[0, 1]], [[1.0]])]
-    batch = GraphBatch.from_graphs(graphs, n_node_features=1, n_edge_features=1)
-    assert batch.n_graphs == 2
-    with raises("X[0] has 1 node features, but the model has learned 4"):
-        GraphBatch.from_graphs(graphs, n_node_features=4)
-    with raises("X[1] has 1 edge features, but the model has learned 2"):
-        GraphBatch.from_graphs(graphs, n_edge_features=2)
 
 
 @pytest.mark.parametrize(

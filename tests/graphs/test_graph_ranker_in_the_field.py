@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks as checks
@@ -16,17 +15,6 @@ SLOW = {"C": 100.0, "tol": 1e-7}  # a fit of some rounds and iterations
 
 def weights_of(model):
     return np.concatenate([model.coef_[0], model.edge_coef_[0]])
-
-
-def test_parameters_can_be_read_set_and_cloned():
-    model = GraphRanker(3.0, metric="binned", bins=[2, 4], loss="ramp", k=3)
-    assert clone(model).get_params() == model.get_params()
-    assert model.set_params(metric="auc", C=2.0).metric == "auc"
-    assert repr(model).startswith("GraphRanker(")
-    graphs, labels = graphs_of(0)
-    model.fit(graphs, labels)
-    with pytest.raises(NotFittedError):
-        clone(model).decision_function(graphs)
 
 
 @pytest.mark.parametrize(

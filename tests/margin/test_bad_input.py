@@ -3,9 +3,7 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
@@ -25,7 +23,6 @@ def data():
     [
         ({"epsilon": 0.0}, "epsilon, unless it is 'auto', must be in .*, got 0.0"),
         ({"epsilon": 1.01}, "got 1.01"),
-        ({"epsilon": np.nan}, "got nan"),
         ({"epsilon": "0.1"}, "got '0.1'"),
         ({"formulation": "instances", "nu_pos": 1.0}, "give a number for epsilon"),
         (
@@ -141,17 +138,3 @@ def test_the_warning_says_what_may_help(data):
     with pytest.warns(MarginWarning) as caught:
         MarginRanker("features").fit_path(wrong_way, labels, [0.25])
     assert caught[0].filename == __file__
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_value_is_named_with_its_place(data, kind):
-    X, labels = data
-    X = X.copy()
-    X[3, 2] = np.nan
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    for table, place in (
-        (frame, r"NaN in row 3, column 2 \('c'\)"),
-        (sparse.csr_array(X), "NaN in row 3, column 2"),
-    ):
-        with pytest.raises(ValueError, match=place):
-            MarginRanker(kind).fit(table, labels)
