@@ -62,7 +62,7 @@ class Cluster:
                 source.blame(error)
             raise
 
-    def wait(self, futures: Any) -> None:
+    def wait(self, futures: object) -> None:
         """Wait for results as long as the cluster has a worker, or may get one."""
         from distributed import wait
 

@@ -130,7 +130,7 @@ class PartedMatrix(RowMatrix):
         return self.parts.call(_on_part, calls)
 
 
-def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _on_part(part: object, call: Callable[..., Any], options: dict[str, Any]) -> Any:
     part = in_memory_order(part)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return call(part, **options)
@@ -148,7 +148,7 @@ def _rows_of_part(part: Any, rows: IntArray) -> Any:
     return part[rows]
 
 
-def in_memory_order(part: Any) -> Any:
+def in_memory_order(part: object) -> Any:
     """Return a part whose products have the same last bits wherever it lies."""
     if sparse.issparse(part):
         return part

@@ -102,7 +102,7 @@ def _numeric(name: Any, dtype: Any) -> np.dtype[Any]:
     return result
 
 
-def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
+def as_matrix(block: object, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
     """Return a block as a dense or CSR matrix."""
     with naming_partition(number):
         if sparse.issparse(block):

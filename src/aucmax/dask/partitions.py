@@ -14,7 +14,7 @@ from aucmax.dask.cluster import Cluster
 from aucmax.dask.tasks import Tasks
 
 
-def collect(name: str, values: Any) -> NDArray[Any]:
+def collect(name: str, values: object) -> NDArray[Any]:
     """Return a column in parts as an array of this process."""
     tasks = Tasks()
     (blocks,) = tasks.take({name: declared(name, values)})
@@ -23,7 +23,7 @@ def collect(name: str, values: Any) -> NDArray[Any]:
     return np.concatenate([array for array in arrays if array.size] or arrays[:1])
 
 
-def declared(name: str, values: Any) -> Any:
+def declared(name: str, values: object) -> Any:
     """Return the array with a check that its blocks are as it declares them."""
     if not isinstance(values, da.Array):
         return values

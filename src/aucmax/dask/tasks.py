@@ -82,12 +82,12 @@ class Tasks:
             return client.get(self.graph, wanted, sync=False)
 
 
-def itself(value: Any) -> Any:
+def itself(value: object) -> Any:
     """Return the value: a task that a cluster sends to each worker once."""
     return value
 
 
-def _nothing(block: Any) -> None:
+def _nothing(block: object) -> None:
     """Return None for a block, which has to be computed for it."""
 
 
@@ -103,7 +103,7 @@ def _delayed_blocks(collection: Any) -> list[Any]:
     return list(frame.to_delayed(optimize_graph=False))
 
 
-def _persisted(collection: Any) -> dict[Key, Any]:
+def _persisted(collection: object) -> dict[Key, Any]:
     if "distributed" not in sys.modules:
         return {}
     futures = import_module("distributed").futures_of(collection)

@@ -46,7 +46,7 @@ class AlertMixin:
         return self
 
 
-def _is_point(point: Any) -> bool:
+def _is_point(point: object) -> bool:
     """Return whether a file holds what `store_threshold` stores."""
     if not isinstance(point, dict) or set(point) != _FIELDS:
         return False

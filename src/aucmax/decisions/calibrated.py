@@ -90,7 +90,7 @@ class CalibratedMixin:
         return np.column_stack([1.0 - chances, chances])
 
 
-def are_rising(knots: Any) -> bool:
+def are_rising(knots: object) -> bool:
     """Whether knots are finite, and both scores and log-odds rise strictly."""
     return (
         isinstance(knots, np.ndarray)

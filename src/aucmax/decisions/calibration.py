@@ -29,7 +29,7 @@ _MIN_ROWS_FOR_ISOTONIC = 1000
 _MIN_RISE = 1e-3
 
 
-def check_calibrate(calibrate: Any) -> None:
+def check_calibrate(calibrate: object) -> None:
     """Reject an unknown calibration."""
     if calibrate is not None:
         check_choice("calibrate", calibrate, CALIBRATIONS)

@@ -82,7 +82,7 @@ def event_probability(
     return np.asarray(by_horizon[:, 0] if np.ndim(horizons) == 0 else by_horizon)
 
 
-def _has_baseline(model: Any) -> bool:
+def _has_baseline(model: object) -> bool:
     if hasattr(model, "baseline_"):
         return True
     raise AttributeError(
@@ -99,7 +99,7 @@ class EventProbabilityMixin:
     )
 
     @available_if(_has_baseline)  # type: ignore[untyped-decorator]
-    def predict_event_probability(self, X: Any, horizons: ArrayLike) -> FloatArray:
+    def predict_event_probability(self, X: object, horizons: ArrayLike) -> FloatArray:
         """Return the probability of an event by a time; only of censored times.
 
         Parameters

@@ -44,9 +44,9 @@ _MIN_DISTANCE = 0.36
 
 
 def compare_auc(
-    y_true: Any,
-    y_score_1: Any,
-    y_score_2: Any,
+    y_true: object,
+    y_score_1: object,
+    y_score_2: object,
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
@@ -55,8 +55,8 @@ def compare_auc(
     margin: float | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
-    sample_weight: Any = None,
-    groups: Any = None,
+    sample_weight: object = None,
+    groups: object = None,
     pos_label: object = None,
     na: str = "raise",
 ) -> MetricDifference:
@@ -143,8 +143,8 @@ def compare_auc(
 
 
 def compare_metric(
-    y_true: Any,
-    y_score: Any,
+    y_true: object,
+    y_score: object,
     metric: str = "auc",
     *,
     reference: object = None,
@@ -152,10 +152,10 @@ def compare_metric(
     margin: float | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
-    sample_weight: Any = None,
-    groups: Any = None,
-    qid: Any = None,
-    folds: Any = None,
+    sample_weight: object = None,
+    groups: object = None,
+    qid: object = None,
+    folds: object = None,
     estimand: str = "models",
     pos_label: object = None,
     **metric_options: Any,
@@ -312,7 +312,7 @@ class DifferenceTests:
     method: str = "auto"
 
     def check_models(
-        self, y_score: Any
+        self, y_score: object
     ) -> tuple[tuple[str, ...], list[Any], list[tuple[int, int]]]:
         """Return the names and the scores of all models, and which are compared."""
         check_number("null", self.null, -1.0, 1.0)

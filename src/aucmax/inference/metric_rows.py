@@ -152,7 +152,7 @@ class MetricRows:
             unit = float(len(self.y_true))
             scale = (unit, 0.0)
 
-        def measure(scores: Any, name: str) -> Influence:
+        def measure(scores: object, name: str) -> Influence:
             values = metric(self.y_true, scores, average=None, **options) / unit
             mean = mean_influence(values[~np.isnan(values)])
             return replace(mean, scale=scale)
@@ -166,7 +166,7 @@ class MetricRows:
         return measure
 
     def top_of_list(
-        self, named: NamedMetric, n_resamples: int = 1000, random_state: Any = 0
+        self, named: NamedMetric, n_resamples: int = 1000, random_state: object = 0
     ) -> Measure:
         """Bind a metric of one list: by influence, or each draw of rows is a unit."""
         rows, groups, folds = self.check()
@@ -178,7 +178,7 @@ class MetricRows:
             weights = rows.sample_weight
             unit = 1.0 / float(np.average(rows.is_positive, weights=weights))
 
-        def measure(y_score: Any, name: str = "y_score") -> Influence:
+        def measure(y_score: object, name: str = "y_score") -> Influence:
             scores = check_list(y_score, rows, folds, name)
             if named.kind.influence == "precision":
                 task = RankingTask(scores, rows.is_positive, rows.sample_weight)
@@ -254,7 +254,7 @@ def area_scale(box: Box, standardize: str) -> tuple[float, float]:
     return rescale(box_size(box)) - shift, shift
 
 
-def check_folds(folds: Any, n_rows: int) -> IntArray:
+def check_folds(folds: object, n_rows: int) -> IntArray:
     """Return the number of each row's fold, one column per repetition."""
     reject_unreadable(folds, "folds")
     columns = np.asarray(folds)
@@ -269,7 +269,7 @@ def check_folds(folds: Any, n_rows: int) -> IntArray:
 
 
 def check_fold_scores(
-    y_score: Any, folds: IntArray, name: str = "y_score"
+    y_score: object, folds: IntArray, name: str = "y_score"
 ) -> FloatArray:
     """Check scores of cross-validation: one column, or one per repetition."""
     scores = check_score_columns(y_score, folds.shape[0], name)

@@ -125,7 +125,7 @@ def bootstrap_interval(
         arrays["sample_weight"] = weights
     rng = random_generator(random_state)
 
-    def measure(y_true: Any, y_score: Any, **rows: Any) -> float:
+    def measure(y_true: object, y_score: object, **rows: Any) -> float:
         return metric(y_true, y_score, **rows, **metric_options)  # names may differ
 
     if qid is not None:

@@ -306,7 +306,7 @@ class DynamicAUC(Result):
         return "\n".join([*lines, f"{self.mean!r}"])
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Any:
     """Turn a record, array or number into JSON types, else None or a string."""
     if isinstance(value, np.ndarray | np.generic):
         return to_plain(value.tolist())

@@ -126,9 +126,9 @@ def pair_interval(
 
 
 def concordance_interval(
-    event: Any,
-    time: Any = None,
-    y_score: Any = None,
+    event: object,
+    time: object = None,
+    y_score: object = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,
@@ -217,9 +217,9 @@ def concordance_interval(
 
 
 def compare_concordance(
-    event: Any,
-    time: Any = None,
-    y_score: Any = None,
+    event: object,
+    time: object = None,
+    y_score: object = None,
     *,
     method: str = "harrell",
     horizon: float | None = None,

@@ -20,7 +20,7 @@ CELLS_AT_A_TIME = 2_000_000
 _MAX_DENSE_COLUMNS = 5000
 
 
-def read_table(model: Any, X: Any) -> tuple[Any, list[str]]:
+def read_table(model: object, X: object) -> tuple[Any, list[str]]:
     """Return a frame, an array or a sparse matrix, and the names of its columns.
 
     A text column that the model reads as numbers becomes one of numbers. Its other
@@ -96,7 +96,7 @@ def _with_column(table: Any, place: int, own: IntArray, drawn: IntArray) -> Any:
 
 
 def used_columns(
-    model: Any, names: Sequence[str], wanted: Sequence[str] | None = None
+    model: object, names: Sequence[str], wanted: Sequence[str] | None = None
 ) -> list[int]:
     """Return the places of the columns that a model uses, or of those wanted."""
     if wanted is not None:
@@ -128,14 +128,14 @@ def scores_with_column(
         yield from changed_scores(model, changed).reshape(len(some), -1)
 
 
-def changed_scores(model: Any, table: Any) -> FloatArray:
+def changed_scores(model: object, table: object) -> FloatArray:
     """Score a table made of other rows, whose own scoring has issued the warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return read_scores(model, table)
 
 
-def read_scores(model: Any, table: Any) -> FloatArray:
+def read_scores(model: object, table: object) -> FloatArray:
     """Score rows by a model, which must have been fitted to tables."""
     if not hasattr(model, "decision_function") and not hasattr(model, "predict_proba"):
         raise TypeError(

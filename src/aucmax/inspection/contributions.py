@@ -87,9 +87,9 @@ class Contributions(Result):
 
 
 def contributions(
-    model: Any,
-    X: Any,
-    background: Any = None,
+    model: object,
+    X: object,
+    background: object = None,
     *,
     n_orders: int = 50,
     random_state: int = 0,
@@ -169,14 +169,14 @@ def contributions(
 
 
 def _additive_terms(
-    model: Any, table: Any, names: list[str], background: Any
+    model: object, table: object, names: list[str], background: object
 ) -> tuple[list[str], FloatArray, float, str] | None:
     """Return columns, terms, the expected score and the method; None without terms."""
     if hasattr(model, "encoders_"):  # its scores are not a sum of terms
         return None
     encoder, estimator = encoder_and_estimator(model)
 
-    def matrix(table: Any) -> Any:
+    def matrix(table: object) -> Any:
         return table if encoder is None else encoder.transform(table)
 
     if hasattr(estimator, "contributions"):

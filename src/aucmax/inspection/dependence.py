@@ -66,8 +66,8 @@ class RankDependence(Result):
 
 
 def rank_dependence(
-    model: Any,
-    X: Any,
+    model: object,
+    X: object,
     column: str,
     *,
     n_values: int = 20,

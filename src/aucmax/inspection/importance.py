@@ -93,8 +93,8 @@ class Importances(Result):
 
 
 def permutation_importance(
-    model: Any,
-    X: Any,
+    model: object,
+    X: object,
     y: ArrayLike | Target,
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
@@ -212,7 +212,7 @@ def permutation_importance(
 
 
 def _concordance(
-    y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    y: object, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> Callable[..., Influence]:
     if isinstance(y, Target):
         sample_weight = y.weights if sample_weight is None else sample_weight

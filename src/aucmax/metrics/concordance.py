@@ -140,7 +140,7 @@ class PairShares:
 
 
 def event_weights(
-    rows: SurvivalRows, power: int, horizon: float | None, censoring_rows: Any
+    rows: SurvivalRows, power: int, horizon: float | None, censoring_rows: object
 ) -> tuple[FloatArray, Censoring | None]:
     """Return how much a row counts as the earlier one of a pair, and the censoring."""
     counted = (rows.event & (rows.weight > 0.0)).astype(np.float64)
@@ -313,7 +313,7 @@ def _share_of_pairs(
     return float(earlier @ concordant) / _checked_pairs(float(earlier @ comparable))
 
 
-def target_concordance(y_true: Any, y_score: ArrayLike, **known: Any) -> float:
+def target_concordance(y_true: object, y_score: ArrayLike, **known: Any) -> float:
     """Return Harrell's C of a target with the fields ``event`` and ``time``."""
     return prepare_concordance(y_true, **known)(y_score)
 

@@ -27,7 +27,7 @@ _SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
 
 
 def _make_scorer(
-    metric: Callable[..., float], *, response_method: Any, **options: Any
+    metric: Callable[..., float], *, response_method: object, **options: Any
 ) -> Any:
     """Make a scorer that takes ``decision_function`` of any model, as 1.9 does."""
     if _IS_OLD:
@@ -44,7 +44,7 @@ class _RankingScorer(type(metrics.make_scorer(max))):  # type: ignore[misc]
         return super()._score(method_caller, estimator, *args, **kw)
 
 
-def _call_method(estimator: Any, name: str, X: Any, **_: Any) -> Any:
+def _call_method(estimator: object, name: str, X: object, **_: Any) -> Any:
     return getattr(estimator, name)(X)
 
 

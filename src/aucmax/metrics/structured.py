@@ -178,7 +178,7 @@ def auc_at_k_score(
 
 
 def unnested_auc_score(
-    y_true: ArrayLike, subsets: Any, *, pos_label: object = None
+    y_true: ArrayLike, subsets: object, *, pos_label: object = None
 ) -> float:
     r"""AUC of one set per size; the sets need not be nested.
 

@@ -78,7 +78,7 @@ class Thresholds:
         above = self.tp + self.fp
         return np.divide(self.tp, above, out=np.zeros_like(above), where=above > 0.0)
 
-    def best(self, values: FloatArray, allowed: Any) -> QueryValues:
+    def best(self, values: FloatArray, allowed: object) -> QueryValues:
         """Return the largest allowed value of each query, 0 if there is none."""
         kept = np.where(allowed | np.isnan(values), values, 0.0)
         return self._of_queries(np.maximum.reduceat(kept, self.starts))

@@ -213,13 +213,13 @@ class AutoRanker(CombinedModel):
         metric: str | None = None,
         time_limit: float | None = 60.0,
         max_fits: int | None = None,
-        models: Any = "default",
+        models: object = "default",
         stores_rows: bool = True,
-        cv: Any = 5,
+        cv: object = 5,
         random_state: int = 0,
         n_jobs: int = 1,
         calibrate: str | None = "auto",
-        pos_label: Any = None,
+        pos_label: object = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -240,7 +240,7 @@ class AutoRanker(CombinedModel):
 
     def fit(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,

@@ -99,7 +99,7 @@ class LightGBMTrees(BaseEstimator):
             return np.empty(0)
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
-    def contributions(self, X: Any) -> FloatArray:
+    def contributions(self, X: object) -> FloatArray:
         """Split scores into contributions of columns (SHAP values of the trees).
 
         Parameters
@@ -279,7 +279,7 @@ class LambdaRankBaseline(LightGBMTrees):
         return self
 
     def _grow_by_query(
-        self, X: Any, levels: IntArray, weight: FloatArray | None, sizes: IntArray
+        self, X: object, levels: IntArray, weight: FloatArray | None, sizes: IntArray
     ) -> None:
         if sizes.max() > _MAX_QUERY:
             raise ValueError(

@@ -26,7 +26,7 @@ from aucmax.tables.row_sketch import share_of_known_rows
 from aucmax.tables.target import Grading
 
 
-def _has_two_classes(estimator: Any) -> bool:
+def _has_two_classes(estimator: object) -> bool:
     kinds = {"levels_": "levels of relevance", "is_survival_": "censored times"}
     for name, kind in kinds.items():
         if hasattr(estimator, name):
@@ -94,7 +94,7 @@ class CombinedModel(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRa
             return None
         return self.alert_threshold_ or 0.0
 
-    def share_of_known_rows(self, X: Any, y: Any) -> float:
+    def share_of_known_rows(self, X: object, y: object) -> float:
         """Estimate the share of rows that are training rows, from 0 to 1.
 
         Parameters
@@ -112,7 +112,7 @@ class CombinedModel(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRa
         encoder = self.encoders_[0]
         return share_of_known_rows(self.row_sketch_, encoder, X, target.labels)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the scores of rows: the higher, the more likely positive.
 
         Parameters
@@ -134,7 +134,7 @@ class CombinedModel(AlertMixin, CalibratedMixin, EventProbabilityMixin, BinaryRa
 
     def score(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,

@@ -84,8 +84,8 @@ _AUTO_SECONDS = 60.0
 
 
 def compare_models(
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     models: Sequence[Any] | None = None,
     *,
     qid: ArrayLike | None = None,
@@ -93,7 +93,7 @@ def compare_models(
     groups: ArrayLike | None = None,
     times: ArrayLike | None = None,
     test: tuple[Any, Any] | None = None,
-    cv: Any = None,
+    cv: object = None,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
@@ -272,7 +272,7 @@ def compare_models(
 
 
 def _make_candidates(
-    models: Sequence[Any], goal: Goal, target: Target, n_folds: int, X: Any
+    models: Sequence[Any], goal: Goal, target: Target, n_folds: int, X: object
 ) -> dict[str, TableCandidate]:
     """Return a candidate for each model, trained for the goal if it can be."""
 
@@ -345,7 +345,7 @@ def _collect_warnings(notices: dict[TableNotice, None], name: str) -> Iterator[N
 
 
 def _append_rows(
-    table: Any, target: Target, X: Any, y: Any
+    table: object, target: Target, X: object, y: object
 ) -> tuple[Any, Target, Folds]:
     """Append test rows; return all rows, and the fold that separates them again."""
     names = {"y": "the target of the test rows"}

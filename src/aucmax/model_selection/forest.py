@@ -132,7 +132,7 @@ class Forest(BinaryRanker):
         self._store([one.tree_ for one in grown.estimators_])
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the mean share of positives, less one half.
 
         Parameters
@@ -147,7 +147,7 @@ class Forest(BinaryRanker):
         """
         return self._shares(X) - 0.5
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: object) -> FloatArray:
         """Return the mean shares of both classes in the leaves.
 
         Parameters
@@ -242,7 +242,7 @@ class Forest(BinaryRanker):
             raise ModelFileError("a split comes before the one above it")
 
 
-def _single_precision(X: Any) -> Any:
+def _single_precision(X: object) -> Any:
     """Return rows as scikit-learn's trees compare them, without infinities."""
     if sparse.issparse(X):
         matrix: Any = X

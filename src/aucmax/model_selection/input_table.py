@@ -84,7 +84,7 @@ def read_rows(
     return table, target, classes
 
 
-def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
+def read_table(estimator: object, X: object, *, fitting: bool) -> Any:
     """Return a polars frame, or CSR rows; store or compare the columns."""
     reject_unreadable(X, "X")
     if hasattr(X, "columns") and hasattr(X, "shape"):

@@ -389,7 +389,7 @@ def require_survival(models: Sequence[object]) -> None:
 
 
 def name_candidates(
-    models: Any, make: "Callable[..., TableCandidate]" = named_candidate
+    models: object, make: "Callable[..., TableCandidate]" = named_candidate
 ) -> "dict[str, TableCandidate]":
     """Return a candidate for each name, estimator or pair, by its name."""
     if isinstance(models, str) or not isinstance(models, Sequence) or len(models) == 0:
@@ -414,7 +414,7 @@ def name_candidates(
     return candidates
 
 
-def _as_candidate(model: Any) -> "TableCandidate":
+def _as_candidate(model: object) -> "TableCandidate":
     from aucmax.tables.cross_fit import TableCandidate
 
     if isinstance(model, type) or not hasattr(model, "get_params"):

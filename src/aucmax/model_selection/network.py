@@ -349,7 +349,7 @@ def split_validation_rows(
     return trained, held_out if held_out.size else trained
 
 
-def _dense(X: Any) -> FloatArray:
+def _dense(X: object) -> FloatArray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 

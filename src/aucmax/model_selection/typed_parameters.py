@@ -52,7 +52,7 @@ def _example(defaults: Mapping[str, Any]) -> str:
     return f"{name}={value}"
 
 
-def _typed(name: str, text: str, default: Any) -> Any:
+def _typed(name: str, text: str, default: object) -> Any:
     """Return the value with the type of the default."""
     if text.lower() == "none":
         return None

@@ -82,7 +82,7 @@ SoftRankBoost, LambdaMART, AutoRanker, or Pipeline of TableEncoder and one of th
     return graph.model(score=scores, probability=probability)
 
 
-def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
+def save_onnx(model: object, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a fitted model as an ONNX file, completely or not at all.
 
     Parameters
@@ -99,7 +99,7 @@ def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
         file.write(content)
 
 
-def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
+def _add_scores(graph: OnnxGraph, matrix: str, model: object) -> str:
     """Add the nodes that score the rows of a matrix; return a column."""
     for is_kind, add in _SCORES:
         if is_kind(model):
@@ -176,7 +176,7 @@ _SCORES: tuple[tuple[Callable[[Any], bool], Callable[..., str]], ...] = (
 )
 
 
-def _cannot(model: Any, reason: str) -> TypeError:
+def _cannot(model: object, reason: str) -> TypeError:
     return TypeError(
         f"{type(model).__name__} cannot be exported to ONNX: {reason}. Use aucmax.save "
         "and aucmax.load instead."

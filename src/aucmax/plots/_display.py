@@ -93,7 +93,7 @@ class Display:
         return self
 
 
-def scores_of(estimator: Any, X: Any, pos_label: object) -> Any:
+def scores_of(estimator: object, X: object, pos_label: object) -> Any:
     """Score rows by a fitted model, higher for rows of the positive class."""
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(X)
@@ -106,7 +106,7 @@ def scores_of(estimator: Any, X: Any, pos_label: object) -> Any:
     )
 
 
-def probabilities_of(estimator: Any, X: Any, pos_label: object) -> Any:
+def probabilities_of(estimator: object, X: object, pos_label: object) -> Any:
     """Return the probability of the positive class by a fitted model."""
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -126,7 +126,7 @@ def _is_first(estimator: Any, pos_label: object) -> bool:
     return pos_label is not None and pos_label == estimator.classes_[0]
 
 
-def name_of(estimator: Any) -> str:
+def name_of(estimator: object) -> str:
     """Return the class name of a model, or of the last step of a pipeline."""
     steps = getattr(estimator, "steps", None)
     return name_of(steps[-1][1]) if steps else type(estimator).__name__
@@ -151,8 +151,8 @@ class ScoredDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: object,
+        X: object,
         y: ArrayLike,
         *,
         name: str | None = None,

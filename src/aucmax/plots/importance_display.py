@@ -66,8 +66,8 @@ class ImportanceDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: object,
+        X: object,
         y: ArrayLike,
         *,
         max_columns: int = 20,

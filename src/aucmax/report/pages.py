@@ -250,15 +250,15 @@ def _shaded(goal: Goal, target: Target) -> Sequence[float] | None:
 
 
 def report_model(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: object,
+    X: object,
+    y: object,
     *,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
-    qid: Any = None,
-    by: Any = None,
+    qid: object = None,
+    by: object = None,
     name: str | None = None,
     title: str | None = None,
     notices: Sequence[str] = (),
@@ -366,8 +366,8 @@ def report_model(
 
 
 def _survival(
-    model: Any,
-    X: Any,
+    model: object,
+    X: object,
     target: Target,
     scores: Mapping[str, FloatArray],
     time_unit: str,
@@ -417,7 +417,7 @@ def _match(model: Any, y: Any, qid: Any) -> Target:
     return encode_target(y, model.classes_[1], qid=qid)
 
 
-def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
+def _rows_of_training(model: object, table: object, target: Target) -> list[str]:
     """Warn if a model is tested on rows that it was fitted to."""
     if not hasattr(model, "share_of_known_rows"):
         return []
@@ -474,7 +474,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _find_notices(table: Any, target: Target) -> list[TableNotice]:
+def _find_notices(table: object, target: Target) -> list[TableNotice]:
     """Find probable leaks and identifiers; none if the rows allow no folds."""
     try:
         return check_table(table, target, split_rows(target, None, 0))

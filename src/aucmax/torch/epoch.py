@@ -110,7 +110,7 @@ def _batches(loader: Iterable[Any], device: Any) -> Iterator[tuple[Any, torch.Te
         yield _move(inputs, device), labels.to(device)
 
 
-def _move(inputs: Any, device: Any) -> Any:
+def _move(inputs: object, device: object) -> Any:
     """Move tensors, including those in tuples, lists and dicts."""
     if isinstance(inputs, torch.Tensor):
         return inputs.to(device)
@@ -131,7 +131,7 @@ def _is_close(scores: torch.Tensor, expected: torch.Tensor) -> bool:
     return bool((scores - expected).abs().max() <= _MAX_SCORE_CHANGE * scale)
 
 
-def _generators(loader: Any) -> set[torch.Generator]:
+def _generators(loader: object) -> set[torch.Generator]:
     """Return the random generators of a loader and its samplers."""
     samplers = (getattr(loader, name, None) for name in ("sampler", "batch_sampler"))
     generators = {getattr(each, "generator", None) for each in (loader, *samplers)}

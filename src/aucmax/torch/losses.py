@@ -81,8 +81,8 @@ class PairLoss(torch.nn.Module):
         logits: torch.Tensor,
         labels: torch.Tensor,
         *,
-        sample_weight: Any = None,
-        qid: Any = None,
+        sample_weight: object = None,
+        qid: object = None,
     ) -> torch.Tensor:
         """Return the loss of a batch.
 

@@ -131,5 +131,5 @@ def _in_turn(
     return np.concatenate(rounds)[:n_places]
 
 
-def _as_array(labels: Any) -> Any:
+def _as_array(labels: object) -> Any:
     return labels.cpu().numpy() if isinstance(labels, torch.Tensor) else labels
