@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import ndtr
 
 from aucmax.decisions import operating_point
 from aucmax.inference import metric_interval
@@ -204,3 +205,20 @@ def test_clinicians_may_ask_for_sensitivity_and_specificity():
     assert str(clinical).startswith("sensitivity@fpr=0.1 ")
     with pytest.raises(ValueError, match="metric must be one of"):
         metric_interval(LABELS, scores, "sensitivity@specificity=90")
+
+
+# rules that look best on the rows that chose the threshold, and one that does not
+@pytest.mark.parametrize("rule", [{}, {"costs": (20, 1)}, {"recall": 0.8}], ids=str)
+def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
+    rng, n_positive, n_negative, shift = np.random.default_rng(0), 60, 740, 1.5
+    y, held = np.arange(n_positive + n_negative) < n_positive, []
+    for _ in range(400):
+        point = operating_point(y, rng.normal(size=y.size) + shift * y, **rule)
+        expected = {
+            "tp": n_positive * ndtr(shift - point.threshold),
+            "fp": n_negative * ndtr(-point.threshold),
+        }
+        ends = [point.intervals[name] for name in expected]
+        both = zip(expected.values(), ends, strict=True)
+        held.append([low <= value <= high for value, (low, high) in both])
+    assert np.all(np.abs(np.mean(held, axis=0) - 0.95) <= 0.03)

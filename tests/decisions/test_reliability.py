@@ -115,3 +115,15 @@ def test_certain_rows_are_counted_and_left_out_of_the_slope():
     assert calibration.n_certain == 7
     assert calibration.slope == pytest.approx(others.slope)
     assert reliability([0, 1, 1], [0.0, 1.0, 0.5]).n_certain == 2
+
+
+def test_it_prints_each_measure_on_a_line_with_its_ideal():
+    rng = np.random.default_rng(0)
+    chances = rng.uniform(0.1, 0.9, 200)
+    result = reliability(rng.random(200) < chances, chances)
+    first, second, *lines = str(result).splitlines()
+    assert f"Brier score {result.brier_score:.4f}" in first
+    assert f"mean probability {result.mean_probability:.2%}" in second
+    names = [line.rsplit(maxsplit=1)[-1] for line in lines]
+    assert names == ["1", "0", "0"]
+    assert lines[2].startswith(f"calibration in the large {result.in_the_large:.3f} (")

@@ -191,3 +191,24 @@ def test_rows_with_missing_values_can_be_left_out_and_are_counted():
     with pytest.raises(ValueError, match="models on different rows"):
         compare_auc([y, y], [one, one], [two, two], na="drop")
     assert auc_interval(y, one, na="drop", pos_label="sick").note is None
+
+
+def test_the_weighted_standard_error_is_that_of_the_draws():
+    rng = np.random.default_rng(1)
+    y = np.arange(200) < 80
+    weights = rng.choice([1.0, 4.0], 200)
+    drawn = (rng.normal(size=200) + y for _ in range(300))
+    values = [auc_interval(y, scores, sample_weight=weights) for scores in drawn]
+    mean_error = np.mean([interval.standard_error for interval in values])
+    assert mean_error == pytest.approx(np.std([i.value for i in values]), rel=0.15)
+
+
+def test_five_positives_with_an_area_near_one_are_covered():
+    # DeLong's interval with the normal quantile covers in 81% of these
+    rng, y, held = np.random.default_rng(0), np.arange(205) < 5, []
+    for _ in range(300):
+        one = auc_interval(
+            y, rng.normal(size=205) + np.sqrt(2) * stats.norm.ppf(0.9) * y
+        )
+        held.append(one.low <= 0.9 <= one.high)
+    assert np.mean(held) >= 0.93

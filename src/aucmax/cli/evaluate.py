@@ -158,7 +158,7 @@ def evaluate(
         line = "The threshold is stored in {}; 'aucmax score' adds a column alert."
         record["model_file"] = console.write(model, write, line)
     if chances is not None:
-        console.say(f"\nProbabilities: {chances}")
+        console.say(f"\nProbabilities:\n{chances}")
     if groups is not None:
         console.say(f"\nBy column {by!r}:\n{groups}")
     console.print_json(record)

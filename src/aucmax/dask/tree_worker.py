@@ -21,7 +21,7 @@ GradientHessian: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray
 
 
 class TreeJob(NamedTuple):
-    """What all workers of a fit share: its pairs, and which rows are in which part."""
+    """The pairs of a fit and the rows of each part, which all workers share."""
 
     risk: PairLogistic
     rows: LabelledRows  # those of positive weight; X has their numbers

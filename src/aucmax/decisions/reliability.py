@@ -75,13 +75,18 @@ class Reliability(Result):
     confidence_level: float
 
     def __repr__(self) -> str:
-        low, high = self.slope_interval
-        return (
-            f"Brier score {self.brier_score:.4f}, log loss {self.log_loss:.4f}; mean "
-            f"probability {self.mean_probability:.2%}, {self.base_rate:.2%} are "
-            f"positive; slope {self.slope:.3f} ({100 * self.confidence_level:g}% "
-            f"interval {low:.3f} to {high:.3f})"
-        )
+        percent = f"{100 * self.confidence_level:g}%"
+        lines = [
+            f"Brier score {self.brier_score:.4f}, log loss {self.log_loss:.4f}",
+            f"mean probability {self.mean_probability:.2%}, {self.base_rate:.2%} are "
+            "positive",
+        ]
+        for name, ideal in (("slope", 1), ("intercept", 0), ("in_the_large", 0)):
+            value, (low, high) = getattr(self, name), getattr(self, f"{name}_interval")
+            ends = f"{percent} interval {low:.3f} to {high:.3f}"
+            title = name.replace("in_the", "calibration in the").replace("_", " ")
+            lines.append(f"{title} {value:.3f} ({ends}), ideal {ideal}")
+        return "\n".join(lines)
 
     def _records(self) -> Any:
         names = ("probability", "share", "low", "high", "n_rows")

@@ -42,7 +42,7 @@ def p_value_text(p_value: float) -> str:
 
 
 def with_note(
-    found: T, y_true: Any, pos_label: object, dropped: str | None = None
+    result: T, y_true: Any, pos_label: object, dropped: str | None = None
 ) -> T:
     """Return a result that notes dropped rows, and which string is positive."""
     notes = [] if dropped is None else [dropped]
@@ -52,7 +52,7 @@ def with_note(
         if len(classes) == 2:
             share = float(np.mean(labels == classes[1]))
             notes += positive_class_notes(classes[1], share, pos_label)[:1]
-    return replace(found, note="; ".join(notes)) if notes else found
+    return replace(result, note="; ".join(notes)) if notes else result
 
 
 class Result:

@@ -212,7 +212,7 @@ def calibration_section(
 
 
 def importance_section(result: Importances, n_columns: int, note: str = "") -> Section:
-    """Return the drops of the metric per shuffled column of so many of the table."""
+    """Return the drop of the metric per shuffled column, of `n_columns` in all."""
     rows = result.to_frame().head(_MAX_COLUMNS)
     ends = rows.select("drop", "low", "high").to_numpy()
     return {
