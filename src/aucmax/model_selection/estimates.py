@@ -1,4 +1,4 @@
-"""What the held-out rows of a search teach: its metrics, thresholds, calibration."""
+"""Metrics, thresholds and the calibration of a search, from its held-out rows."""
 
 from contextlib import nullcontext
 from dataclasses import replace

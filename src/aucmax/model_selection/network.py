@@ -12,7 +12,7 @@ the score is their mean. Their weights are stacked along the first axis, so that
 batched product trains all of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
@@ -48,6 +48,15 @@ _VALIDATION_SHARE = 0.15
 _RATE, _SCALE_RATE, _WARM_UP = 0.01, 0.03, 0.05
 _DROPOUT, _DECAY = 0.15, 0.01
 _MOMENTUM, _SECOND_MOMENTUM = 0.9, 0.98
+
+
+def _n_networks(state: Mapping[str, Any]) -> int:
+    return int(state["first_"].shape[0])
+
+
+def _n_inputs(state: Mapping[str, Any]) -> int:
+    """Return the number of units of the first layer, and the constant."""
+    return int(state["first_"].shape[2]) + 1
 
 
 @dataclass(eq=False, repr=False)
@@ -95,18 +104,8 @@ class Network(BinaryRanker):
             "f", "n_features_in_", lambda state: state["knots_"].shape[1]
         ),
         first_=saved.array("f", None, lambda state: state["n_features_in_"] + 1, None),
-        second_=saved.array(
-            "f",
-            lambda state: state["first_"].shape[0],
-            lambda state: state["first_"].shape[2] + 1,
-            lambda state: state["first_"].shape[2],
-        ),
-        last_=saved.array(
-            "f",
-            lambda state: state["first_"].shape[0],
-            lambda state: state["first_"].shape[2] + 1,
-            1,
-        ),
+        second_=saved.array("f", _n_networks, _n_inputs, lambda s: _n_inputs(s) - 1),
+        last_=saved.array("f", _n_networks, _n_inputs, 1),
     )
 
     n_networks: int = 4
