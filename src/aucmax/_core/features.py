@@ -11,7 +11,11 @@ from sklearn.utils.validation import validate_data
 from aucmax._core import validation
 from aucmax._core.censored_times import is_survival_target, join_target, split_target
 from aucmax._core.dask_dispatch import dask_version, is_dask
-from aucmax._core.row_matrix import as_row_matrix, check_sparse_structure
+from aucmax._core.row_matrix import (
+    as_row_matrix,
+    check_sparse_structure,
+    column_ends,
+)
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
@@ -140,9 +144,8 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
 
 def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
     """Reject NaN, infinity, and columns that float64 cannot multiply."""
-    rows = as_row_matrix(X)
-    per_block = rows.reduce_rows(_largest_entries, np.ones(rows.shape[0], dtype=bool))
-    largest = np.max([np.zeros(rows.shape[1]), *per_block], axis=0)
+    low, high = column_ends(X)
+    largest = np.maximum(np.maximum(-low, high), 0.0)
     if not np.isfinite(largest).all():
         raise ValueError(explain_non_finite(X, names))
     is_extreme = (largest > _MAX_ENTRY) | ((largest > 0) & (largest < 1 / _MAX_ENTRY))
@@ -154,21 +157,6 @@ def check_column_sizes(X: Any, names: Any = None, name: str = "X") -> None:
             f"{column}{label}, whose squares leave the range of float64. Scale the "
             "columns first, for example with scikit-learn's MaxAbsScaler."
         )
-
-
-def _largest_entries(block: Any, row_values: BoolArray) -> FloatArray:
-    """Return the largest absolute value in each column, NaN if it has any."""
-    block = block if row_values.all() else block[row_values]
-    largest = np.zeros(block.shape[1])
-    is_sparse: bool = sparse.issparse(block)
-    with np.errstate(invalid="ignore"):
-        if is_sparse:
-            entries = block.tocoo()
-            np.maximum.at(largest, entries.col, np.abs(entries.data))
-        else:
-            np.maximum(block.max(axis=0, initial=0), largest, out=largest)
-            np.maximum(-block.min(axis=0, initial=0), largest, out=largest)
-    return largest
 
 
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:

@@ -8,7 +8,7 @@ Products sum float32 exactly, and have equal bits wherever rows lie.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.mapped import is_mapped, map_blocks, row_blocks
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 
 _BLOCK = 2**17  # numbers of float32 that are converted at a time
+_TILE_SIZE = 65_536  # entries, few enough to stay in the cache until the next read
 
 
 class RowMatrix(ABC):
@@ -150,6 +151,71 @@ def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
         ),
         shape=(width, other) if by_rows else (other, width),
     )
+
+
+def column_ends(X: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest value of each column, NaN if it has any."""
+    chosen = np.ones(X.shape[0], dtype=bool)
+    ranges = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
+    low = np.min([low for low, _ in ranges], axis=0).astype(np.float64)
+    high = np.max([high for _, high in ranges], axis=0).astype(np.float64)
+    return low, high
+
+
+def _block_ranges(X: Any, row_values: BoolArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    low = np.full(X.shape[1], np.inf, dtype=X.dtype)
+    high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
+    if not row_values.all():
+        X = X[row_values]
+    with np.errstate(invalid="ignore"):  # NaN is explained by the caller
+        if X.shape[0] and sparse.issparse(X):
+            _sparse_ranges(X, low, high)
+        elif X.shape[0]:
+            _dense_ranges(X, low, high)
+    return low, high
+
+
+def _dense_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
+    for rows, columns in _tiles(X):
+        tile = X[rows, columns]
+        np.minimum(low[columns], tile.min(axis=0), out=low[columns])
+        np.maximum(high[columns], tile.max(axis=0), out=high[columns])
+
+
+def _tiles(X: Any) -> Iterator[tuple[slice, slice]]:
+    """Cut a dense matrix along its memory into small tiles of rows and columns."""
+    n_rows, n_columns = X.shape
+    is_stored_by_column = X.flags.f_contiguous and not X.flags.c_contiguous
+    wide = max(1, _TILE_SIZE // n_rows) if is_stored_by_column else n_columns
+    tall = max(1, _TILE_SIZE // wide)
+    for left in range(0, n_columns, wide):
+        for top in range(0, n_rows, tall):
+            yield slice(top, top + tall), slice(left, left + wide)
+
+
+def summed(X: Any) -> Any:
+    """Return a sparse matrix that stores no place twice: X itself if it does not."""
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays unchanged
+        X.sum_duplicates()
+    return X
+
+
+def _sparse_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
+    X = summed(X)
+    if X.format == "csc":
+        n_stored = np.diff(X.indptr)
+        filled = np.flatnonzero(n_stored)
+        if filled.size:
+            low[filled] = np.minimum.reduceat(X.data, X.indptr[filled])
+            high[filled] = np.maximum.reduceat(X.data, X.indptr[filled])
+    else:
+        n_stored = np.bincount(X.indices, minlength=X.shape[1])
+        np.minimum.at(low, X.indices, X.data)
+        np.maximum.at(high, X.indices, X.data)
+    has_zero = n_stored < X.shape[0]
+    np.minimum(low, 0.0, out=low, where=has_zero)
+    np.maximum(high, 0.0, out=high, where=has_zero)
 
 
 def linear_scores(X: Any, coef: NDArray[Any], intercept: NDArray[Any]) -> FloatArray:

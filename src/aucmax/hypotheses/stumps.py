@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.row_matrix import summed
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.hypotheses import column_access
 from aucmax.hypotheses._stump_kernels import stump_edges
-from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, ColumnReader
+from aucmax.hypotheses.column_access import (
+    COLUMNS_AT_ONCE,
+    ColumnReader,
+    column_ranges,
+)
 
 _PARTS_OF_A_COLUMN = 50  # with one peak each; measured on 600 to 300,000 rows
 _MAX_TIE = 1e-9  # edges closer than this, relative to the largest, are equal
@@ -63,7 +67,7 @@ class Stumps:
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
         """Check that all values are finite, and sort each column."""
-        column_access.column_ranges(X, names)
+        column_ranges(X, names)
         return cls(X)
 
     @property
@@ -214,7 +218,7 @@ def _nonzero_entries(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Yield the rows and the values of each column that are not zero."""
     if sparse.issparse(X):
         matrix: Any = X
-        matrix = column_access.summed(matrix.tocsc())
+        matrix = summed(matrix.tocsc())
         for start, end in pairwise(matrix.indptr):
             stored = np.flatnonzero(matrix.data[start:end]) + start
             yield matrix.indices[stored], matrix.data[stored]
