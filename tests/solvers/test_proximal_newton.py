@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from aucmax import MarginRanker
 from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses.scaled_columns import ScaledColumns
 from aucmax.margin.margin_problem import MarginObjective
@@ -88,6 +89,25 @@ def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     solution = ProximalNewtonSolver(rule).minimize(objective, regularizer)
     assert solution.converged
     assert solution.value == pytest.approx(exact.value, rel=2e-3)
+
+
+def test_a_linear_risk_ends_at_a_vertex_after_few_steps():
+    X, labels = bits(80, 60)
+    risk = InstanceMargin(float(labels.sum()), float((~labels).sum()))
+    objective = MarginObjective(ScaledColumns.fit(X), risk.bind(labels))
+    rule = StoppingRule(tol=1e-6, max_iter=10)
+    solution = ProximalNewtonSolver(rule).minimize(objective, Simplex())
+    assert solution.converged
+
+
+def test_steps_do_not_stay_where_the_surface_of_a_ball_is_higher():
+    generator = np.random.default_rng(4)
+    X, weights = generator.normal(size=(1000, 30)), np.zeros(30)
+    weights[:8] = generator.normal(size=8)
+    scores = X @ weights + 2.0 * generator.normal(size=1000)
+    y = scores > np.quantile(scores, 0.7)
+    # 54 passes; more than 500 where they did
+    assert MarginRanker("signed", "pairs").fit(X, y).n_passes_ < 200
 
 
 def test_the_line_that_certifies_keeps_its_row_weights():

@@ -108,7 +108,8 @@ class ProximalNewtonSolver:
         is_warm = point.parameters.any()
         best_value = value_at(point, objective, regularizer) if is_warm else inf
         best = point
-        width, n_steps = model.first_width(point), 0
+        factor = WIDTH_AT_A_START if is_warm or len(cuts) > 0 else 1.0
+        width, n_steps = factor * model.first_width(point), 0
         plane = objective.support(point, width)
         with threads:
             while True:
@@ -247,7 +248,7 @@ class SampledHessian:
 
     def first_width(self, point: Point) -> float:
         """Return how wide kinks are rounded off at first."""
-        return MAX_WIDTH * (WIDTH_AT_A_START if point.parameters.any() else 1.0)
+        return MAX_WIDTH
 
     def step(
         self,
@@ -307,7 +308,7 @@ class WorkingSet:
 
     max_columns = 3000  # with weight; the solver gives up if there are more
     max_cuts = 2  # the one of the best bound, and the latest
-    max_smoothing_loss, smoothing_loss = 0.3, 0.05  # .2, .01: subproblems take 2x
+    max_smoothing_loss, smoothing_loss = 0.3, 0.03  # of .05, .02: more passes
     longest = 1.0
 
     def __init__(
@@ -325,14 +326,13 @@ class WorkingSet:
     def first_width(self, point: Point) -> float:
         """Return how wide kinks are rounded off at first."""
         objective = self._objective
-        factor = WIDTH_AT_A_START if point.parameters.any() else 1.0
         if self.radius is None:
-            return factor * MAX_WIDTH
+            return MAX_WIDTH
         gradient = objective.pull_back(objective.support(point))
         steepest = np.zeros(gradient.size)
         steepest[np.argmax(np.abs(gradient))] = self.radius
         range_of_scores = float(np.ptp(objective.at(steepest).scores))
-        return factor * (_FIRST_WIDTH_PER_RANGE * range_of_scores or MAX_WIDTH)
+        return _FIRST_WIDTH_PER_RANGE * range_of_scores or MAX_WIDTH
 
     def step(
         self,
@@ -361,19 +361,24 @@ class WorkingSet:
         diagonal = np.diag_indices(which.size)
         mean = float(np.maximum(hessian[diagonal], 0.0).mean())  # rounding: below 0
         hessian[diagonal] += penalty.curvature + self._damping * mean
-        # columns without curvature keep the L1 term only
-        least = objective.min_damping * mean or 1.0
+        # columns without curvature keep the L1 term only; where none has any, a step
+        # goes as far as it may
+        least = objective.min_damping * (mean or float(np.abs(gradient).max()))
         hessian[diagonal] = np.maximum(hessian[diagonal], least)
         linear -= hessian @ weights
+        # in a ball, a positive risk falls towards 0: the surface does not matter
+        is_free = not penalty.is_nonnegative and gradient @ point.parameters > 0.0
         try:
             minimizer = minimize_l1_quadratic(
                 *(hessian, linear, weights, l1, tol),
-                norm=self.radius,
+                norm=None if is_free else self.radius,
                 is_nonnegative=penalty.is_nonnegative,
             )
         except LinAlgError:
             minimizer = weights
-        direction[which] = self._scaled_to_radius(minimizer, weights) - weights
+        if self.radius is not None:
+            minimizer = self._scaled_to_radius(minimizer, weights, is_free)
+        direction[which] = minimizer - weights
         if narrowing < 1.0:  # the model is less true of the narrower window
             self._damping = max(self._damping, _FIRST_DAMPING)
         return Point(direction, np.asarray(columns @ direction[which]))
@@ -417,12 +422,12 @@ class WorkingSet:
             steep = steep[np.argpartition(-gain[steep], most - 1)[:most]]
         return np.union1d(used, steep)
 
-    def _scaled_to_radius(self, weights: FloatArray, last: FloatArray) -> FloatArray:
-        """Scale weights to the surface of a set, unless they are far inside a ball."""
-        norm = float(np.abs(weights).sum())
-        if self.radius is None:
-            return weights
+    def _scaled_to_radius(
+        self, weights: FloatArray, last: FloatArray, is_free: bool
+    ) -> FloatArray:
+        """Scale weights to the surface of a set, unless they may stay in a ball."""
+        norm, radius = float(np.abs(weights).sum()), self._penalty.radius or 0.0
         if self._penalty.is_nonnegative:
-            return weights * (self.radius / norm) if norm > 0.0 else last
-        is_far_inside = norm <= _FAR_INSIDE * self.radius
-        return weights if is_far_inside else weights * (self.radius / norm)
+            return weights * (radius / norm) if norm > 0.0 else last
+        longest = radius if is_free else _FAR_INSIDE * radius
+        return weights if norm <= longest else weights * (radius / norm)
