@@ -30,7 +30,7 @@ def test_lower_bound_never_falls_while_cuts_are_added():
     cuts, bounds = Cuts(3, 100), []
     for _ in range(12):
         cuts.add(generator.normal(size=3), line(generator.normal()))
-        bounds.append(cuts.minimize(L2(), 1.0).lower_bound)
+        bounds.append(cuts.minimize(L2(), 1.0)[1])
     assert np.diff(bounds).min() >= -1e-12
 
 
@@ -44,18 +44,18 @@ def test_cuts_in_use_survive_when_the_store_is_full():
 
 def test_a_smaller_store_keeps_the_cuts_in_use():
     cuts = filled(12)
-    before = cuts.minimize(L2(), 1.0).lower_bound
+    before = cuts.minimize(L2(), 1.0)[1]
     n_used = int((cuts.multipliers > 0.0).sum())
     cuts.resize(n_used)
     assert len(cuts) == n_used
-    assert cuts.minimize(L2(), 1.0).lower_bound == pytest.approx(before, rel=1e-12)
+    assert cuts.minimize(L2(), 1.0)[1] == pytest.approx(before, rel=1e-12)
 
 
 def test_flat_and_equal_cuts_have_a_minimum():
     cuts = Cuts(2)
     for offset in (0.3, 0.7, 0.7, 0.1):
         cuts.add(np.zeros(2), line(offset))
-        bound = cuts.minimize(L2(), 2.0).lower_bound
+        bound = cuts.minimize(L2(), 2.0)[1]
         assert bound == pytest.approx(2.0 * cuts.offsets.max())
 
 
@@ -73,7 +73,7 @@ def with_sources(n_cuts, capacity=100, seed=0):
 @pytest.mark.parametrize("capacity", [1, 2, 3, 7])
 def test_a_cut_that_leaves_hands_its_share_on(capacity):
     cuts, X = with_sources(8)
-    before = cuts.minimize(L2(), 1.0).lower_bound
+    before = cuts.minimize(L2(), 1.0)[1]
     mixed, gradient = cuts.mixed_source(), cuts.multipliers @ cuts.gradients
     constant = cuts.multipliers @ cuts.offsets
     cuts.resize(capacity)
@@ -82,7 +82,7 @@ def test_a_cut_that_leaves_hands_its_share_on(capacity):
     np.testing.assert_allclose(cuts.multipliers @ cuts.gradients, gradient, atol=1e-12)
     assert cuts.multipliers @ cuts.offsets == pytest.approx(constant)
     np.testing.assert_allclose(cuts.mixed_source(), mixed, atol=1e-12)
-    assert cuts.minimize(L2(), 1.0).lower_bound >= before - 1e-12
+    assert cuts.minimize(L2(), 1.0)[1] >= before - 1e-12
     # what is left are cuts: mixtures of those there were
     np.testing.assert_allclose(np.array(cuts.sources) @ X, cuts.gradients, atol=1e-12)
     np.testing.assert_allclose(cuts.gram, cuts.gradients @ cuts.gradients.T)

@@ -133,6 +133,18 @@ def test_no_signal_leaves_no_weights():
     assert not solution.point.parameters.any()
 
 
+@pytest.mark.parametrize("C", [0.8, 3.0, 1000.0])
+def test_no_value_on_the_way_is_below_the_optimum(C):
+    X, labels = bits(400, 12)
+    objective = LinearObjective(X, PairHinge().bind(labels), C)
+    # no pair is near its kink there, so the risk has no curvature
+    start = Start(objective.at(np.full(12, 1e-6)))
+    solution = ProximalNewtonSolver(StoppingRule()).minimize(objective, L1(), start)
+    assert solution.converged
+    bound = solution.value - solution.gap
+    assert min(progress.value for progress in solution.history) >= bound
+
+
 def test_too_many_columns_in_use_end_it(monkeypatch):
     monkeypatch.setattr(WorkingSet, "max_columns", 3)
     X, labels = bits()

@@ -1,11 +1,12 @@
 """The hinge over all pairs, or those of a part of the ROC curve, of given rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.sorting import row_number_type, sort_in_groups
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
@@ -13,7 +14,6 @@ from aucmax.risks._pairs import hinge_kernels as kernels
 from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice, weighted_top
 from aucmax.risks._pairs.hinge_grid import HingeGrid
 from aucmax.risks._pairs.pair_laplacians import window_laplacian
-from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Form, Risk, Support
 
 # In units of the largest score: a pair as close to the kink as this is at it. Otherwise
@@ -22,7 +22,47 @@ _MAX_KINK_DISTANCE = 1e-12
 # Width of the slope from chosen to not chosen, in widths of the hinge's. Measured: from
 # 2 to 6 solvers need the fewest passes.
 _CHOICE_WIDTH = 4.0
+_ALL_ROWS = np.empty((0, 3))  # in place of the ends of ranges
 _ROWS_OF_A_QUERY = 30  # of each class, at most, where a sample can have more queries
+
+
+class RankBox(NamedTuple):
+    """The part of the pairs that counts, in shares of the class weights."""
+
+    # Negatives rank from the highest score down, positives from the lowest up. A
+    # mirrored box swaps the classes and the signs of all scores, which changes no pair.
+    skip: float  # share of the first negatives that do not count
+    negatives: float  # share at which their range ends
+    positives: float  # share at which the range of the positives ends; it starts at 0
+    is_mirrored: bool
+    is_loose: bool
+
+    @classmethod
+    def from_ranges(
+        cls,
+        fpr_range: Sequence[float],
+        tpr_range: Sequence[float],
+        bound: str = "tight",
+    ) -> "RankBox":
+        """Translate the ranges, of which only one may leave out the first rows."""
+        check_choice("bound", bound, ("tight", "loose"))
+        is_loose = bound == "loose"
+        a, b = check_range("fpr_range", fpr_range)
+        c, d = check_range("tpr_range", tpr_range)
+        if a > 0.0 and d < 1.0:
+            raise ValueError(
+                f"fpr_range={fpr_range!r} starts above 0 and tpr_range={tpr_range!r} "
+                "ends below 1; the bound supports one of the two: start fpr_range at "
+                "0, or end tpr_range at 1."
+            )
+        if d < 1.0:
+            return cls(1.0 - d, 1.0 - c, b, True, is_loose)
+        return cls(a, b, 1.0 - c, False, is_loose)
+
+    @property
+    def is_choice_of_rows(self) -> bool:
+        """Whether the risk is a mean of hinges over the first rows of each class."""
+        return not (self.is_loose or self.is_mirrored or self.skip > 0.0)
 
 
 class BoundHinge(BoundRisk):
@@ -85,6 +125,7 @@ class BoundHinge(BoundRisk):
             self._weights = weights / largest[self._groups]
         totals = np.add.reduceat(self._weights, self._starts[:-1]).reshape(-1, 2)
         box = self._box
+        self._is_whole = box[:3] == (0.0, 1.0, 1.0)
         self._ends = totals[:, [0, 0, 1]] * (box.skip, box.negatives, box.positives)
         pairs = (self._ends[:, 1] - self._ends[:, 0]) * self._ends[:, 2]
         self._pairs = pairs * pairs.size
@@ -92,22 +133,8 @@ class BoundHinge(BoundRisk):
     def _value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         sign = -1.0 if self._box.is_mirrored else 1.0
         rows = self._sorted(sign * scores)
-        if self.can_be_smoothed:
-            value, slopes = self._first_rows(rows).mean_hinge(self._pairs)
-        else:
-            values, slacks = rows.near_zero()
-            slopes = np.zeros(values.size)
-            value = kernels.sum_structural(
-                values,
-                rows.weights,
-                rows.starts,
-                slacks,
-                self._pairs,
-                self._ends,
-                self._box.is_loose,
-                slopes,
-            )
-            slopes = rows.signed(slopes, self._pairs)
+        ends = _ALL_ROWS if self._is_whole else self._ends
+        value, slopes = rows.mean_hinge(self._pairs, ends, self._box.is_loose)
         return self._margin * value, rows.by_row(sign * slopes, scores.size)
 
     def _smoothed(self, scores: FloatArray, width: float) -> Support:
@@ -212,7 +239,7 @@ class BoundHinge(BoundRisk):
 
     def _first_rows(self, rows: "SortedGroups") -> "SortedGroups":
         """Return the rows with their weights within the ranges, in part at the end."""
-        if self._box.negatives == self._box.positives == 1.0:
+        if self._is_whole:
             return rows
         return rows._replace(
             weights=kernels.first_weights_of_groups(*rows[1:], self._ends)
@@ -222,11 +249,10 @@ class BoundHinge(BoundRisk):
         self, scores: FloatArray, width: float
     ) -> tuple["SortedGroups", list[SmoothChoice]]:
         """Return the rows that count, and the smooth choices that were made, if any."""
-        ranges = self._box.negatives, self._box.positives
-        if self.queries is not None or ranges == (1.0, 1.0):
+        if self.queries is not None or self._is_whole:
             return self._first_rows(self._sorted(scores)), []
         values = scores[self._rows] / self._margin
-        choices = []
+        ranges, choices = (self._box.negatives, self._box.positives), []
         for k, (share, side) in enumerate(zip(ranges, (1, -1), strict=True)):
             members = slice(self._starts[k], self._starts[k + 1])
             class_rows = ClassRows(
@@ -273,13 +299,14 @@ class SortedGroups(NamedTuple):
         slacks = _MAX_KINK_DISTANCE * np.maximum(np.maximum(-low, high), 1.0)
         return self.values - np.repeat(level, np.diff(starts[::2])), slacks
 
-    def mean_hinge(self, pairs: FloatArray) -> tuple[float, FloatArray]:
-        """Return the mean hinge over the weights of pairs, and its slopes."""
+    def mean_hinge(
+        self, pairs: FloatArray, ends: FloatArray = _ALL_ROWS, is_loose: bool = False
+    ) -> tuple[float, FloatArray]:
+        """Return the mean (structural) hinge over weights of pairs, and its slopes."""
         values, slacks = self.near_zero()
         slopes = np.zeros(values.size)
-        value = kernels.sum_hinges(
-            values, self.weights, self.starts, slacks, pairs, slopes
-        )
+        groups = values, self.weights, self.starts, slacks
+        value = kernels.sum_hinges(*groups, pairs, ends, is_loose, slopes)
         return value, self.signed(slopes, pairs)
 
     def signed(self, slopes: FloatArray, pairs: FloatArray) -> FloatArray:

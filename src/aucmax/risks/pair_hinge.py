@@ -4,8 +4,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_positive
-from aucmax.risks._pairs.rank_box import RankBox
-from aucmax.risks.bound_hinge import BoundHinge
+from aucmax.risks.bound_hinge import BoundHinge, RankBox
 
 _ALL = RankBox.from_ranges((0.0, 1.0), (0.0, 1.0))
 

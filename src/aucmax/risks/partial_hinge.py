@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._pairs.rank_box import RankBox
-from aucmax.risks.bound_hinge import BoundHinge
+from aucmax.risks.bound_hinge import BoundHinge, RankBox
 
 _MAX_SHORTFALL = 1e-9  # of a row, by which a rounded range may miss it
 

@@ -23,9 +23,9 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer, QuadraticRegularizer
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.risk_objective import RiskObjective
+from aucmax.solvers.simplex_qp import minimize_on_simplex
 from aucmax.solvers.solver import require
 
 _MAX_STEPS = 40  # Newton steps per candidate
@@ -55,10 +55,8 @@ class ExactModel:
 
     def minimize(self, center: FloatArray, value: float) -> ModelMinimum:
         """Minimise the model."""
-        solution = self._cuts.minimize(self._regularizer, self._objective.C)
-        return ModelMinimum(
-            solution.parameters, solution.lower_bound, solution.lower_bound
-        )
+        lowest, value = self._cuts.minimize(self._regularizer, self._objective.C)
+        return ModelMinimum(lowest, value, value)
 
 
 class _Mixture(NamedTuple):

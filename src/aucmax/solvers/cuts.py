@@ -1,24 +1,14 @@
 """The cuts of a bundle: lines below the risk, and their inner products."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
+from aucmax.solvers.simplex_qp import minimize_on_simplex
 
 _MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
 _MAX_IDLE_STREAK = 10  # cuts added since a cut was used
-
-
-class MasterSolution(NamedTuple):
-    """Where a model of cuts is lowest, their shares there, and its value."""
-
-    parameters: FloatArray
-    multipliers: FloatArray
-    lower_bound: float
 
 
 class Cuts:
@@ -117,8 +107,10 @@ class Cuts:
         self.multipliers = multipliers
         self._last_used[multipliers > 0.0] = self._clock
 
-    def minimize(self, regularizer: QuadraticRegularizer, C: float) -> MasterSolution:
-        r"""Minimise the regularizer plus C times the highest cut.
+    def minimize(
+        self, regularizer: QuadraticRegularizer, C: float
+    ) -> tuple[FloatArray, float]:
+        r"""Return where the regularizer plus C times the highest cut is least, and it.
 
         With :math:`\Omega(w) = \frac{\kappa}{2} \|w\|^2` the dual over the shares
         :math:`\lambda` of the cuts, a small quadratic program over the simplex, is
@@ -132,7 +124,7 @@ class Cuts:
         parameters = -factor * (shares @ self.gradients)
         bound = C * float(self.offsets @ shares) - regularizer.value(parameters)
         self.set_multipliers(shares)
-        return MasterSolution(parameters, shares, bound)
+        return parameters, bound
 
     def _drop(self, index: int) -> None:
         """Remove a cut; merge one that has a share, so the bound stays."""

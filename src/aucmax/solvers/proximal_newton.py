@@ -21,7 +21,7 @@ from aucmax.regularizers.regularizer import (
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.descent import corrected_solve
-from aucmax.solvers.inner.l1_quadratic import minimize_l1_quadratic
+from aucmax.solvers.l1_quadratic import minimize_l1_quadratic
 from aucmax.solvers.risk_objective import (
     MAX_WIDTH,
     MIN_NARROWING,
@@ -108,8 +108,10 @@ class ProximalNewtonSolver:
         is_warm = point.parameters.any()
         best_value = value_at(point, objective, regularizer) if is_warm else inf
         best = point
-        factor = WIDTH_AT_A_START if is_warm or len(cuts) > 0 else 1.0
-        width, n_steps = factor * model.first_width(point), 0
+        # a narrow window around 0 holds no pairs, so that L2 alone has any curvature
+        is_near = is_warm or (len(cuts) > 0 and isinstance(model, SampledHessian))
+        width = model.first_width(point) * (WIDTH_AT_A_START if is_near else 1.0)
+        n_steps = 0
         plane = objective.support(point, width)
         with threads:
             while True:
@@ -143,7 +145,11 @@ class ProximalNewtonSolver:
                     *(model.longest, slope),
                 )
                 # a step of no length would put all its columns in use
-                point = candidate if length > _MIN_LENGTH else point
+                point, plane = (
+                    (candidate, plane)
+                    if length > _MIN_LENGTH
+                    else (point, objective.support(point, width))
+                )
                 model.learn(length)
         if isinstance(model, WorkingSet):
             # columns are exact up to constants, and sums of steps lose digits
@@ -200,7 +206,7 @@ def _add_cut(
     last = cuts.multipliers
     cuts.add(gradient, plane)
     if isinstance(regularizer, QuadraticRegularizer):
-        return cuts.minimize(regularizer, objective.C).lower_bound
+        return cuts.minimize(regularizer, objective.C)[1]
     kept = cuts.multipliers
     cuts.set_multipliers(np.eye(len(cuts))[-1])
     latest = _mixture_bound(cuts, objective, regularizer)
@@ -361,13 +367,19 @@ class WorkingSet:
         diagonal = np.diag_indices(which.size)
         mean = float(np.maximum(hessian[diagonal], 0.0).mean())  # rounding: below 0
         hessian[diagonal] += penalty.curvature + self._damping * mean
-        # columns without curvature keep the L1 term only; where none has any, a step
-        # goes as far as it may
-        least = objective.min_damping * (mean or float(np.abs(gradient).max()))
+        # columns without curvature keep the L1 term only
+        least = objective.min_damping * mean
+        if mean == 0.0:  # of a linear risk: the set limits steps, or its value, about C
+            largest = float(np.abs(gradient).max())
+            is_set = self.radius is not None
+            least = largest * (
+                objective.min_damping if is_set else largest / objective.C
+            )
         hessian[diagonal] = np.maximum(hessian[diagonal], least)
         linear -= hessian @ weights
         # in a ball, a positive risk falls towards 0: the surface does not matter
-        is_free = not penalty.is_nonnegative and gradient @ point.parameters > 0.0
+        rises = float(gradient @ point.parameters) > 0.0
+        is_free = rises and not penalty.is_nonnegative
         try:
             minimizer = minimize_l1_quadratic(
                 *(hessian, linear, weights, l1, tol),

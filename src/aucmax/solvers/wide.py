@@ -73,7 +73,7 @@ class WideSolver:
         plane = Support(value, solution.cuts.mixed_source(), offset)
         cuts = Cuts(objective.n_parameters)
         cuts.add(objective.pull_back(plane), plane)
-        bound = cuts.minimize(regularizer, objective.C).lower_bound
+        bound = cuts.minimize(regularizer, objective.C)[1]
         gap = max(value - max(bound, objective.least_value), 0.0)
         last = solution.history[-1]._replace(
             value=value, gap=gap, n_passes=objective.n_passes

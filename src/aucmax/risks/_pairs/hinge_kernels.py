@@ -129,26 +129,20 @@ def structural_hinge(s, u, t, w, ends, is_loose, slack, down, up):
 
 
 @njit(cache=True, nogil=True)
-def sum_hinges(values, weights, starts, slacks, pairs, slopes):
-    """Sum the hinges of each query over its weight of pairs; add to the slopes."""
+def sum_hinges(values, weights, starts, slacks, pairs, ends, is_loose, slopes):
+    """Sum the structural hinge of each query over its weight of pairs; add slopes.
+
+    Without any `ends`, all rows count by their weights.
+    """
     total = 0.0
     for q in range(pairs.size):
         first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]
         s, u, down = values[middle:stop], weights[middle:stop], slopes[middle:stop]
         t, w, up = values[first:middle], weights[first:middle], slopes[first:middle]
-        total += add_hinges(s, u, t, w, 1.0, slacks[q], down, up) / pairs[q]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def sum_structural(values, weights, starts, slacks, pairs, ends, is_loose, slopes):
-    """Sum the structural hinge of each query like `sum_hinges`."""
-    total = 0.0
-    for q in range(pairs.size):
-        first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]
-        s, u, down = values[middle:stop], weights[middle:stop], slopes[middle:stop]
-        t, w, up = values[first:middle], weights[first:middle], slopes[first:middle]
-        value = structural_hinge(s, u, t, w, ends[q], is_loose, slacks[q], down, up)
+        if ends.size == 0:
+            value = add_hinges(s, u, t, w, 1.0, slacks[q], down, up)
+        else:
+            value = structural_hinge(s, u, t, w, ends[q], is_loose, slacks[q], down, up)
         total += value / pairs[q]
     return total
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
+from aucmax.solvers.simplex_qp import minimize_on_simplex
 
 ROUNDING = 4.0 * np.finfo(float).eps
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucmax.solvers.inner.l1_quadratic import minimize_l1_quadratic
+from aucmax.solvers.l1_quadratic import minimize_l1_quadratic
 
 pytestmark = pytest.mark.kernel
 

@@ -1,1 +1,0 @@
-"""The small problems that a solver meets in each iteration."""
