@@ -34,7 +34,7 @@ class _Program:
         self._diagonal = H.diagonal().copy()
 
     def solve(self, penalty: float, tol: float) -> None:
-        """Minimise, until no coordinate misses its optimality condition by more."""
+        """Lower until no coordinate misses its optimality condition by more."""
         penalties = penalty, np.inf if self.is_nonnegative else penalty
         for _ in range(_MAX_ROUNDS):
             sweep(
