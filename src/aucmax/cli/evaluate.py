@@ -214,7 +214,7 @@ def _print_point(point: Any, model: Any, is_own: bool, console: Console) -> None
 
 
 def _print_measures(
-    summary: Any, truth: Any, goal: Any, survival: dict[str, Any], console: Console
+    summary: Any, truth: Any, goal: Any, survival: dict[str, object], console: Console
 ) -> None:
     from aucmax.metrics.metric_names import metric_title
 

@@ -69,7 +69,7 @@ class Console:
         for line in lines:
             self.note(str(line))
 
-    def print_json(self, record: dict[str, Any]) -> None:
+    def print_json(self, record: dict[str, object]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
             echo(json.dumps(record, indent=2, allow_nan=False), is_raw=True)

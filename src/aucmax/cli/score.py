@@ -221,7 +221,7 @@ def _score(
     data: Data,
     model: Any,
     keep: tuple[str, ...],
-    counts: list[Any],
+    counts: list[object],
     proba: bool,
     prevalence: float | None,
     threshold: float | None,

@@ -21,7 +21,7 @@ def fit_model(
     goal: Any,
     console: Console,
     parameters: dict[str, object] | None = None,
-    settings: dict[str, Any] | None = None,
+    settings: dict[str, object] | None = None,
 ) -> Any:
     """Fit an AutoRanker of one model, or of all, or raise an error if it ranks nothing.
 

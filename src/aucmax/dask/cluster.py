@@ -112,7 +112,7 @@ class HeldParts:
     def call(
         self,
         function: Callable[..., Any],
-        options: Sequence[dict[str, Any]] | None = None,
+        options: Sequence[dict[str, object]] | None = None,
     ) -> list[Any]:
         """Call a function with each part and its options."""
         tasks = Tasks(self._held())

@@ -55,11 +55,11 @@ class PartedMatrix(RowMatrix):
             parts, self._lengths, n_columns, dtype, self.is_sparse, rows
         )
 
-    def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
+    def matvec(self, weights: NDArray[np.generic]) -> NDArray[Any]:
         """Return ``X @ weights``."""
         return self.map_rows(product, vector=weights)
 
-    def rmatvec(self, row_values: NDArray[Any]) -> NDArray[Any]:
+    def rmatvec(self, row_values: NDArray[np.generic]) -> NDArray[Any]:
         """Return ``X.T @ row_values``, added up in the order of the parts."""
         total: NDArray[Any] = np.zeros((self.shape[1], *row_values.shape[1:]))
         for term in self.reduce_rows(_backward, row_values):
@@ -122,7 +122,7 @@ class PartedMatrix(RowMatrix):
         return f"In partition {block}: ", 0
 
     def _run(
-        self, function: Callable[..., Any], options: Sequence[dict[str, Any]]
+        self, function: Callable[..., Any], options: Sequence[dict[str, object]]
     ) -> list[Any]:
         calls = [
             {"call": function, "options": part_options} for part_options in options
@@ -130,7 +130,7 @@ class PartedMatrix(RowMatrix):
         return self.parts.call(_on_part, calls)
 
 
-def _on_part(part: object, call: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _on_part(part: object, call: Callable[..., Any], options: dict[str, object]) -> Any:
     part = in_memory_order(part)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return call(part, **options)
@@ -140,7 +140,7 @@ def _n_rows(part: Any) -> int:
     return int(part.shape[0])
 
 
-def _backward(part: Any, row_values: NDArray[Any]) -> NDArray[Any]:
+def _backward(part: Any, row_values: NDArray[np.generic]) -> NDArray[Any]:
     return product(part.T, row_values)
 
 

@@ -25,12 +25,12 @@ _LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 class Tasks:
     """A graph that grows task by task, computed by the scheduler in use."""
 
-    def __init__(self, graph: dict[Key, Any] | None = None) -> None:
+    def __init__(self, graph: dict[Key, object] | None = None) -> None:
         self.graph: dict[Key, Any] = dict(graph or {})
         self._token = uuid4().hex
         self._blocks: dict[str, list[Key]] = {}  # of the collections added
 
-    def take(self, collections: Mapping[str, Any]) -> list[list[Key]]:
+    def take(self, collections: Mapping[str, object]) -> list[list[Key]]:
         """Add named Dask collections; return the tasks of their blocks."""
         for name, collection in collections.items():
             delayed = _delayed_blocks(collection)

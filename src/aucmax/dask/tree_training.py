@@ -156,7 +156,7 @@ class _TreeWorkers:
     """The workers that hold blocks of rows, and grow trees together."""
 
     def __init__(
-        self, matrix: PartedMatrix, job: Future, parameters: dict[str, Any]
+        self, matrix: PartedMatrix, job: Future, parameters: dict[str, object]
     ) -> None:
         self.cluster = matrix.parts.cluster
         self._matrix = matrix

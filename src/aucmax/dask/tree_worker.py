@@ -112,7 +112,7 @@ def scores_of_block(block: Any, trees: bytes) -> FloatArray:
 class _Blocks(xgboost.DataIter):
     """Blocks of rows, one after the other, as XGBoost reads them."""
 
-    def __init__(self, blocks: Sequence[Any]) -> None:
+    def __init__(self, blocks: Sequence[object]) -> None:
         super().__init__()
         self._blocks = blocks
         self._next = 0

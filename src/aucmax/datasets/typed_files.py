@@ -127,7 +127,7 @@ def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
     return None
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) < len(keys):
         key = next(key for key in keys if keys.count(key) > 1)

@@ -300,7 +300,7 @@ def _draw_masses(
 
 def evaluate_draws(
     measure: Callable[..., float],
-    arrays: dict[str, NDArray[Any]],
+    arrays: dict[str, NDArray[np.generic]],
     draws: Iterator[Draw],
     n_resamples: int,
 ) -> FloatArray:

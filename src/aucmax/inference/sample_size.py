@@ -276,7 +276,7 @@ def _one_unknown(quantities: dict[str, Any], other: float) -> str:
     return unknown[0]
 
 
-def _check_quantities(quantities: dict[str, Any]) -> None:
+def _check_quantities(quantities: dict[str, object]) -> None:
     for name, value in quantities.items():
         if name == "n_positive" and value is not None:
             check_integer(name, value, 2)

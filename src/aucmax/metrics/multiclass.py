@@ -265,7 +265,7 @@ def prepare_multiclass_auc(
     return multiclass_auc
 
 
-def first_counted_level(names: NDArray[Any], classes: str) -> int:
+def first_counted_level(names: NDArray[np.generic], classes: str) -> int:
     """Return the place of the first level that counts."""
     first = 0 if classes == "all" else first_positive_level(names)
     if first == names.size:

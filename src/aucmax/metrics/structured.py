@@ -278,7 +278,7 @@ class _Pieces:
 
 
 def _bin_starts(
-    query_offsets: IntArray, bins: int | NDArray[Any]
+    query_offsets: IntArray, bins: int | NDArray[np.generic]
 ) -> tuple[IntArray, IntArray]:
     """Return the row that each bin starts with, and the first bin of each query."""
     n_rows = np.diff(query_offsets).tolist()

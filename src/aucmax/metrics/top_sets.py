@@ -177,7 +177,7 @@ def check_bins(bins: Bins) -> int | NDArray[Any]:
     )
 
 
-def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
+def bin_boundaries(n: int, bins: int | NDArray[np.generic]) -> IntArray:
     """Return the cumulative sizes of the bins of n rows, below n."""
     if isinstance(bins, int):
         if bins >= n:

@@ -366,7 +366,7 @@ def _seconds_to_refit(fitted: Sequence[FittedCandidate], folded: FoldedTable) ->
 
 
 def _member(
-    one: FittedCandidate, weight: float, models: list[Any], scales: list[FloatArray]
+    one: FittedCandidate, weight: float, models: list[object], scales: list[FloatArray]
 ) -> dict[str, Any]:
     view = one.model.view
     parts = {"models": models, "scales": scales}

@@ -116,7 +116,7 @@ class LightGBMTrees(BaseEstimator):
 
     def _grow(
         self,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         X: Any,
         labels: ArrayLike,
         weight: FloatArray | None,

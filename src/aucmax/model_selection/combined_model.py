@@ -37,7 +37,7 @@ def _has_two_classes(estimator: object) -> bool:
     return True
 
 
-def _list_of(kind: type[Any]) -> saved.SavedField:
+def _list_of(kind: type[object]) -> saved.SavedField:
     """Declare a nonempty list of values of exactly this type."""
 
     def check(value: Any, state: Any) -> str | None:

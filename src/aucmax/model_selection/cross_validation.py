@@ -86,13 +86,13 @@ _AUTO_SECONDS = 60.0
 def compare_models(
     X: object,
     y: object,
-    models: Sequence[Any] | None = None,
+    models: Sequence[object] | None = None,
     *,
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     times: ArrayLike | None = None,
-    test: tuple[Any, Any] | None = None,
+    test: tuple[Any, object] | None = None,
     cv: object = None,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
@@ -272,7 +272,7 @@ def compare_models(
 
 
 def _make_candidates(
-    models: Sequence[Any], goal: Goal, target: Target, n_folds: int, X: object
+    models: Sequence[object], goal: Goal, target: Target, n_folds: int, X: object
 ) -> dict[str, TableCandidate]:
     """Return a candidate for each model, trained for the goal if it can be."""
 

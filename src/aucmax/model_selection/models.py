@@ -329,7 +329,7 @@ def named_candidate(
     *,
     ranges: Ranges | None = None,
     metric: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> "TableCandidate":
     """Make a candidate of the list, for the goal as far as it can be trained for it."""
     from aucmax.tables.cross_fit import TableCandidate
@@ -480,7 +480,7 @@ def _search_candidate(
     name: str,
     *,
     is_alone: bool,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> "TableCandidate":
     """Make a candidate of the list as AutoRanker tries it."""
     one_model = [name for name, choice in MODELS.items() if name != "auto"]

@@ -44,7 +44,7 @@ def parse_parameters(
     return parameters
 
 
-def _example(defaults: Mapping[str, Any]) -> str:
+def _example(defaults: Mapping[str, object]) -> str:
     name, value = next(
         ((n, v) for n, v in defaults.items() if isinstance(v, int | float)),
         next(iter(defaults.items())),

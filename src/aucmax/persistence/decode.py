@@ -187,7 +187,7 @@ class Decoder:
             ) from error
 
     def _params(
-        self, cls: type[Any], known: Set[str], trees: dict[str, Any], path: str
+        self, cls: type[object], known: Set[str], trees: dict[str, object], path: str
     ) -> dict[str, object]:
         for group in DEFAULTS.get(cls.__name__, []):
             if group.items() <= trees.items():
@@ -210,8 +210,8 @@ class Decoder:
 
     def _build(
         self,
-        cls: type[Any],
-        params: dict[str, Any],
+        cls: type[object],
+        params: dict[str, object],
         fitted: dict[str, object],
         path: str,
     ) -> Any:
@@ -237,7 +237,7 @@ class Decoder:
             raise ModelFileError(f"{path} is not consistent ({error})") from error
         return estimator
 
-    def _version_hint(self, cls: type[Any] | None = None) -> str:
+    def _version_hint(self, cls: type[object] | None = None) -> str:
         """Return which version of the package of a class to load the file with."""
         from aucmax._version import __version__ as here
 
@@ -294,8 +294,8 @@ def _numpy_str(text: object, path: str) -> np.str_:
 def check_saved_state(
     name: str,
     fields: Mapping[str, SavedField],
-    params: Mapping[str, Any],
-    state: Mapping[str, Any],
+    params: Mapping[str, object],
+    state: Mapping[str, object],
 ) -> None:
     """Reject fitted attributes of class `name`, or parameters, that no fit can set."""
     values = {**params, **state}

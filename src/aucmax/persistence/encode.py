@@ -20,12 +20,12 @@ MAX_NESTING = 33
 PLAIN_TYPES = (str, int, float, bool, type(None))
 
 
-def is_free_name(cls: type[Any], name: str) -> bool:
+def is_free_name(cls: type[object], name: str) -> bool:
     """Whether a fitted attribute may have this name: no method or property has it."""
     return name.isidentifier() and not name.startswith("__") and not hasattr(cls, name)
 
 
-def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
+def unsaved_attributes(cls: type[object]) -> frozenset[str]:
     """Return the names of instance attributes that are left out of a file."""
     # metadata requests and callbacks of scikit-learn concern the next fit only
     declared = getattr(cls, "_unsaved_attributes", ())
@@ -90,13 +90,13 @@ class Encoder:
         # "surrogatepass": half a surrogate pair, which UTF-8 forbids, survives too
         return {"text": self._put("txt", value.encode("utf-8", "surrogatepass"))}
 
-    def _list(self, value: Sequence[Any], path: str) -> list[Any]:
+    def _list(self, value: Sequence[object], path: str) -> list[Any]:
         return [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value)]
 
     def _range(self, value: range, path: str) -> Any:
         return {"range": self._list([value.start, value.stop, value.step], path)}
 
-    def _dict(self, value: dict[Any, Any], path: str) -> object:
+    def _dict(self, value: dict[Any, object], path: str) -> object:
         for key in value:
             if type(key) not in PLAIN_TYPES:
                 why = (
@@ -146,7 +146,7 @@ class Encoder:
         name = public_name(type(value))
         return {"estimator": {"class": name, "params": params, "state": state}}
 
-    def _named(self, values: Mapping[str, Any], path: str) -> dict[str, Any]:
+    def _named(self, values: Mapping[str, object], path: str) -> dict[str, Any]:
         return {
             name: self.encode(value, f"{path}.{name}") for name, value in values.items()
         }

@@ -61,7 +61,7 @@ def find_class(name: str) -> type[Any]:
     return cls
 
 
-def public_name(cls: type[Any]) -> str | None:
+def public_name(cls: type[object]) -> str | None:
     """Return the registered name of exactly this class (no subclass), or None."""
     name = cls.__name__
     try:
@@ -70,7 +70,7 @@ def public_name(cls: type[Any]) -> str | None:
         return None
 
 
-def saved_fields(cls: type[Any]) -> dict[str, saved.SavedField] | None:
+def saved_fields(cls: type[object]) -> dict[str, saved.SavedField] | None:
     """Return the declared state of a class and its bases; None if there is none."""
     if cls.__name__ in _SKLEARN:
         return _SKLEARN[cls.__name__]

@@ -98,7 +98,7 @@ class ROCCurveDisplay(ScoredDisplay):
         pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
+        curve_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw ROC curves with their AUC, its interval, and a band.
 

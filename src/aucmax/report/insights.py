@@ -96,7 +96,7 @@ def cross_fitted_probabilities(
     return labels[scored], probabilities[scored]
 
 
-def certificates_of(models: Mapping[str, Any]) -> list[tuple[str, str]]:
+def certificates_of(models: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return the certificate of each model that has one."""
     certificates = []
     for name, model in models.items():

@@ -322,7 +322,7 @@ def restore(plain: dict[str, Any]) -> Column:
     return _KINDS[plain["kind"]](**values)
 
 
-def check_plain(plain: dict[str, Any]) -> None:
+def check_plain(plain: dict[str, object]) -> None:
     """Reject a description from a file that :func:`as_plain` cannot have made."""
     column = restore(plain)
     for part in fields(column):

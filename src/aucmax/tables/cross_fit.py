@@ -162,7 +162,7 @@ def _inner_folds(
     estimator: Any,
     matrix: Any,
     labels: Any,
-    fit_parameters: dict[str, Any],
+    fit_parameters: Mapping[str, object],
     target: Target,
 ) -> Folds:
     """Return folds for an estimator that would make its own without groups or times."""

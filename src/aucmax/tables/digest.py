@@ -11,7 +11,7 @@ _LENGTH = 16  # hexadecimal digits: 64 bits
 _BLOCK = 2**24  # bytes that are made contiguous at a time
 
 
-def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
+def digest_rows(table: Any, vectors: Iterable[object]) -> str:
     """Digest a polars frame, sparse matrix or array, and vectors that are not None."""
     digest = hashlib.sha256(repr(table.shape).encode())
     if sparse.issparse(table):

@@ -335,7 +335,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        Any
+        frame or sparse matrix
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -357,7 +357,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        Any
+        frame or sparse matrix
         """
         require_fitted(self, "columns_")
         if self.scales_ is not None:
@@ -532,7 +532,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        Any
+        frame or sparse matrix
         """
         if self.scales_ is None:
             names = [column["name"] for column in self.columns_]
@@ -587,7 +587,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        Any
+        ndarray or csr_array
         """
         labels = _two_labels(y)
         if labels is None or not any(

@@ -62,7 +62,7 @@ def time_folds(times: FloatArray, n_folds: int) -> Folds:
     ]
 
 
-def has_both_classes(labels: NDArray[Any]) -> bool:
+def has_both_classes(labels: NDArray[np.generic]) -> bool:
     """Return whether some rows are above 0 and some are not."""
     return _rarer_class(labels)[0] > 0
 
@@ -324,7 +324,7 @@ def _dealt_queries(
     return _query_folds(queries, usable, min(n_folds, known.size), random_state)
 
 
-def _fewer_folds(labels: NDArray[Any], n_folds: int, notices: list[str]) -> int:
+def _fewer_folds(labels: NDArray[np.generic], n_folds: int, notices: list[str]) -> int:
     smaller, which = _rarer_class(labels)
     if smaller < 2:
         raise NotEnoughClassesError(
@@ -341,7 +341,7 @@ def _fewer_folds(labels: NDArray[Any], n_folds: int, notices: list[str]) -> int:
 
 
 def _blocks(
-    labels: NDArray[Any],
+    labels: NDArray[np.generic],
     folds: IntArray,
     unit: IntArray | None,
     n_blocks: int,

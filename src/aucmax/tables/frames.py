@@ -59,7 +59,7 @@ def as_table(table: object) -> Any:
     return pl.DataFrame(_as_double(array), schema=names, orient="row")
 
 
-def _as_double(array: NDArray[Any]) -> NDArray[Any]:
+def _as_double(array: NDArray[np.generic]) -> NDArray[Any]:
     """Return long floats, which polars has not, as float64."""
     is_long = array.dtype.kind == "f" and array.dtype.itemsize > 8
     return array.astype(np.float64) if is_long else array
@@ -71,7 +71,7 @@ _AS_TEXT = str | int | float | dt.date | dt.timedelta | dt.time
 _PLAIN = {bool, int, float, str, dt.date, dt.datetime, type(None)}
 
 
-def series_of_cells(name: str, cells: Sequence[Any]) -> pl.Series:
+def series_of_cells(name: str, cells: Sequence[object]) -> pl.Series:
     """Return Python objects as a column, scalars of NumPy as those of Python."""
     # polars gives all cells the type of the first, if that is a scalar of NumPy
     if set(map(type, cells)) - _PLAIN:

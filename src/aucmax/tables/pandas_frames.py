@@ -20,7 +20,7 @@ def for_frame(candidate: TableCandidate, X: Any) -> TableCandidate:
 class PandasFrames(ClassifierMixin, BaseEstimator):
     """An estimator of frames of pandas that takes frames of polars."""
 
-    def __init__(self, estimator: object, dtypes: dict[str, Any]) -> None:
+    def __init__(self, estimator: object, dtypes: dict[str, object]) -> None:
         self.estimator = estimator
         self.dtypes = dtypes
 

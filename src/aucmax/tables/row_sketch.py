@@ -1,7 +1,5 @@
 """Recognise the rows of training: a small sketch of them, whatever their order."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -14,13 +12,13 @@ Hashes = NDArray[np.uint64]
 _MAX_HASHES = 1024
 
 
-def sketch_rows(encoder: TableEncoder, X: object, labels: NDArray[Any]) -> Hashes:
+def sketch_rows(encoder: TableEncoder, X: object, labels: NDArray[np.int64]) -> Hashes:
     """Return the smallest hashes of raw rows with their labels, ascending."""
     return np.unique(_hash_rows(encoder, X, labels))[:_MAX_HASHES]
 
 
 def share_of_known_rows(
-    sketch: Hashes, encoder: TableEncoder, X: object, labels: NDArray[Any]
+    sketch: Hashes, encoder: TableEncoder, X: object, labels: NDArray[np.int64]
 ) -> float:
     """Estimate the share of rows that are also among those of a sketch, or NaN."""
     # nothing is known of rows whose hash exceeds the largest that was kept
@@ -32,7 +30,7 @@ def share_of_known_rows(
     return float(np.isin(hashes, sketch, kind="sort").mean())
 
 
-def _hash_rows(encoder: TableEncoder, X: object, labels: NDArray[Any]) -> Hashes:
+def _hash_rows(encoder: TableEncoder, X: object, labels: NDArray[np.int64]) -> Hashes:
     """Return a hash of each row with its label, by the bits of the trees' matrix."""
     matrix = encoder.matrix(X, "trees")
     hashes = _split_mix(labels.astype(np.uint64))

@@ -24,7 +24,7 @@ class Grading:
     levels: tuple[int, ...]
 
     @classmethod
-    def two_classes(cls, negatives: Sequence[Any], positive: object) -> "Grading":
+    def two_classes(cls, negatives: Sequence[object], positive: object) -> "Grading":
         """Rank one value above all others."""
         return cls((*negatives, positive), (*(0 for _ in negatives), 1))
 
