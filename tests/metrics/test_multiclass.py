@@ -36,29 +36,6 @@ def test_ordinal_auc_is_the_share_of_ordered_pairs(sample):
     assert value == pytest.approx(reference.ordinal_auc(y, scores, weights), abs=1e-12)
 
 
-@given(samples(levels=3, weights=True, queries=3))
-def test_queries_with_two_levels_are_averaged(sample):
-    y, scores, weights, qid = sample
-    options = {"sample_weight": weights, "qid": qid}
-
-    def multiclass(y, scores, weights):
-        return reference.multiclass_auc(y, scores, 1, weights)
-
-    if all(y[qid == query].std() == 0 for query in qid):
-        for metric in (multiclass_auc_score, ordinal_auc_score):
-            with pytest.raises(NotEnoughClassesError, match="rows of two levels"):
-                metric(y, scores, **options)
-        return
-    expected = reference.mean_over_queries(multiclass, qid, y, scores, weights)
-    assert multiclass_auc_score(y, scores, **options) == pytest.approx(
-        expected, abs=1e-12
-    )
-    expected = reference.mean_over_queries(
-        reference.ordinal_auc, qid, y, scores, weights
-    )
-    assert ordinal_auc_score(y, scores, **options) == pytest.approx(expected, abs=1e-12)
-
-
 @fewer_examples
 @given(samples(weights=True))
 def test_both_are_the_auc_for_two_levels(sample):

@@ -124,18 +124,6 @@ def test_a_perfect_ranking_is_one_and_its_reverse_zero(fpr_range, tpr_range):
     assert partial_auc_score(y, -scores, **options) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_queries_are_averaged():
-    y, scores = [0, 1, 1, 0, 0, 1], [1, 2, 3, 4, 5, 6]
-    whole = [
-        partial_auc_score(y[part], scores[part], fpr_range=(0, 0.4))
-        for part in (slice(0, 3), slice(3, 6))
-    ]
-    value = partial_auc_score(
-        y, scores, fpr_range=(0, 0.4), qid=["a", "a", "a", "b", "b", "b"]
-    )
-    assert value == pytest.approx(np.mean(whole), abs=1e-15)
-
-
 @pytest.mark.parametrize(
     "bad", [(0.5, 0.5), (0.6, 0.4), (-0.1, 1), (0, 2), (0, np.nan)]
 )

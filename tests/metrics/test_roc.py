@@ -6,7 +6,6 @@ from sklearn import metrics as sklearn_metrics
 from sklearn.metrics import roc_auc_score as sklearn_roc_auc_score
 
 import reference
-from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import (
     roc_auc_score,
     roc_curve,
@@ -44,22 +43,6 @@ def test_weighted_auc_is_the_weighted_share_of_ordered_pairs(sample):
     assert roc_auc_score(y, scores, sample_weight=weights) == pytest.approx(
         reference.roc_auc(y, scores, weights), abs=1e-12
     )
-
-
-@given(samples(weights=True, queries=3))
-def test_auc_with_queries_is_the_mean_over_queries_with_both_classes(sample):
-    y, scores, weights, qid = sample
-
-    def auc(y, scores, weights):
-        return reference.roc_auc(y, scores, weights) if 0 < y.mean() < 1 else None
-
-    if all(y[qid == query].std() == 0 for query in qid):
-        with pytest.raises(NotEnoughClassesError, match="None of the"):
-            roc_auc_score(y, scores, sample_weight=weights, qid=qid)
-    else:
-        expected = reference.mean_over_queries(auc, qid, y, scores, weights)
-        value = roc_auc_score(y, scores, sample_weight=weights, qid=qid)
-        assert value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
