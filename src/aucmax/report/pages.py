@@ -3,13 +3,14 @@
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from aucmax._core.censored_times import is_survival_target, split_target
+from aucmax._core.censored_times import is_survival_target
 from aucmax._core.validation import FloatArray
 from aucmax._version import __version__
 from aucmax.decisions.subgroups import GroupComparison, compare_groups
@@ -340,57 +341,39 @@ def report_model(
         **_reproduction(reproduction, digest_table(table, target)),
     }
     if by is not None:
-        contents["groups"] = _compare_groups(model, table, target, scores, by)
+        column = by if isinstance(by, str) else getattr(by, "name", None)
+        if isinstance(by, str) and by not in getattr(table, "columns", ()):
+            raise ValueError(f"X has no column {by!r} to group rows by.")
+        groups = table[by] if isinstance(by, str) else by
+        threshold = getattr(model, "decision_threshold_", None)
+        compared = group_rows(target, scores, groups, threshold)
+        contents["groups"] = groups_section(compared, column)
     is_binary = not (target.is_graded or target.is_survival)
     if is_binary and hasattr(model, "predict_proba"):
         chances = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
         contents |= calibration_section(target.relevant == 1, chances)
     if target.is_survival:
         method = "Intervals by influence functions."
-        contents["survival"] = _survival(model, X, target, {name: scores}, time_unit)
+        predict = getattr(model, "predict_event_probability", None)
+        predict = predict and partial(predict, X)
+        contents["survival"] = survival_section(
+            target, {name: scores}, predict, time_unit
+        )
     elif target.queries is None:
         if not target.is_graded:
             method = "Intervals from DeLong's variance, on the logit scale."
         labels = target.relevant == 1
         verdict += f" {describe_top(labels, scores)}"
-        threshold = getattr(model, "alert_threshold_", None)
+        stored = getattr(model, "alert_threshold_", None)
         contents |= ranking_section(
             labels,
             {name: scores},
             score_unit="the score of the model",
             fpr_range=_shaded(goal, target),
-            start_depth=None if threshold is None else int((scores > threshold).sum()),
+            start_depth=None if stored is None else int((scores > stored).sum()),
         )
     contents["explanation"] = [method]
     return Report(contents | {"verdict": " ".join([verdict, *doubts])})
-
-
-def _survival(
-    model: object,
-    X: object,
-    target: Target,
-    scores: Mapping[str, FloatArray],
-    time_unit: str,
-) -> Section:
-    """Return the section of censored times, with calibration if it can be had."""
-    probability = None
-    if hasattr(model, "predict_event_probability"):
-        event, durations = split_target(target.survival)
-        horizon = float(np.median(durations[event]))
-        probability = model.predict_event_probability(X, horizon)
-    return survival_section(target, scores, probability, time_unit)
-
-
-def _compare_groups(
-    model: Any, table: Any, target: Target, scores: FloatArray, by: Any
-) -> Section:
-    column = by if isinstance(by, str) else getattr(by, "name", None)
-    if isinstance(by, str):
-        if by not in getattr(table, "columns", ()):
-            raise ValueError(f"X has no column {by!r} to group rows by.")
-        by = table[by]
-    threshold = getattr(model, "decision_threshold_", None)
-    return groups_section(group_rows(target, scores, by, threshold), column)
 
 
 def group_rows(

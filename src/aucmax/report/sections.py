@@ -248,13 +248,13 @@ def groups_section(comparison: GroupComparison, column: str | None) -> Section:
 def survival_section(
     target: Target,
     scores: Mapping[str, FloatArray],
-    probability: FloatArray | None = None,
+    predict: Callable[[float], FloatArray] | None = None,
     time_unit: str = "",
 ) -> Section:
     """Return the AUC over time, survival by thirds of the rows, and calibration.
 
-    Scores are those of models, the best first; the probability is that of an event by
-    the median of the event times.
+    Scores are those of models, the best first; `predict` returns the probability of an
+    event by a time, which is the median of the event times.
     """
     events, durations = split_target(target.survival)
     horizon = float(np.median(durations[events]))
@@ -264,7 +264,9 @@ def survival_section(
     order = np.argsort(-next(iter(scores.values())), kind="stable")
     thirds = np.array_split(order, len(_RISKS))
     curves = [_survival_curve(target, rows) for rows in thirds]
-    shares = None if probability is None else _shares(target, probability, horizon)
+    shares = None
+    if predict is not None:
+        shares = _shares(target, predict(horizon), horizon)
     time = f"time ({time_unit})" if time_unit else "time"
 
     def draw(lines: Sequence[Sequence[FloatArray]], title: str, name: str) -> Markup:
