@@ -189,9 +189,9 @@ def test_an_output_never_replaces_an_input_not_even_by_force():
     [
         (["--cv", "1"], "at least 2 folds are needed"),
         (["--cv", "21"], "10 rows are positive, but 21 folds need 42"),
-        (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
-        (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
-        (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
+        (["--fpr-range", "0.5", "0.5"], "fpr_range must satisfy 0 <= low < high <= 1"),
+        (["--fpr-range", "0", "2"], "fpr_range must satisfy 0 <= low < high <= 1"),
+        (["--fpr-range", "nan", "1"], "fpr_range must satisfy 0 <= low < high <= 1"),
         (
             ["--models", "svm-auc,svm"],
             "there is no model 'svm'. Did you mean 'svm-auc'?",

@@ -11,6 +11,7 @@ import aucmax
 from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
+    check_model,
     data_argument,
     metric_option,
     range_option,
@@ -31,7 +32,6 @@ from aucmax.model_selection import MODELS
 from aucmax.model_selection.models import (
     SURVIVAL_CANDIDATES,
     compared_models,
-    find_model,
 )
 
 
@@ -48,13 +48,7 @@ def _parse_models(
 ) -> tuple[str, ...] | None:
     if value is None:
         return None
-    names = tuple(dict.fromkeys(name.strip() for name in value.split(",")))
-    for name in names:
-        try:
-            find_model(name)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-    return names
+    return tuple(dict.fromkeys(check_model(one.strip()) for one in value.split(",")))
 
 
 @click.command(

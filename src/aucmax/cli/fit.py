@@ -11,6 +11,7 @@ import click
 
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import (
+    check_model,
     data_argument,
     force_option,
     metric_option,
@@ -29,7 +30,6 @@ from aucmax.cli.training import (
     target_record,
 )
 from aucmax.model_selection import MODELS
-from aucmax.model_selection.models import find_model
 
 
 def _parse_model(
@@ -37,12 +37,10 @@ def _parse_model(
 ) -> tuple[str, list[str]]:
     """Return a name and its parameters, which follow it after a colon."""
     name, _colon, settings = value.partition(":")
-    try:
-        find_model(name)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
     # a comma may also be within a value
-    return name, re.split(r",(?=[A-Za-z_]+=)", settings) if settings else []
+    return check_model(name), re.split(
+        r",(?=[A-Za-z_]+=)", settings
+    ) if settings else []
 
 
 @click.command(

@@ -56,12 +56,9 @@ metric_option = click.option(
 def _check_range(
     _: click.Context, __: click.Parameter, value: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    low, high = value
-    if not 0 <= low < high <= 1:
-        raise click.BadParameter(f"need 0 <= LOW < HIGH <= 1, got {low:g} {high:g}.")
-    return value
+    from aucmax._core.parameters import check_range
+
+    return value if value is None else check_range("fpr_range", value)
 
 
 range_option = click.option(
@@ -73,6 +70,17 @@ range_option = click.option(
     help="Range of false positive rates, such as 0 0.1 for the top of the list: the "
     "partial AUC over it is the metric.",
 )
+
+
+def check_model(name: str) -> str:
+    """Return the name of a model of the list; reject any other."""
+    from aucmax.model_selection.models import find_model
+
+    try:
+        find_model(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return name
 
 
 def time_limit_option(help: str) -> Option:

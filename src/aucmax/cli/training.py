@@ -55,7 +55,8 @@ def fit_model(
             raise NothingRankedError(
                 f"{name} gives all {training.n_rows} rows the same score"
                 f"{'' if labels.queries is None else ' within each query'}, so it "
-                f"ranks nothing and is not saved. {_advice(name)}"
+                "ranks nothing and is not saved. Try --model linear or --model "
+                "lambdamart, or check that the columns are related to the target."
             ) from warning
     model.file_roles_ = {
         "model": name,
@@ -109,21 +110,6 @@ def _progress(model: Any, title: str, console: Console) -> Iterator[None]:
             model.set_params(callback=show)
         yield
         step("done", 0 if limit else 1)
-
-
-def _advice(name: str) -> str:
-    """Return advice for a model that ranks nothing."""
-    others = [other for other in ("linear", "lambdamart") if other != name]
-    advice = (
-        f"Try --model {' or --model '.join(others)}, or check that the columns "
-        "are related to the target."
-    )
-    if name == "svm-pauc":
-        return (
-            "Where the classes overlap, the hinge of a narrow range is smallest "
-            f"without any weights. {advice}"
-        )
-    return advice
 
 
 def search_record(model: Any, console: Console) -> dict[str, Any]:
