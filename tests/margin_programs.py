@@ -29,20 +29,14 @@ def solve_hard_pairs(H, labels, **options):
 
 def solve_hard_with_bias(H, labels, **options):
     """Maximise the smallest margin of a row, with a bias: problem (5)."""
-
-    def allowed(duals, weights):
-        return [d <= 1.0 * (w > 0.0) for d, w in zip(duals, weights, strict=True)]
-
-    return _least_edge(H, labels, allowed, **options)
+    return _over_rows(
+        H, labels, lambda p, n: (1.0 * (p > 0.0), 1.0 * (n > 0.0)), **options
+    )
 
 
 def solve_instances(H, labels, nu_pos, nu_neg, **options):
     """Reduce pairs to instances, for given nu+ and nu-: problems (7) and (8)."""
-
-    def allowed(duals, weights):
-        return [duals[0] <= weights[0] / nu_pos, duals[1] <= weights[1] / nu_neg]
-
-    return _least_edge(H, labels, allowed, **options)
+    return _over_rows(H, labels, lambda p, n: (p / nu_pos, n / nu_neg), **options)
 
 
 def solve_tangent(H, labels, nu, center, **options):
@@ -53,9 +47,10 @@ def solve_tangent(H, labels, nu, center, **options):
     """
     share = cp.Variable()  # nu+ / center
 
-    def allowed(duals, weights):
-        totals = weights[0].sum(), weights[1].sum()
-        return [
+    def allowed(weights):
+        duals, totals = [_up_to(np.ones(w.size)) for w in weights], [*map(sum, weights)]
+        return duals, [
+            cp.sum(duals[1]) == 1.0,
             share >= min(min(nu / totals[1], totals[0]) / center, 1.0),
             share <= max(2.0 - center / totals[0], 1.0),
             duals[0] <= weights[0] / center * (2.0 - share),
@@ -66,29 +61,46 @@ def solve_tangent(H, labels, nu, center, **options):
     return value, center * float(share.value)
 
 
+def _over_rows(H, labels, caps_of, **options):
+    """Solve a problem with a dual weight per row."""
+
+    def allowed(weights):
+        duals = [_up_to(caps) for caps in caps_of(*weights)]
+        return duals, [cp.sum(duals[1]) == 1.0]
+
+    return _least_edge(H, labels, allowed, **options)
+
+
 def _over_pairs(H, labels, caps_of, **options):
     """Solve a problem with a dual weight per pair, of which rows have the sums."""
 
-    def allowed(duals, weights):
-        caps = caps_of(np.outer(*weights))
-        pairs = cp.Variable(caps.shape, bounds=[0.0, caps.size]) / caps.size
+    def allowed(weights):
+        pairs = _up_to(caps_of(np.outer(*weights)))
+        duals = [_up_to(np.ones(w.size)) for w in weights]
         sums = cp.sum(pairs, axis=1), cp.sum(pairs, axis=0)
-        return [pairs <= caps, sums[0] == duals[0], sums[1] == duals[1]]
+        return duals, [sums[0] == duals[0], sums[1] == duals[1]]
 
     return _least_edge(H, labels, allowed, **options)
+
+
+def _up_to(caps):
+    """Return dual weights from 0 to their caps, as bounds of the variables.
+
+    In units of their mean, so that HiGHS's absolute tolerances suit any size.
+    """
+    bounds = [np.zeros(caps.shape), caps.size * np.minimum(caps, 1.0)]
+    return cp.Variable(caps.shape, bounds=bounds) / caps.size
 
 
 def _least_edge(H, labels, allowed, weights_set="simplex", sample_weight=None):
     """Minimise the largest edge; of hypotheses and their negatives for "l1"."""
     H, weight = np.asarray(H, dtype=float), np.ones(labels.size)
     weight = weight if sample_weight is None else np.asarray(sample_weight)
-    weights = weight[labels], weight[~labels]
-    # in units of their mean, so that HiGHS's absolute tolerances suit any size
-    duals = [cp.Variable(w.size, bounds=[0.0, w.size]) / w.size for w in weights]
+    duals, limits = allowed((weight[labels], weight[~labels]))
     edges = (H[labels].T @ duals[0] - H[~labels].T @ duals[1]) / 2.0
     largest = cp.max(edges) if weights_set == "simplex" else cp.norm_inf(edges)
-    totals = [cp.sum(d) == 1.0 for d in duals]
-    problem = cp.Problem(cp.Minimize(largest), [*totals, *allowed(duals, weights)])
+    # a total that others imply would cost HiGHS much time
+    problem = cp.Problem(cp.Minimize(largest), [cp.sum(duals[0]) == 1.0, *limits])
     problem.solve(solver=cp.SCIPY, scipy_options={"method": "highs-ipm"})
     assert problem.status == cp.OPTIMAL
     return float(problem.value)
