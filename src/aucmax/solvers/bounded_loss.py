@@ -90,7 +90,10 @@ class BoundedLossSolver:
     def _convex_solutions(
         self, objective: LinearObjective, regularizer: ProximalRegularizer
     ) -> dict[str, Point]:
-        """Solve convex problems roughly; if all are 0, start between class means."""
+        """Return rough solutions of convex risks, by name, to start from.
+
+        If all are 0, the start is the difference of the class means.
+        """
         rule = replace(
             self.stopping,
             tol=max(self.stopping.tol, _GAP_OF_A_START),
@@ -104,8 +107,10 @@ class BoundedLossSolver:
             if point.parameters.any():
                 solutions[name] = point
         if not solutions:
+            # all pairs weigh the same at 0, so minus the gradient is that difference
             zero = objective.at(np.zeros(objective.n_parameters))
-            downhill = -objective.pull_back(objective.support(zero))
-            allowed = regularizer.prox(downhill, 0.0)
-            solutions["class means"] = objective.at(allowed)
+            difference = -objective.pull_back(objective.support(zero))
+            # a step of 0 projects it onto a ball, and changes nothing otherwise
+            weights = regularizer.prox(difference, 0.0)
+            solutions["class means"] = objective.at(weights)
         return solutions

@@ -43,10 +43,9 @@ _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in me
 # rounded, and so are the shares of the pairs inside.
 _ROUNDING = 1e-9
 _MIN_LENGTH = 1e-6  # of a step; a shorter one finds the objective rising
-_MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
+_MAX_STEPS = 20  # of one width, or of one sample of twice the rows of the last
 
 # Of a sampled Hessian. Measured on 20,000 x 30 rows at C from 1 to 10^4 and on ranges:
-_MAX_STEPS_PER_SAMPLE = 10  # then twice the rows are drawn
 _OUTDATED_WIDTH = 0.15  # share of the width of a sample; .05 takes a fifth more passes
 _MIN_SAMPLED_WIDTH = 0.25  # a narrower window may hold no pairs
 _MIN_SAMPLED_ROWS = 700  # per class; with many columns, five rows per column
@@ -132,13 +131,13 @@ class ProximalNewtonSolver:
                 factor = 1.0
                 if lost > model.max_smoothing_loss * latest_gap:
                     factor = narrowing(lost, model.smoothing_loss * latest_gap)
-                elif n_steps >= _MAX_STEPS_PER_WIDTH:
+                elif n_steps >= _MAX_STEPS:
                     factor = MIN_NARROWING
                 direction = model.step(point, C * gradient, width, factor, gap)
                 width *= factor
                 n_steps = n_steps + 1 if factor == 1.0 else 0
                 if not direction.parameters.any():  # nothing to gain at this width
-                    n_steps = _MAX_STEPS_PER_WIDTH
+                    n_steps = _MAX_STEPS
                 slope = model.slope(direction)
                 candidate, plane, length = search_line(
                     *(point, direction, objective, regularizer, width),
@@ -266,7 +265,7 @@ class SampledHessian:
     ) -> Point:
         """Return the quasi-Newton step from a point."""
         gradient = gradient + self._curvature * point.parameters
-        is_old = self._age >= _MAX_STEPS_PER_SAMPLE
+        is_old = self._age >= _MAX_STEPS
         if is_old:
             self._rows_per_class *= 2
         if is_old or width < _OUTDATED_WIDTH * self._sampled_width:
