@@ -14,7 +14,7 @@ from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray, IntArray
 
 _SWEEPS_PER_ROUND = 12
-_MAX_ROUNDS = 12  # of sweeps and a Newton step; callers need a lower point only
+_MAX_ROUNDS = 100  # of sweeps and a Newton step
 _PARTS_OF_A_STEP = (1.0, 0.5, 0.2, 0.05)  # tried, until the function falls
 _MAX_PENALTIES = 4  # until weights of the right norm are found
 _MAX_MISS_OF_THE_NORM = 0.1  # relative

@@ -53,6 +53,7 @@ _MIN_SAMPLED_ROWS = 700  # per class; with many columns, five rows per column
 # Of a working set. Measured on 300 to 4,000 rows and on margins:
 _FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
 _FIRST_DAMPING = 1e-3  # share of the mean curvature; .01 is as good
+_DAMPING_WHEN_NARROWED = 100.0  # times the least; else the next step is short
 _MODEL_ERROR_PER_GAP = 0.1  # of gradients, per L1 penalty and relative gap
 _MIN_PENALTY = 1e-3  # share of the largest gradient, for weights of a given norm
 _FAR_INSIDE = 0.5  # share of the radius; weights of such a norm need no penalty
@@ -391,7 +392,8 @@ class WorkingSet:
             minimizer = self._scaled_to_radius(minimizer, weights, is_free)
         direction[which] = minimizer - weights
         if narrowing < 1.0:  # the model is less true of the narrower window
-            self._damping = max(self._damping, _FIRST_DAMPING)
+            least = _DAMPING_WHEN_NARROWED * objective.min_damping
+            self._damping = max(self._damping, least)
         return Point(direction, np.asarray(columns @ direction[which]))
 
     def slope(self, direction: Point) -> None:
