@@ -94,6 +94,8 @@ def test_fit_takes_what_the_table_says_in_that_order(
     name, takes, score, weight, stops, coef, history
 ):
     parameters = list(inspect.signature(make(name).fit).parameters.values())
+    if parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
+        parameters.pop()  # names that raise an error
     assert [p.name for p in parameters] == listed(takes)
     assert listed(takes) == [name for name in ORDER if name in listed(takes)]
     for parameter in parameters[3:]:
