@@ -186,7 +186,7 @@ def _check_bomb(path: PathLike, content: bytes) -> None:
                 require_memory(path, n_bytes + cell_bytes, file_size)
     except DataFileError:
         raise
-    except (*ZIP_ERRORS, OSError, ValueError, zlib.error) as error:
+    except (*ZIP_ERRORS, EOFError, OSError, ValueError, zlib.error) as error:
         raise DataFileError(f"{path}: not a readable spreadsheet: {error}.") from error
 
 
