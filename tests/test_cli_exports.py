@@ -95,7 +95,6 @@ def test_the_output_folder_is_created():
     )
     assert sorted(path.name for path in Path("new/deep").iterdir()) == [
         "plain-report.html",
-        "plain-roc.png",
         "plain.aucmax",
     ]
     compare = ["compare", "plain.csv", "--target", "sick", "--output-dir", "plain.csv"]

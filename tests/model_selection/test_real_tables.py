@@ -35,7 +35,7 @@ def test_compare_reaches_the_reported_auc_on_a_table(name, real_data, tmp_path):
     aucs = {model["name"]: model["auc"] for model in record["models"]}
     assert aucs["logistic"] >= REPORTED[name] - 0.001
     assert aucs["svm-auc"] >= REPORTED[name] - 0.003
-    assert Path(record["figure"]).stat().st_size > 10_000
+    assert Path(record["report"]).stat().st_size > 10_000
     scores = run("score", record["model_file"], path).splitlines()
     assert len(scores) == record["rows"] + 1
 

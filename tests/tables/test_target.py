@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax import metrics
 from aucmax.tables import encode_target
 
 
@@ -33,30 +32,11 @@ def test_without_queries_all_rows_are_one_block():
     assert [rows.tolist() for rows in target.blocks] == [[0, 1, 2]]
 
 
-def test_positions_are_taken_within_queries_which_then_count_alike():
+def test_positions_are_taken_within_queries():
     target = encode_target([0, 1, 0, 1, 0, 0, 0, 1], qid=[1, 1, 1, 2, 2, 2, 2, 3])
     scores = np.array([1, 2, 2, 8, 9, 7, 6, 5.0])
     places = target.positions(scores)
     assert places.tolist() == [0.25, 0.75, 0.75, 2 / 3, 5 / 6, 0.5, 1 / 6, 0.5]
-    weights = target.curve_weights
-    assert weights.tolist() == pytest.approx([0.5, 1, 0.5, 1, *[1 / 3] * 3, 0])
-    assert encode_target([0, 1]).curve_weights is None
-
-
-def test_the_roc_curve_of_positions_has_about_the_mean_auc():
-    rng = np.random.default_rng(0)
-    queries = rng.integers(0, 30, 400)
-    labels = rng.integers(0, 3, 400) * (queries % 5 > 0) > 0
-    scores = labels + rng.normal(size=400).round(1)
-    target = encode_target(labels, qid=queries)
-    area = metrics.roc_auc_score(
-        target.labels,
-        target.positions(scores),
-        sample_weight=target.curve_weights,
-    )
-    assert area == pytest.approx(
-        metrics.roc_auc_score(labels, scores, qid=queries), abs=0.02
-    )
 
 
 def test_the_record_is_made_of_simple_values():

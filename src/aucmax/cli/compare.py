@@ -9,7 +9,6 @@ import click
 
 import aucmax
 from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
-from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     check_model,
     data_argument,
@@ -36,8 +35,8 @@ from aucmax.model_selection.models import (
 
 
 def results_of(stem: Path) -> dict[str, Path]:
-    """Return the files of the results: the model, the ROC curves and the report."""
-    endings = {"model": ".aucmax", "figure": "-roc.png", "report": "-report.html"}
+    """Return the files of the results: the model and the report."""
+    endings = {"model": ".aucmax", "report": "-report.html"}
     return {
         name: stem.with_name(stem.name + ending) for name, ending in endings.items()
     }
@@ -97,8 +96,8 @@ def _parse_models(
     "--output-dir",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the best model, the ROC curves and a report; created if missing, "
-    "and files of an earlier comparison are replaced [default: write no files].",
+    help="Folder for the best model and a report; created if missing, and files of an "
+    "earlier comparison are replaced [default: write no files].",
 )
 @data_argument
 @with_console
@@ -120,9 +119,9 @@ def compare(
 
     Prints the AUC of each model with its 95% interval (CI), the partial AUC, the
     seconds per fit, and whether the model beats each baseline by a paired test
-    (DeLong). With --output-dir, saves the best model, fitted to all rows, a figure of
-    the ROC curves and a report. With --fpr-range, models are compared by the partial
-    AUC, and trained for it if they support that. Rows without a target are left out.
+    (DeLong). With --output-dir, saves the best model, fitted to all rows, and a report
+    with the ROC curves. With --fpr-range, models are compared by the partial AUC, and
+    trained for it if they support that. Rows without a target are left out.
 
     Notes list columns that look like leaks or identifiers, and count test rows with
     copies among the training rows.
@@ -236,9 +235,6 @@ def run_comparison(
     if results is None:
         return record
     files = results_of(results)
-    if not target.is_survival:
-        draw = partial(save_curves, comparison=comparison, overwrite=True)
-        record["figure"] = console.write(files["figure"], draw, "ROC curves: {}")
     from aucmax.report import report_comparison
 
     page = report_comparison(

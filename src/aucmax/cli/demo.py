@@ -44,8 +44,8 @@ def demo(
     """Compare models on a simulated table of machines, 7% of which fail.
 
     The table was chosen to show interactions between columns, which logistic regression
-    misses. Nothing is downloaded. The command writes the table, the ROC curves, a
-    report and the best model to a folder, for you to try the other commands on.
+    misses. Nothing is downloaded. The command writes the table, a report and the best
+    model to a folder, for you to try the other commands on.
     """
     from aucmax.datasets import load_demo, save_table
 

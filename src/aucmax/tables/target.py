@@ -250,24 +250,6 @@ class Target:
                 shares[rows] = (below + up_to) / (2 * totals[-1])
         return shares
 
-    @property
-    def curve_weights(self) -> NDArray[np.float64] | None:
-        """Weights of rows that give equal weight to each query with both classes.
-
-        A ROC curve over positions with these weights is about the mean of the curves of
-        the queries. Without queries they are the weights of the rows.
-        """
-        if self.queries is None:
-            return self.weights
-        relevant = self.relevant
-        row_weights = np.ones(relevant.size) if self.weights is None else self.weights
-        weights = np.zeros(relevant.size)
-        for rows in self.blocks:
-            totals = np.bincount(relevant[rows], row_weights[rows], minlength=2)
-            if totals.all():
-                weights[rows] = row_weights[rows] / totals[relevant[rows]]
-        return weights
-
     def to_dict(self) -> dict[str, Any]:
         """Return a summary in simple values for JSON, without the rows.
 

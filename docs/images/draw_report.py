@@ -1,7 +1,7 @@
-"""Make the pictures of the README and the report of the demo again.
+"""Make the picture of the README and the report of the demo again.
 
-``.venv/bin/python docs/images/draw_roc.py``: they are the files that ``aucmax demo``
-writes. The picture of the report needs the extra ``aucmax[browser]`` and Chromium.
+``.venv/bin/python docs/images/draw_report.py``: the report is the one that ``aucmax
+demo`` writes. Its picture needs the extra ``aucmax[browser]`` and Chromium.
 """
 
 import shutil
@@ -17,8 +17,6 @@ DOCS = Path(__file__).parents[1]
 with TemporaryDirectory() as folder:
     command = ["demo", "--quiet", "--output-dir", folder]
     subprocess.run([sys.executable, "-m", "aucmax", *command], check=True)
-    (picture,) = Path(folder).glob("*-roc.png")
-    shutil.copy(picture, DOCS / "images" / "roc.png")
     (report,) = Path(folder).glob("*-report.html")
     page = DOCS / "_static" / "demo_report.html"
     shutil.copy(report, page)
