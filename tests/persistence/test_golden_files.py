@@ -1,8 +1,7 @@
 """Files of past versions load, as long as their format is read.
 
 Each file in ``golden/`` was written by ``save`` of the version in its name, from the
-function of the same name below (see ``test_golden_models.py`` for the command); a
-second version is that of scikit-learn, if it is not the newest of its day.
+function of the same name below (see ``test_golden_models.py`` for the command).
 """
 
 import hashlib
@@ -21,9 +20,9 @@ from aucmax.exceptions import ModelFileError
 from aucmax.persistence import describe, load, save
 from aucmax.persistence.container import FORMAT_VERSION
 from aucmax.persistence.model_file import _unpack
-from aucmax.persistence.registry import DEFAULTS, FIT_ONLY, REGISTRY
+from aucmax.persistence.registry import REGISTRY
 from persistence.equality import same
-from persistence.forgery import compact, forge, forge_state, take_apart, toy_state
+from persistence.forgery import compact, forge, take_apart, toy_state
 from persistence.toy_models import Checked, Toy, with_state
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -139,22 +138,13 @@ def test_the_tree_is_written_as_it_was(tmp_path):
     assert list(today) == list(golden)
 
 
-def test_defaults_of_another_version_become_those_of_this_one(monkeypatch):
-    monkeypatch.setitem(DEFAULTS, "Toy", [{"gamma": None}, {"size": 3, "delta": 0.0}])
-    assert _unpack(forge_state(toy_state({"gamma": None, "size": 4}))).size == 4
-    model = _unpack(forge_state(toy_state({"size": 3, "delta": 0.0})))
-    assert model.size == Toy().size != 3
-    with pytest.raises(ModelFileError, match="no parameter 'delta'"):
-        _unpack(forge_state(toy_state({"size": 4, "delta": 0.0})))
-
-
-def test_an_unknown_parameter_that_no_score_depends_on_is_ignored_with_a_warning(
-    monkeypatch,
-):
-    monkeypatch.setitem(FIT_ONLY, "Toy", {"gamma"})
-    with pytest.warns(UserWarning, match="no parameter 'gamma': its value.*ignored"):
-        model = _unpack(forge_state(toy_state({"gamma": 1, "size": 4})))
-    assert model.size == 4
+def test_a_file_leaves_the_defaults_to_the_scikit_learn_that_loads_it(tmp_path):
+    save(logistic_regression(), tmp_path / "today")
+    today = take_apart((tmp_path / "today").read_bytes())
+    params = json.loads(today["state.json"])["estimator"]["params"]
+    assert params.keys() == {"C", "class_weight", "max_iter"}
+    loaded = load(tmp_path / "today")
+    assert loaded.get_params() == logistic_regression().get_params()
 
 
 def test_another_scikit_learn_is_named_where_its_class_does_not_fit():

@@ -3,7 +3,6 @@
 import inspect
 import re
 import struct
-import warnings
 from collections.abc import Callable, Mapping, Set
 from typing import Any
 
@@ -13,12 +12,7 @@ from aucmax._core.saved_state import SavedField
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import is_plain, parse_array
 from aucmax.persistence.encode import PLAIN_TYPES, is_free_name, unsaved_attributes
-from aucmax.persistence.registry import (
-    DEFAULTS,
-    FIT_ONLY,
-    find_class,
-    saved_fields,
-)
+from aucmax.persistence.registry import find_class, saved_fields
 
 MAX_RANGE = 1_000_000
 
@@ -189,24 +183,11 @@ class Decoder:
     def _params(
         self, cls: type[object], known: Set[str], trees: dict[str, object], path: str
     ) -> dict[str, object]:
-        for group in DEFAULTS.get(cls.__name__, []):
-            if group.items() <= trees.items():
-                trees = {k: tree for k, tree in trees.items() if k not in group}
-        params = {}
-        for name, tree in trees.items():
-            if name in known:
-                params[name] = self.decode(tree, f"{path}.{name}")
-                continue
-            problem = f"{cls.__name__} has no parameter {name[:40]!r}"
-            if name not in FIT_ONLY.get(cls.__name__, ()):
+        for name in trees:
+            if name not in known:
+                problem = f"{cls.__name__} has no parameter {name[:40]!r}"
                 raise ModelFileError(problem, self._version_hint(cls))
-            warnings.warn(
-                f"{problem}: its value in the file is ignored. Scores do not depend on "
-                "it, but fitting the model again may give another model. "
-                + self._version_hint(cls),
-                stacklevel=2,
-            )
-        return params
+        return {k: self.decode(tree, f"{path}.{k}") for k, tree in trees.items()}
 
     def _build(
         self,

@@ -153,12 +153,23 @@ class Encoder:
 
 
 def saved_params(estimator: Any) -> dict[str, Any]:
-    """Return the parameters as they go into a file: unsaved ones at their default."""
+    """Return the parameters as they go into a file: unsaved ones at their default.
+
+    Of scikit-learn's classes, those that differ from the default: its versions spell
+    the same default in several ways, and remove parameters.
+    """
     # the class's method, whatever the instance may have under that name
     params: dict[str, Any] = type(estimator).get_params(estimator, deep=False)
     signature = inspect.signature(type(estimator)).parameters
     for name in getattr(type(estimator), "_unsaved_params", ()):
         params[name] = signature[name].default
+    if type(estimator).__module__.startswith("sklearn."):
+        defaults = {name: one.default for name, one in signature.items()}
+        return {
+            name: value
+            for name, value in params.items()
+            if (type(value), value) != (type(defaults[name]), defaults[name])
+        }
     return params
 
 

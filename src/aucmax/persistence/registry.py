@@ -33,22 +33,6 @@ REGISTRY: dict[str, str] = {
     "XGBoostRanker": "aucmax.model_selection.baselines",
 }
 
-#: defaults of some version of scikit-learn, together: they all mean the same, so that
-#: a file that holds one of these gets those of the version that loads it
-DEFAULTS: dict[str, list[dict[str, Any]]] = {
-    "LogisticRegression": [
-        {"n_jobs": None},
-        {"multi_class": "deprecated"},  # up to 1.7
-        {"penalty": "l2", "l1_ratio": None},  # up to 1.7
-        {"penalty": "deprecated", "l1_ratio": 0.0},  # from 1.8
-    ]
-}
-
-#: parameters that some versions of scikit-learn lack, and that no score depends on
-FIT_ONLY: dict[str, set[str]] = {
-    "LogisticRegression": {"n_jobs", "penalty", "l1_ratio"}
-}
-
 
 def find_class(name: str) -> type[Any]:
     """Return a registered class; raise LookupError or ImportError if there is none."""
