@@ -257,28 +257,6 @@ def test_constant_columns_rank_nothing(model):
     np.testing.assert_array_equal(fitted.predict([[1.0, 5.0]]), [0])
 
 
-BAD_PARAMETERS = {
-    "hypotheses": (
-        "trees",
-        "hypotheses must be one of 'stumps', .* or a list of functions, got 'trees'",
-    ),
-    "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
-    "validation_fraction": (1.0, "validation_fraction must be above 0 and below 1"),
-    "min_edge": (-0.1, r"min_edge must be in \[0, 1\], got -0.1"),
-    "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
-    "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_PARAMETERS)
-@pytest.mark.parametrize("model", [RankBoost(), SoftRankBoost()])
-def test_bad_parameters_are_named(model, name):
-    value, message = BAD_PARAMETERS[name]
-    X, labels = sample(0)
-    with pytest.raises(ValueError, match=message):
-        clone(model).set_params(**{"n_iter_no_change": 5, name: value}).fit(X, labels)
-
-
 def test_bad_data_are_named():
     X, labels = sample(0)
     model = RankBoost(3)

@@ -19,22 +19,8 @@ def model():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"C": 0.0}, "C must be positive and finite, got 0"),
-        ({"tol": -1.0}, r"tol must be positive and finite, got -1\.0"),
-        ({"max_rounds": 0}, "max_rounds must be an integer of at least 1, got 0"),
-        ({"max_iter": 2.5}, r"max_iter must be an integer of at least 1, got 2\.5"),
-        ({"max_time": -1.0}, r"max_time must be .* got -1\.0"),
         ({"metric": "map"}, "metric must be one of 'auc', 'binned', .* got 'map'"),
-        ({"pair_weights": "positive"}, "pair_weights must be one of 'nonnegative'"),
-        ({"loss": "hinge"}, "loss must be one of 'consistent', .* got 'hinge'"),
-        (
-            {"metric": "binned", "bins": 1},
-            "bins must be an integer .* got 1",
-        ),
-        (
-            {"metric": "binned", "bins": [3, 2]},
-            r"bins must .* got \[3, 2\]",
-        ),
+        ({"metric": "binned", "bins": [3, 2]}, r"bins must .* got \[3, 2\]"),
         ({"metric": "at_k", "k": 0}, "k must be an integer of at least 1, got 0"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -288,22 +288,3 @@ def test_a_column_of_text_is_named(data):
     colours = pd.DataFrame({"a": X[:, 0], "colour": np.where(y, "red", "blue")})
     with pytest.raises(ValueError, match=r"column 'colour' is '(red|blue)' in row 0"):
         AUCSVC().fit(colours, y)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": 0.0}, "C must be positive"),
-        ({"C": "1"}, "C must be positive"),
-        ({"tol": 0.0}, "tol must be positive"),
-        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
-        ({"max_time": -1.0}, "max_time must"),
-        (
-            {"solver": "simplex"},
-            "solver must be one of 'auto', 'newton', 'bundle', 'subgradient'",
-        ),
-    ],
-)
-def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        AUCSVC(**parameters).fit(None, None)

@@ -158,24 +158,10 @@ def test_warm_start_begins_inside_a_smaller_ball(data, penalty):
     assert model.fit(X, y).n_iter_ <= again
 
 
-BAD_PARAMETERS = [
-    ({"radius": 0}, "radius must be positive and finite, got 0"),
-    ({"radius": np.nan}, "radius must be positive and finite, got nan"),
-    ({"radius": "1"}, "radius must be positive and finite, got '1'"),
-    ({"l1_ratio": 1.5}, r"l1_ratio must be in \[0, 1\], got 1\.5"),
-    (
-        {"penalty": "l0"},
-        "penalty must be one of 'l2', 'l1', 'elasticnet', 'group', got 'l0'",
-    ),
-    ({"penalty": None}, "penalty must be one of .* got None"),
-    ({"penalty": "group"}, r"penalty='group' needs groups: .* groups=\[\[0, 1\], \[2"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
-def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
+def test_groups_of_columns_are_asked_for_before_the_data_are_read():
+    message = r"penalty='group' needs groups: .* groups=\[\[0, 1\], \[2"
     with pytest.raises(ValueError, match=message):
-        AUCSVC(**parameters).fit(None, None)
+        AUCSVC(penalty="group").fit(None, None)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "elasticnet"])

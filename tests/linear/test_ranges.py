@@ -88,30 +88,6 @@ def test_a_narrow_range_gains_where_it_looks(seed):
     assert area(narrow, X, y) < area(whole, X, y)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"fpr_range": (0.5, 0.1)},
-            r"fpr_range must satisfy 0 <= low < high <= 1, got",
-        ),
-        ({"fpr_range": (0.0, 1.5)}, r"fpr_range must satisfy .* got \(0\.0, 1\.5\)"),
-        ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
-        ({"tpr_range": (0.5, 0.5)}, "tpr_range must satisfy 0 <= low < high <= 1"),
-        (
-            {"fpr_range": (0.1, 0.5), "tpr_range": (0.0, 0.5)},
-            "start fpr_range at 0, or end tpr_range at 1",
-        ),
-        ({"bound": "exact"}, "bound must be one of 'tight', 'loose', got 'exact'"),
-    ],
-)
-def test_bad_ranges_are_refused_before_the_data_are_read(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        AUCSVC(**parameters).fit(None, None)
-    with pytest.raises(ValueError, match=message):
-        AUCSVC(**parameters).fit_path(None, None, [1.0])
-
-
 def test_a_range_must_cover_a_row(data):
     X, y = data
     n = np.count_nonzero(~y)

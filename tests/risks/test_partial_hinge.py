@@ -394,9 +394,6 @@ def test_only_a_choice_of_rows_can_be_smoothed():
     ("parameters", "message"),
     [
         ({"fpr_range": (0.5, 0.1)}, r"fpr_range must satisfy .* got \(0.5, 0.1\)"),
-        ({"fpr_range": (0.1, 0.1)}, "fpr_range must satisfy 0 <= low < high <= 1"),
-        ({"fpr_range": (-0.1, 0.1)}, "fpr_range must satisfy"),
-        ({"fpr_range": (0, float("nan"))}, "fpr_range must satisfy"),
         ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
         ({"tpr_range": (0.5, 1.5)}, "tpr_range must satisfy"),
         ({"fpr_range": (0.1, 1), "tpr_range": (0, 0.9)}, "start fpr_range at 0, or"),

@@ -176,3 +176,18 @@ def test_estimators_name_an_odd_parameter(kind, option):
         model = small(kind).set_params(**{option: value})
         offences += ends_well_or_names(lambda m=model: m.fit(*rows), option, value)
     assert not offences
+
+
+#: flags, and what has no effect by default
+FREE = {"verbose", "warm_start", "stores_rows", "standardize", "pos_label", "groups"}
+FREE |= {"random_state", "validation_fraction", "bins", "k"}
+
+
+@pytest.mark.filterwarnings("ignore:.* is left out")
+@pytest.mark.parametrize(("kind", "option"), [*estimator_options()])
+def test_estimators_name_a_parameter_that_cannot_be_used(kind, option):
+    rows = ([(X, grid_edges(4, 6))], [Y]) if kind is aucmax.GraphRanker else (X, Y)
+    model = kind("pauc") if kind is aucmax.LambdaMART else kind()
+    if option not in FREE:
+        with pytest.raises((ValueError, TypeError), match=option.removesuffix("s")):
+            model.set_params(**{option: 1j}).fit(*rows)

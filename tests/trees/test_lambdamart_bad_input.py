@@ -8,37 +8,6 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.trees.booster import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
-BAD_PARAMETERS = {
-    "objective": (
-        "loss",
-        "objective must be one of 'logistic', 'auc', 'pauc', 'mauc'",
-    ),
-    "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
-    "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
-    "num_leaves": (1, "num_leaves must be an integer of at least 2, got 1"),
-    "max_depth": (2.5, "max_depth must be an integer of at least -1"),
-    "min_child_samples": (-1, "min_child_samples must be an integer of at least 0"),
-    "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
-    "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
-    "reg_alpha": (-1.0, "reg_alpha must be a finite number from 0 to inf, got -1.0"),
-    "reg_lambda": (np.inf, "reg_lambda must be a finite number from 0 to inf, got inf"),
-    "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
-    "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
-    "eval_metric": ("roc_auc", "eval_metric must be one of 'auc', .* got 'roc_auc'"),
-    "truncation": (0, "truncation must be an integer of at least 1, got 0"),
-    "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
-    "n_jobs": (-2, "n_jobs must be a number of threads, 0 for all cores, or None"),
-    "random_state": (-1, "random_state must be an integer of at least 0"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_PARAMETERS)
-def test_bad_parameters_are_named(name):
-    value, message = BAD_PARAMETERS[name]
-    X, y, _ = sample(0)
-    with pytest.raises(ValueError, match=message):
-        LambdaMART().set_params(**{name: value}).fit(X, y)
-
 
 def test_a_bad_range_is_named_where_it_counts():
     (X, y, _), fpr_range = sample(0), (0.5, 0.1)
