@@ -172,7 +172,9 @@ def test_a_model_of_levels_is_fitted_and_evaluated(folder, inside):
     assert "ordinal AUC  0." in text
 
 
-def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder):
+def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(
+    folder, inside
+):
     command = ["compare", folder / "known.svm", "--models", "logistic"]
     message = error_of(*command)
     assert "the label has 3 different values (0: " in message
