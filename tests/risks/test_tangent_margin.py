@@ -35,8 +35,7 @@ def parameters(weight, share, place, labels=LABELS):
 
 
 def inner_nu_pos(risk, scores, weight=None):
-    bound = risk.bind(LABELS, weight)
-    return bound._inner_nu_pos(*bound._sort_classes(scores))
+    return risk.bind(LABELS, weight)._inner_nu_pos(scores)
 
 
 @given(any_scores, weights, shares, st.floats(0.0, 1.0))

@@ -28,7 +28,7 @@ class LabelledRows(NamedTuple):
     X: Any
     labels: NDArray[Any]
     weight: FloatArray | None
-    queries: Queries | None
+    queries: Queries | None = None
 
     @property
     def codes(self) -> IntArray | None:

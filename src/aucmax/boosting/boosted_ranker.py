@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core import saved_state as saved
-from aucmax._core.eval_set import check_eval_set, hold_out
+from aucmax._core.eval_set import LabelledRows, check_eval_set, hold_out
 from aucmax._core.features import check_features
 from aucmax._core.fitting import RoundMonitor, replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval, check_stopping
@@ -26,11 +26,7 @@ from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.hypotheses.column_access import ColumnReader
 from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
-from aucmax.hypotheses.hypothesis_ranker import (
-    HypothesisRanker,
-    TrainingRows,
-    check_hypotheses,
-)
+from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, check_hypotheses
 from aucmax.metrics import roc_auc_score
 
 #: adds a hypothesis, times a step, to the scores of held-out rows; returns their AUC
@@ -288,8 +284,8 @@ class BoostedRanker(HypothesisRanker):
         check_interval("min_edge", self.min_edge, 1.0, zero=True)
 
     def _split(
-        self, rows: TrainingRows, classes: NDArray[Any], eval_set: Any
-    ) -> tuple[TrainingRows, Validation | None]:
+        self, rows: LabelledRows, classes: NDArray[Any], eval_set: Any
+    ) -> tuple[LabelledRows, Validation | None]:
         """Return the rows to train on, and those held out, if any."""
         if eval_set is not None:
             return rows, self._check_eval_set(eval_set, classes)
@@ -300,7 +296,7 @@ class BoostedRanker(HypothesisRanker):
             self.validation_fraction,
             self.random_state,
         )
-        return rows.part(train), auc_of_rounds(*rows.part(held))
+        return rows.part(train), auc_of_rounds(*rows.part(held)[:3])
 
     def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> Validation:
         """Check validation rows: features as in `fit`, labels of both classes."""

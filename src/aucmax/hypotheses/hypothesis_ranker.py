@@ -1,7 +1,7 @@
 """The base of all rankers by weighted hypotheses: their data, scores and state."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,25 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import map_over_partitions
+from aucmax._core.eval_set import LabelledRows
 from aucmax._core.features import check_features, check_training_data
-from aucmax._core.validation import BoolArray, FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.hypotheses.column_access import column_ranges
 from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
 from aucmax.hypotheses.scaled_columns import evaluate_callables
-
-
-class TrainingRows(NamedTuple):
-    """Checked training data, all of whose rows have some weight."""
-
-    X: Any  # the features, or the values of the user's own functions
-    labels: BoolArray  # True for positives
-    weight: FloatArray | None  # above 0
-
-    def part(self, rows: NDArray[Any]) -> "TrainingRows":
-        """Return some of the rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return TrainingRows(self.X[rows], self.labels[rows], weight)
 
 
 class HypothesisRanker(BinaryRanker):
@@ -94,12 +82,12 @@ class HypothesisRanker(BinaryRanker):
 
     def _training_rows(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[NDArray[Any], TrainingRows]:
+    ) -> tuple[NDArray[Any], LabelledRows]:
         """Check training data, then leave out rows of weight 0."""
         X, classes, labels, weight = check_training_data(
             self, self._table(X), y, sample_weight
         )
-        rows = TrainingRows(X, labels, weight)
+        rows = LabelledRows(X, labels, weight)
         if weight is not None and not weight.all():
             column_ranges(X, self._names)
             rows = rows.part(np.flatnonzero(weight))

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ from aucmax.solvers.solver import Progress, Solution, Solver, Start, StoppingRul
 
 # With a radius the objective is the risk, which is 1 where all scores are equal and may
 # be 0 at its best. Below this value a gap is relative to it and not to the risk.
+Problem: TypeAlias = tuple[LinearObjective, ProximalRegularizer, Solver]
 _MIN_SCALE_OF_GAP = 0.01
 # The partial likelihood of equal scores is far above 0: models differ by about this
 # share of it, to which its tolerance is relative.
@@ -285,7 +286,7 @@ class AUCSVC(SurvivalRanker):
         with unchanged_on_failure(self):
             self._check_parameters()
             X, classes, risk = self._bound(X, y, sample_weight, qid)
-            objective, regularizer, solver = self._problem(X, risk, qid)
+            problem = self._problem(X, risk, qid)
             start = None
             if self.warm_start and hasattr(self, "coef_"):
                 if self.coef_.shape[1] != X.shape[1]:
@@ -295,14 +296,9 @@ class AUCSVC(SurvivalRanker):
                         "start again."
                     )
                 # a step of 0 projects onto a ball, and changes nothing otherwise
+                objective, regularizer, _ = problem
                 start = Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
-            solution = solver.minimize(objective, regularizer, start)
-            if self.loss == "hinge":
-                retry_with = SOLVERS[self.solver], self._stopping
-                solution = retry_if_all_zero(
-                    solution, objective, regularizer, *retry_with
-                )
-            self._store(solution, objective, classes, solver)
+            solution = self._solve(problem, start, classes)
             if solution.converged and not self.coef_.any():
                 self._warn_of_constant_scores()
         return self
@@ -359,14 +355,7 @@ class AUCSVC(SurvivalRanker):
         start: Start | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
-            objective, regularizer, solver = model._problem(X, risk, qid)
-            solution = solver.minimize(objective, regularizer, start)
-            if self.loss == "hinge":
-                retry_with = SOLVERS[self.solver], model._stopping
-                solution = retry_if_all_zero(
-                    solution, objective, regularizer, *retry_with
-                )
-            model._store(solution, objective, classes, solver)
+            solution = model._solve(model._problem(X, risk, qid), start, classes)
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -433,9 +422,7 @@ class AUCSVC(SurvivalRanker):
         risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
         return X, classes, risk
 
-    def _problem(
-        self, X: Any, risk: BoundRisk, qid: ArrayLike | None
-    ) -> tuple[LinearObjective, ProximalRegularizer, Solver]:
+    def _problem(self, X: Any, risk: BoundRisk, qid: ArrayLike | None) -> Problem:
         objective = LinearObjective(X, risk, self.C if self.radius is None else 1.0)
         names = getattr(self, "feature_names_in_", None)
         regularizer = choose_regularizer(X.shape[1], names, *self._penalty)
@@ -458,14 +445,15 @@ class AUCSVC(SurvivalRanker):
         solver = BoundedLossSolver(self._stopping, risks, measure)
         return objective, regularizer, solver
 
-    def _store(
-        self,
-        solution: Solution,
-        objective: LinearObjective,
-        classes: NDArray[Any] | None,
-        solver: Solver,
-    ) -> None:
-        """Store the solution in the attributes of a fitted model."""
+    def _solve(
+        self, problem: Problem, start: Start | None, classes: NDArray[Any] | None
+    ) -> Solution:
+        """Minimise, and store the solution in the attributes of a fitted model."""
+        objective, regularizer, solver = problem
+        solution = solver.minimize(objective, regularizer, start)
+        if self.loss == "hinge":
+            retry_with = SOLVERS[self.solver], self._stopping
+            solution = retry_if_all_zero(solution, objective, regularizer, *retry_with)
         solution.warn_if_unfinished(self._stopping)
         history = np.array(solution.history).T[1:].copy()
         columns = "n_passes", "objective", "dual_gap", "seconds"
@@ -486,6 +474,7 @@ class AUCSVC(SurvivalRanker):
             fitted["gradient_norm_"] = solver.gradient_norm
             fitted["starts_"] = solver.starts
         replace_state(self, fitted)
+        return solution
 
     def _warn_of_constant_scores(self) -> None:
         small = f"C={self.C:g} is too small, or " if self.radius is None else ""

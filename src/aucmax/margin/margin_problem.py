@@ -153,16 +153,12 @@ class MarginProblem:
         is_stumps = isinstance(hypotheses, Stumps)
         objective = StumpObjective if is_stumps else MarginObjective
         self._objective = objective(hypotheses, mean, usable)
-        support = self._objective.support(self._objective.at(np.zeros(self.n_usable)))
+        no_weights = np.zeros(self._objective.n_parameters)
+        support = self._objective.support(self._objective.at(no_weights))
         largest = float(np.abs(self._objective.pull_back(support)).max())
         rounding = _MIN_GAP * float(np.finfo(hypotheses.dtype).eps) / stopping.tol
         #: gaps are relative to the margin, or to this if it is larger
         self.floor = max(_FLOOR_SHARE * largest, rounding)
-
-    @property
-    def n_usable(self) -> int:
-        """Number of hypotheses that may have weight."""
-        return self._objective.n_parameters
 
     @property
     def n_passes(self) -> float:

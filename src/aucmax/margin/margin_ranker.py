@@ -11,11 +11,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
+from aucmax._core.eval_set import LabelledRows
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold
 from aucmax.hypotheses.hypothesis_ensembles import weighted_ensemble
-from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
+from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker
 from aucmax.hypotheses.scaled_columns import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.stumps import Stumps
 from aucmax.margin.formulations import (
@@ -340,7 +341,7 @@ class MarginRanker(HypothesisRanker):
         return self._kind in ("features", "signed")
 
     def _risk_at(
-        self, classes: NDArray[Any], rows: TrainingRows
+        self, classes: NDArray[Any], rows: LabelledRows
     ) -> Callable[[float], MarginRisk]:
         """Return minus the margin as a function of epsilon; check it for these rows."""
         check_class_rows(classes, rows.labels, rows.weight)
@@ -361,10 +362,10 @@ class MarginRanker(HypothesisRanker):
         """The parameter, or 1 if it is to be chosen."""
         return 1.0 if is_automatic(self.epsilon) else float(self.epsilon)
 
-    def _problem(self, rows: TrainingRows) -> MarginProblem:
+    def _problem(self, rows: LabelledRows) -> MarginProblem:
         """Return the problem of the hypotheses on checked data."""
         stopping = StoppingRule(self.tol, self.max_iter, self.max_time, reporter(self))
-        X, labels, weight = rows
+        X, labels, weight, _ = rows
         hypotheses: ScaledColumns | Stumps
         usable = None
         if self._kind == "stumps":

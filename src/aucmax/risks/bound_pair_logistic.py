@@ -140,9 +140,9 @@ class BoundPairLogistic(BoundTreeRisk):
         self._query_scale = self._scale(query_weights, n_used, changes)
         self._two_classes = None
         if self.n_queries == 1 and not self._is_ranked and levels.size == 2:
-            self._two_classes = GridClasses.from_codes(
-                self._classes, weights, self._ranges, self._outside
-            )
+            grid_weights = _ALL_ONES if weights is None else weights
+            rows_of_grid = self._classes, grid_weights
+            self._two_classes = GridClasses(*rows_of_grid, self._ranges, self._outside)
         self.row_scale = self._query_scale[query_codes]
         pairs = (counted.by_level * counted.lower).sum(axis=1) * largest
         per_row = np.divide(

@@ -130,7 +130,7 @@ class BoundTangentMargin(BoundInstanceMargin):
         if width > 0.0:
             nu_pos = self._smooth_nu_pos(scores, width)
         else:
-            nu_pos = self._inner_nu_pos(*self._sort_classes(scores))
+            nu_pos = self._inner_nu_pos(scores)
         return self._nus_of(nu_pos)
 
     def _nus_of(self, nu_pos: float) -> tuple[float, float]:
@@ -185,15 +185,12 @@ class BoundTangentMargin(BoundInstanceMargin):
 
         return form
 
-    def _sort_classes(self, scores: FloatArray) -> tuple[Lowest, Lowest]:
-        positive, negative = (own.with_scores(scores) for own in self._classes)
-        return Lowest.from_class(positive), Lowest.from_class(negative)
-
-    def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
+    def _inner_nu_pos(self, scores: FloatArray) -> float:
         """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
+        sorted_classes = Lowest.from_scores(scores, self.labels, self.sample_weight)
         first, last = self._interval
         left, right = (
-            min(max(self._first_ascent(positive, negative, strict), first), last)
+            min(max(self._first_ascent(*sorted_classes, strict), first), last)
             for strict in (False, True)
         )
         return min(max(self.risk.nu_center, left), right)

@@ -27,7 +27,10 @@ _STEP_TO_OPTIMUM = 0.5  # from the best parameters to the optimum over known pla
 
 
 class BlockObjective(Protocol):
-    """C times the mean of risks, one per block, each a maximum of planes."""
+    """C times the mean of risks, one per block, each a maximum of planes.
+
+    A difference of convex functions subtracts one whose tangents go through the origin.
+    """
 
     C: float
     n_blocks: int
@@ -39,6 +42,9 @@ class BlockObjective(Protocol):
 
     def cutting_planes(self, point: Point) -> tuple[FloatArray, FloatArray]:
         """Return gradient and offset of each block's highest plane at a point."""
+
+    def concave_gradient(self, point: Point) -> FloatArray:
+        """Return the gradient of the function that is subtracted."""
 
 
 @dataclass(frozen=True)

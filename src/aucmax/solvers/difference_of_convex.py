@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from aucmax._core.validation import FloatArray
 from aucmax.solvers.block_frank_wolfe import (
     BlockFrankWolfeSolver,
     BlockObjective,
@@ -13,13 +11,6 @@ from aucmax.solvers.block_frank_wolfe import (
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
 _TIGHTENING = 4.0  # of the tolerance, while the solution is not good enough
-
-
-class DifferenceObjective(BlockObjective, Protocol):
-    """A mean of risks, less a convex function whose tangents go through the origin."""
-
-    def concave_gradient(self, point: Point) -> FloatArray:
-        """Return the gradient of the function that is subtracted."""
 
 
 @dataclass
@@ -45,7 +36,7 @@ class DifferenceOfConvexSolver:
     is_final: Callable[[Point], bool] | None = None
 
     def minimize(
-        self, objective: DifferenceObjective, regularizer: TangentL2, start: Start
+        self, objective: BlockObjective, regularizer: TangentL2, start: Start
     ) -> RoundsSolution:
         """See :meth:`Solver.minimize`."""
         stopping, C, n_rounds = self.stopping, objective.C, 0

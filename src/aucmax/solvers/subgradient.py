@@ -84,7 +84,7 @@ class SubgradientSolver:
             gap = value - bound
             jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
             if jumped:
-                line = iterates.plane_at(candidate.parameters)
+                line = iterates.plane_at(objective.at(candidate.parameters))
                 if line.value < value:
                     best, value = line.point, line.value
                     iterates.start_at(line)
@@ -140,14 +140,11 @@ class _AcceleratedIterates:
 
     def extrapolated_plane(self) -> _Line:
         """Return the line below the risk at the point ahead: half a pass."""
-        self._line = self._plane_at(self._ahead)
+        self._line = self.plane_at(self._ahead)
         return self._line
 
-    def plane_at(self, parameters: FloatArray) -> _Line:
-        """Return the line below the risk at other parameters: one pass."""
-        return self._plane_at(self._objective.at(parameters))
-
-    def _plane_at(self, point: Point) -> _Line:
+    def plane_at(self, point: Point) -> _Line:
+        """Return the line below the risk at another point: half a pass."""
         support = self._objective.support(point, self._width)
         slope = self._objective.pull_back(support)
         return _Line(point, support, slope, self._value(point, support))

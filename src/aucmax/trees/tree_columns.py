@@ -14,6 +14,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from aucmax._core.features import check_features, explain_non_finite
 from aucmax._core.parameters import check_choice
+from aucmax._core.row_matrix import summed
 from aucmax._core.validation import FloatArray
 
 # types of pandas and polars
@@ -117,11 +118,8 @@ def _check_values(
     """Return rows that LightGBM reads; reject infinity, and bad sizes and codes."""
     names = getattr(estimator, "feature_names_in_", None)
     if sparse.issparse(X):
-        rows: Any = X
-        if not rows.has_canonical_format:
-            X = rows = rows.copy()
-            rows.sum_duplicates()
-        low, high = min_max_axis(rows, axis=0, ignore_nan=True)
+        X = summed(X)
+        low, high = min_max_axis(X, axis=0, ignore_nan=True)
     else:
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     # the largest of each column, NaN without values

@@ -20,8 +20,6 @@ from aucmax._core.compiled import njit
 #: as the earlier row of a pair (0: no event) and as the later one
 ComparableRows = namedtuple("ComparableRows", "blocks strata scores earlier later")
 
-_FEW_PAIRS = 64  # are summed one by one: the sweeps cost as much per row as ten pairs
-
 
 @njit(cache=True, nogil=True)
 def sum_pairs(rows, table, is_hinge, order, slopes, curvatures):
@@ -47,9 +45,6 @@ def sum_pairs(rows, table, is_hinge, order, slopes, curvatures):
                 merge(rows.scores, span, order, spare)
                 if is_hinge:
                     continue
-                if (span[1] - span[0]) * (span[2] - span[1]) <= _FEW_PAIRS:
-                    value += sum_one_by_one(rows, span, slopes, curvatures)
-                    continue
                 for down in (True, False):
                     value += sweep_merged(
                         rows, span, order, table, down, sums, slopes, curvatures
@@ -74,28 +69,6 @@ def merge(scores, span, order, spare):
             spare[k] = order[j]
             j += 1
     order[first:end] = spare[first:end]
-
-
-@njit(cache=True, nogil=True)
-def sum_one_by_one(rows, span, slopes, curvatures):
-    """Add the logistic losses of the pairs of two spans, pair by pair."""
-    value = 0.0
-    for i in range(span[0], span[1]):
-        v = rows.earlier[i]
-        if v == 0.0:
-            continue
-        for j in range(span[1], span[2]):
-            gap = rows.scores[i] - rows.scores[j]
-            z = math.exp(-abs(gap))
-            weight = v * rows.later[j]
-            slope = weight * (z if gap >= 0.0 else 1.0) / (1.0 + z)
-            curvature = weight * z / (1.0 + z) ** 2
-            value += weight * (math.log1p(z) + max(-gap, 0.0))
-            slopes[1, i] += slope
-            slopes[0, j] += slope
-            curvatures[1, i] += curvature
-            curvatures[0, j] += curvature
-    return value
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -54,19 +54,6 @@ class GridClasses(NamedTuple):
     ranges: Sequence[tuple[float, float]]  # of the ranks of negatives and positives
     outside: float  # the share by which a row outside of its range counts
 
-    @classmethod
-    def from_codes(
-        cls,
-        classes: NDArray[Any],
-        weights: FloatArray | None,
-        ranges: Sequence[tuple[float, float]],
-        outside: float,
-    ) -> "GridClasses":
-        """Return the rows, with or without weights."""
-        return cls(
-            classes, np.empty(0) if weights is None else weights, ranges, outside
-        )
-
     def at(self, scores: FloatArray) -> GridRows:
         """Return the rows with these scores."""
         cuts = np.empty((0, 4))
@@ -142,17 +129,13 @@ class GridSums:
         """The slopes of all pairs, as numbers above 0."""
         return float(self._weights[1] @ self._sums_at_nodes[1, :, 0])
 
-    def gradient_hessian(self, unit: float) -> tuple[FloatArray, FloatArray]:
-        """Return both derivatives by each score, where a pair has the weight `unit`."""
-        size = self._rows.scores.size
-        derivatives = np.empty(size), np.empty(size)
-        self.fill_in(unit, *derivatives)
-        return derivatives
-
     def fill_in(
         self, unit: float, gradient: NDArray[Any], hessian: NDArray[Any]
     ) -> None:
-        """Fill in both derivatives, rounded to the types of the arrays."""
+        """Fill in both derivatives by each score, where a pair has the weight `unit`.
+
+        They are rounded to the types of the arrays.
+        """
         grid = self._grid
         scaled_sums = self._sums_at_nodes[:, :, :2] * (_SIGNS * unit)
         by_cell = scaled_sums.reshape(2, grid.n_cells, grid.n_nodes, 2)
