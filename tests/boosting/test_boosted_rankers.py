@@ -262,8 +262,6 @@ def test_bad_data_are_named():
     model = RankBoost(3)
     with pytest.raises(NotFittedError):
         next(model.staged_decision_function(X))
-    with pytest.raises(ValueError, match=r"eval_set must be one pair \(X, y\)"):
-        model.fit(X, labels, eval_set=X)
     with pytest.raises(NotEnoughClassesError, match="eval_set holds one class only"):
         model.fit(X, labels, eval_set=(X[labels], labels[labels]))
     with pytest.raises(IncompatibleError, match="eval_set has a qid, but RankBoost"):

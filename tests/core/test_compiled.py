@@ -60,23 +60,12 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def truncate(path):
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def fill_with_noise(path):
-    path.write_bytes(np.random.default_rng(0).bytes(5000))
-
-
-DAMAGE = [(truncate, "nbi"), (fill_with_noise, "nbi"), (truncate, "nbc")]
-
-
 @pytest.mark.slow
 @needs_compiler
-@pytest.mark.parametrize(("damage", "suffix"), DAMAGE)
-def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_cache_is_reported_once_with_its_folder(suffix, cache):
     (path,) = cache.rglob(f"*.{suffix}")
-    damage(path)
+    path.write_bytes(path.read_bytes()[:-20])
     with pytest.warns(RuntimeWarning, match="cache in") as caught:
         assert [kept()(1.0), kept()(1.0)] == [2.0, 2.0]
     assert len(caught) == 1
@@ -209,19 +198,6 @@ def test_ctrl_c_while_numba_is_imported_leaves_it_usable():
     assert ran.stdout.split() == ["interrupted", "True"], ran.stderr
 
 
-def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
-    seen = []
-
-    def compile_one(signature):
-        seen.append(threading.current_thread().name)
-        return signature[::-1]
-
-    assert _run_in_thread(compile_one, "abc") == "cba"
-    assert seen == ["aucmax-compiler_0"]
-    with pytest.raises(TypeError):
-        _run_in_thread(compile_one, 7)
-
-
 class Stream(StringIO):
     """Text written to a terminal, or to a file."""
 
@@ -278,13 +254,6 @@ def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
     assert is_compiled(largest)
 
 
-def test_a_loop_that_python_runs_calls_no_compiled_loop(largest, monkeypatch):
-    # also if another outer loop has had the inner one compiled
-    monkeypatch.setitem(vars(doubled), "dispatcher", None)
-    monkeypatch.setattr(doubled, "_seconds", np.inf)
-    assert largest(np.ones(2)) == (2.0, 2.0)
-
-
 def test_every_loop_can_be_called_from_python():
     # a function without an entry point ends the process when Python calls it
     results = []
@@ -327,7 +296,6 @@ import every_model
 for name in sys.argv[2:]:
     results = every_model.scores(name, every_model.fitted(name))
     np.save(f"{sys.argv[1]}/{name}.npy", results)
-print("numba" in sys.modules)
 """
 
 

@@ -74,15 +74,12 @@ def test_a_seed_makes_it_reproducible():
     ("settings", "message"),
     [
         ({"r": 0}, "1 <= r <= k"),
-        ({"r": 31}, "r=31"),
         ({"k": 101}, "k=101"),
         ({"n_samples": 1}, "n_samples"),
         ({"positive_ratio": 0.0}, "between 0 and 1, got 0.0"),
-        ({"positive_ratio": 1.2}, "1.2"),
         ({"positive_ratio": float("nan")}, "nan"),
         ({"positive_ratio": 1e-4}, "leaves a class empty"),
         ({"label_noise": -0.1}, "label_noise"),
-        ({"label_noise": float("nan")}, "label_noise"),
     ],
 )
 def test_bad_parameters_are_refused(settings, message):

@@ -218,9 +218,7 @@ def test_columns_must_be_distinct(write):
         ("a,b\n1,2\n4,5,6\n", "line 3, column 3: more fields than the 2 columns"),
         ('a,b\n"x\ny",2\n1\n', r"line 4, column 2 \('b'\): missing"),
         ('a,b\n1,2\n3,"x\n4,5\n', r"line 3, column 2: this \" neither"),
-        ('a,"b\n1,2\n', r"line 1, column 2: this \" neither"),
         ('a,b\n1,"x"y\n', r"line 2, column 2: this \" neither"),
-        ('a,b\n"x",y"\n', r"line 2, column 2: this \" neither"),
         (
             b"a,b\n1,2\n3,\xc3\xa9\xff\n",
             r"line 3, column 2: byte 0xff is not valid",
@@ -231,16 +229,13 @@ def test_columns_must_be_distinct(write):
         ),
         (b"a,\xff\n1,\xc3\xa9\n", "line 1, column 2: byte 0xff is not valid UTF-8"),
         ("a,b\n1,2\n3,é\x00\n", r"line 3, column 2: a NUL byte"),
-        (b"a,b\n1\x00,\xff\n", r"line 2, column 1: a NUL byte"),
         # of two flaws in a row, either is named: it depends on where blocks end
         (
             b"a,b\n1\xff,\x00\xc3\xa9\n",
             r"line 2, column (1.*byte 0xff|2.*NUL)",
         ),
         ("", "the file is empty"),
-        ("\n \n", "the file is empty"),
         ("a,b\n", "a header but no rows"),
-        ("a,b", "a header but no rows"),
         ("a,b\n\n \n", "a header but no rows"),
         ("a,b,a\n1,2,3\n", r"line 1, column 3 \('a'\): column 1 has the same name"),
         ("a;b\n1;2\n3\n", "has one column, 'a;b'; if ';' separates the columns"),

@@ -168,18 +168,15 @@ def test_lower_bound_is_nowhere_above_the_objective(name, slope, constant, point
     ("make", "text"),
     [
         (lambda: ElasticNet(1.5), r"l1_ratio must be in \[0, 1\], got 1\.5"),
-        (lambda: ElasticNet(float("nan")), r"l1_ratio must be in \[0, 1\]"),
         (lambda: ElasticNetBall(1.0, -0.1), r"l1_ratio must be in \[0, 1\]"),
         (lambda: ElasticNetBall(0.0, 0.5), "radius must be positive and finite, got 0"),
         (lambda: L2Ball(float("inf")), "radius must be positive and finite, got inf"),
         (lambda: L1Ball(-1.0), r"radius must be positive and finite, got -1\.0"),
         (lambda: GroupLassoBall(0, [0]), "radius must be positive"),
         (lambda: GroupLasso([0, 2]), "from 0 without a gap"),
-        (lambda: GroupLasso([0, 10**12]), "from 0 without a gap"),
         (lambda: GroupLasso([0, -1]), "from 0 without a gap"),
         (lambda: GroupLasso([0.0, 1.0]), "whole numbers"),
         (lambda: GroupLasso([[0, 1]]), r"shape \(1, 2\)"),
-        (lambda: GroupLasso([]), "whole numbers"),
         (lambda: GroupLasso([0, 0]).value(np.ones(3)), "group of 2 weights.* 3"),
     ],
 )

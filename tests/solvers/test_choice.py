@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.regularizers.elastic_net import ElasticNet
-from aucmax.regularizers.l1 import L1, L1Ball, Simplex
+from aucmax.regularizers.l1 import L1, L1Ball
 from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.solvers import choice
 from aucmax.solvers.solver import Start
@@ -175,20 +175,15 @@ class Shape:
     [
         (Shape(1000, 10, is_smooth=True), L2(), 1e-3, "descent"),
         (Shape(1000, 10), L2(), 1e-3, "Newton steps;"),
-        (Shape(1000, 10), L2(), 1e-7, "bundle"),
         (Shape(1000, 10), L2Ball(), 1e-3, "bundle"),
         (Shape(1000, 10, is_smoothable=False), L2(), 1e-3, "bundle"),
-        (Shape(20_000, 2000), L2(), 1e-3, "bundle"),
         (Shape(100, 900), L2(), 1e-3, "bundle, smoothed"),
         (Shape(100, 2000), L1(), 1e-3, "Newton steps over"),
         (Shape(100, 20), ElasticNet(), 1e-3, "Newton steps over"),
-        (Shape(100, 2000), ElasticNet(0.0), 1e-3, "bundle, smoothed"),
-        (Shape(100, 2000, is_smoothable=False), L1(), 1e-3, "bundle, smoothed"),
         (Shape(100, 2000), L1Ball(), 1e-3, "bundle, smoothed"),
         (Shape(6000, 2000), L1(), 1e-3, "bundle, smoothed"),
         (Shape(20_000, 2000), L1(), 1e-3, "bundle"),
         (Shape(100, 50, least_value=-np.inf), L1Ball(), 1e-3, "Newton steps over"),
-        (Shape(100, 50, least_value=-np.inf), Simplex(), 1e-3, "Newton steps over"),
     ],
 )
 def test_the_first_rule_that_holds_decides(objective, regularizer, tol, then):

@@ -18,14 +18,9 @@ ONE_OR_ZERO = Grading.two_classes([1], 0)
     [
         ([0, 1, 0, 0], (0, 1)),
         ([1, -1, 1, 1], (-1, 1)),
-        ([1.0, 2.0, 1.0, 1.0], (1.0, 2.0)),
         ([True, False, True, True], (False, True)),
         (["yes", "no", "yes", "yes"], ("no", "yes")),
-        (["True", "False", "True", "True"], ("False", "True")),
-        (["sick", "well", "well", "sick"], ("sick", "well")),
         (["b", "a", "a", "a"], ("a", "b")),
-        (["a", "b", "b", "b"], ("a", "b")),
-        (["b", "a", "b", "a"], ("a", "b")),
     ],
     ids=str,
 )
@@ -132,13 +127,6 @@ def test_new_rows_may_have_other_levels_but_no_other_kind_of_value():
 def test_unusable_queries_are_refused(qid, message):
     with pytest.raises(ValueError, match=message):
         encode_target([0, 0, 1, 1], qid=pl.Series(qid), names={"qid": "search"})
-    with pytest.raises(ValueError, match=message):
-        encode_target(
-            [0, 0, 1, 1],
-            grading=ZERO_OR_ONE,
-            qid=pl.Series(qid),
-            names={"qid": "search"},
-        )
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), " "])
@@ -182,7 +170,6 @@ def test_new_rows_of_one_class_are_refused():
         ["2024-03-01", "2024-01-01", "2024-02-01"],
         [date(2024, 3, 1), date(2024, 1, 1), date(2024, 2, 1)],
         np.array(["2024-03", "2024-01", "2024-02"], dtype="M8[s]"),
-        pl.Series([3, 1, 2]),
         ["3", "1", "2"],
     ],
 )

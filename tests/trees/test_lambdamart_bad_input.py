@@ -139,8 +139,6 @@ def test_bad_levels_are_named(name):
         levels[17] = value
         with pytest.raises(ValueError, match=f"row 17 is .*, which is {fault}"):
             LambdaMART(name).fit(X, levels)
-    with pytest.raises(ValueError, match="X has 400 rows but y has 399"):
-        LambdaMART(name).fit(X, y[1:])
     with pytest.raises(NotEnoughClassesError, match="all rows are of level 2"):
         LambdaMART(name).fit(X, np.full(400, 2))
     with pytest.raises(NotEnoughClassesError, match="all rows with any weight are of"):
@@ -149,8 +147,6 @@ def test_bad_levels_are_named(name):
 
 def test_one_class_is_nothing_to_rank():
     X, y, _ = sample(0)
-    with pytest.raises(NotEnoughClassesError, match="one class only: all 400"):
-        LambdaMART().fit(X, np.ones(400))
     with pytest.raises(NotEnoughClassesError, match="zero in every row of class False"):
         LambdaMART().fit(X, y, y * 1.0)
     with pytest.raises(ValueError, match="qid has 399 rows"):
