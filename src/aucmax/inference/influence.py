@@ -308,6 +308,17 @@ def mean_influence(values: FloatArray) -> Influence:
     return Influence(mean, [(effects, degrees)], (n, n), degrees, has_areas=False)
 
 
+def check_query_values(values: FloatArray) -> FloatArray:
+    """Return the values of the queries that have one; reject a single one."""
+    values = values[~np.isnan(values)]
+    if values.size < 2:
+        raise ValueError(
+            f"qid has {values.size} queries with a value of the metric; a variance "
+            "needs at least two."
+        )
+    return values
+
+
 def precision_derivatives(task: RankingTask) -> tuple[float, FloatArray]:
     """Return average precision, and its derivative by the share of each row."""
     order, ranked = sort_with_order(-task.scores)

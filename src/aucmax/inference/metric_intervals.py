@@ -15,6 +15,7 @@ from aucmax._core.parameters import check_choice, check_integer, check_number
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.influence import (
     Influence,
+    check_query_values,
     class_sizes,
     mean_influence,
     refit_factor,
@@ -45,10 +46,9 @@ from aucmax.inference.resampling import bootstrap_interval, percentiles
 from aucmax.inference.results import MetricInterval, check_confidence, with_note
 from aucmax.metrics._steps import RankingTask, check_box
 from aucmax.metrics.metric_names import NamedMetric
-from aucmax.metrics.roc import partial_auc_score
 from aucmax.metrics.top_of_list import Thresholds
 
-_METHODS = ("auto", "delong", "logit", "newcombe", "bootstrap")
+_METHODS = ("auto", "delong", "logit", "newcombe")
 _MIN_DEGREES = 4.0  # of a variance that a few rows make up; chosen by simulation
 
 EndsOf = Callable[[float], Ends]  # of the interval with a confidence
@@ -158,12 +158,11 @@ def auc_interval(
         negatives, ``tpr_range=(0.9, 1)`` the lowest tenth of the positives.
     standardize : {"mean", "area", "mcclish"}
         Scale of a partial AUC, as in :func:`aucmax.metrics.partial_auc_score`.
-    method : {"auto", "delong", "logit", "newcombe", "bootstrap"}
+    method : {"auto", "delong", "logit", "newcombe"}
         ``"auto"`` is the rule above. The others are methods of textbooks:
         :math:`A \pm z \sigma` with the normal quantile, within [0, 1]; the same on the
-        logit scale; Newcombe's method 5 [6]_; percentiles of 1000 stratified bootstrap
-        samples (see :func:`bootstrap_interval`). They cover too rarely with few rows or
-        an area near 1.
+        logit scale; Newcombe's method 5 [6]_. They cover too rarely with few rows or an
+        area near 1, as does :func:`bootstrap_interval`.
     null : float, optional
         Test whether the area equals this one: the p-value is one minus the confidence
         of the interval that ends there.
@@ -245,9 +244,6 @@ def auc_interval(
     box = check_box(fpr_range, tpr_range)
     check_choice("method", method, _METHODS)
     check_estimand(estimand, folds)
-    if method == "bootstrap" and (null is not None or folds is not None):
-        option = "folds is" if null is None else "null has no test and is"
-        raise ValueError(f"{option} not supported with method='bootstrap'.")
     scale = area_scale(box, standardize)
     (y_true, y_score, sample_weight, groups, folds), dropped = drop_missing(
         na, y_true, y_score, sample_weight, groups, folds
@@ -260,21 +256,7 @@ def auc_interval(
         area = area.inflate(refit_factor(area.n_folds))
     warn_of_few_rows(area.rows)
     ends = area_ends(area)
-    if method == "bootstrap":
-        drawn = bootstrap_interval(
-            partial_auc_score,
-            y_true,
-            y_score,
-            confidence_level=confidence_level,
-            random_state=0,
-            sample_weight=sample_weight,
-            groups=groups,
-            fpr_range=box[:2],
-            tpr_range=box[2:],
-            pos_label=pos_label,
-        )
-        ends = lambda _: (drawn.low, drawn.high)  # noqa: E731
-    elif method != "auto":
+    if method != "auto":
         ends = partial(
             textbook_interval, area.value, area.error, rows=area.rows, method=method
         )
@@ -503,12 +485,7 @@ def mean_interval(
 
     If all are 0 or all are 1, it is the exact binomial one.
     """
-    values = values[~np.isnan(values)]
-    if values.size < 2:
-        raise ValueError(
-            f"qid has {values.size} queries with a value of the metric; a variance "
-            "needs at least two."
-        )
+    values = check_query_values(values)
     influence = mean_influence(values)
     mean = low = high = influence.value
     if influence.error > 0.0:

@@ -21,6 +21,7 @@ from aucmax.inference.influence import (
     Influence,
     area_influence,
     check_groups,
+    check_query_values,
     class_sizes,
     fold_influence,
     mean_influence,
@@ -154,15 +155,8 @@ class MetricRows:
 
         def measure(scores: object, name: str) -> Influence:
             values = metric(self.y_true, scores, average=None, **options) / unit
-            mean = mean_influence(values[~np.isnan(values)])
-            return replace(mean, scale=scale)
+            return replace(mean_influence(check_query_values(values)), scale=scale)
 
-        n_queries = int(measure(np.zeros(len(self.y_true)), "").rows[0])
-        if n_queries < 2:
-            raise ValueError(
-                f"qid has {n_queries} queries with a value of the metric; a variance "
-                "needs at least two."
-            )
         return measure
 
     def top_of_list(

@@ -85,7 +85,7 @@ class PrecisionRecallCurve:
 
 @dataclass(eq=False, repr=False)
 class PrecisionRecallDisplay(ScoredDisplay):
-    """Precision-recall curves, drawn by scikit-learn's display of the same name.
+    """Precision-recall curves, with the interface of scikit-learn's display.
 
     Parameters
     ----------
@@ -170,26 +170,18 @@ class PrecisionRecallDisplay(ScoredDisplay):
         return cls(curves, gains[0].n_positive, gains[0].n_rows).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        from sklearn import metrics
-
-        share = self.n_positive / self.n_rows
         self.line_: list[Line2D] = []
         for k, curve in enumerate(self.curves):
-            drawn = metrics.PrecisionRecallDisplay(
-                curve.precision, curve.recall, prevalence_pos_label=share
-            ).plot(ax, plot_chance_level=curve is self.curves[-1])
-            # styles are options of other names from scikit-learn 1.6 to 1.9
-            style = {"drawstyle": "default", "zorder": 3, **line_style(k)}
-            drawn.line_.set(label=plain(curve.label), **style)
-            self.line_.append(drawn.line_)
-        self.chance_level_: Line2D = drawn.chance_level_
+            style = {"label": plain(curve.label), "zorder": 3, **line_style(k)}
+            self.line_ += ax.plot(curve.recall, curve.precision, **style)
+        share = self.n_positive / self.n_rows
         label = f"random order: {share:.1%} are positive"
-        self.chance_level_.set(label=label, **REFERENCE)
+        self.chance_level_ = ax.axhline(share, label=label, **REFERENCE)
         ax.set(
             xlabel="recall: share of positives found",
             ylabel="precision: share of positives among those reviewed",
+            xlim=(-0.01, 1.01),
             ylim=(0.0, 1.02),
-            aspect="auto",
             title=f"Precision and recall, {counted(self.n_positive, 'positive')} among "
             f"{counted(self.n_rows, 'row')}",
         )

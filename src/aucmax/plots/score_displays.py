@@ -47,7 +47,7 @@ _MAX_BINS = 100_000  # more cannot be drawn
 
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay(ScoredDisplay):
-    """Reliability diagrams of scikit-learn, with intervals.
+    """Reliability diagrams with intervals.
 
     Parameters
     ----------
@@ -131,19 +131,13 @@ class CalibrationDisplay(ScoredDisplay):
         return cls(measure_each(measure, y_prob, name)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        from sklearn import calibration
-
         reliabilities = [one for _, one in self.reliabilities]
-        n_before = len(ax.get_lines())
         self.line_: list[Line2D] = []
         self.intervals_: list[ErrorbarContainer] = []
         for k, (name, one) in enumerate(self.reliabilities):
             style = {**line_style(k), "linewidth": 1.5, "zorder": 3}
-            drawn = calibration.CalibrationDisplay(
-                one.share, one.probability, one.probability
-            ).plot(ax=ax, name=plain(_label(name, one)), ref_line=k == 0)
-            drawn.line_.set(marker="o", markersize=5, **style)
-            self.line_.append(drawn.line_)
+            style |= {"marker": "o", "markersize": 5, "label": plain(_label(name, one))}
+            self.line_ += ax.plot(one.probability, one.share, **style)
             bars = ax.errorbar(
                 one.probability,
                 one.share,
@@ -158,8 +152,7 @@ class CalibrationDisplay(ScoredDisplay):
         top = max(max(one.high.max(), one.probability.max()) for one in reliabilities)
         top = min(1.0, 1.05 * float(top))
         label = f"predicted = observed; {reliabilities[0].base_rate:.1%} are positive"
-        self.ideal_: Line2D = ax.get_lines()[n_before]
-        self.ideal_.set(data=((0, top), (0, top)), label=label, **REFERENCE)
+        (self.ideal_,) = ax.plot((0, top), (0, top), label=label, **REFERENCE)
         sizes = reliabilities[0].n_rows
         ax.set(
             xlabel="predicted: mean probability of the group",
