@@ -116,7 +116,6 @@ def test_a_table_from_which_nothing_can_be_learned(command):
         (["--drop", "agee"], "no column 'agee'. Did you mean 'age'?"),
         (["--drop", "sick"], "'sick' is the target"),
         (["--read", "decimal"], "need NAME=VALUE with one of decimal, separator"),
-        (["--read", "quote=x"], "need NAME=VALUE with one of decimal, separator"),
         (["--read", "decimal=;"], "decimal must be '.' or ',', got ';'"),
         (["--read", "encoding=klingon"], "klingon"),
     ],
@@ -190,8 +189,6 @@ def test_an_output_never_replaces_an_input_not_even_by_force():
         (["--cv", "1"], "at least 2 folds are needed"),
         (["--cv", "21"], "10 rows are positive, but 21 folds need 42"),
         (["--fpr-range", "0.5", "0.5"], "fpr_range must satisfy 0 <= low < high <= 1"),
-        (["--fpr-range", "0", "2"], "fpr_range must satisfy 0 <= low < high <= 1"),
-        (["--fpr-range", "nan", "1"], "fpr_range must satisfy 0 <= low < high <= 1"),
         (
             ["--models", "svm-auc,svm"],
             "there is no model 'svm'. Did you mean 'svm-auc'?",

@@ -16,9 +16,6 @@ from aucmax._core.validation import (
     first_positive_level,
 )
 from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
-from aucmax.metrics import (
-    roc_auc_score,
-)
 
 
 @pytest.mark.parametrize(
@@ -221,13 +218,6 @@ def test_relevance_is_a_number_above_zero_or_the_larger_of_two_strings():
     assert first_positive_level(np.array([-1, 0, 1, 2])) == 2
     assert first_positive_level(np.array([1, 2])) == 0
     assert first_positive_level(np.array(["a", "b"])) == 1
-
-
-def test_series_of_both_libraries_are_accepted():
-    y, scores = [0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8]
-    for series in (pd.Series, pl.Series):
-        results = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
-        assert results == 1.0
 
 
 def test_short_floats_that_tie_rows_by_rounding_give_a_warning():

@@ -151,10 +151,6 @@ def test_a_zip_archive_is_judged_by_the_file_in_it(tmp_path):
     with pytest.raises(
         DataFileError, match=r"2 files, 'a.csv', 'b.csv'; one is needed"
     ):
-        file_format(path)
-    with pytest.raises(
-        DataFileError, match=r"2 files, 'a.csv', 'b.csv'; one is needed"
-    ):
         read_content(path)
     path.write_bytes(zipped(b"", "folder/"))
     with pytest.raises(DataFileError, match="it holds no file"):

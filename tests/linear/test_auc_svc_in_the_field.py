@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from aucmax import AUCSVC, LevelSumRanker
+from builders import linear_rows
 
 ENDLESS_FIT = """
 import numpy as np
@@ -26,9 +27,7 @@ AUCSVC(1e8, tol=1e-300, max_iter=10**9, solver="{solver}",
 
 
 def data(n_rows=3000):
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(n_rows, 12))
-    return X, X[:, 0] + generator.normal(size=n_rows) > 1.0
+    return linear_rows(n_rows, 12, cut=1.0)
 
 
 @pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])

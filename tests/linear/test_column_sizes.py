@@ -7,14 +7,13 @@ from scipy import sparse
 
 from aucmax import AUCSVC, LinearRankerCV
 from aucmax._core.features import check_column_sizes
+from builders import linear_rows
 
 KINDS = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array]
 
 
-def rows(n_rows=300):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, 6))
-    return X, X[:, 0] + X[:, 1] + rng.normal(size=n_rows) > 0
+def rows():
+    return linear_rows(300, 6, slopes=(1.0, 1.0))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,7 +11,6 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import StandardScaler
 
-import aucmax
 from aucmax import LinearRankerCV
 from aucmax._core.eval_set import LabelledRows
 from aucmax.datasets import load_table
@@ -172,17 +171,6 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((300, 3), np.nan), y)
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-def test_a_saved_model_comes_back(tmp_path):
-    X, y = rows(300)
-    model = few(fpr_range=EARLY, C_values=(1.0,), cv=3).fit(X, y)
-    aucmax.save(model, tmp_path / "m.aucmax")
-    again = aucmax.load(tmp_path / "m.aucmax")
-    np.testing.assert_array_equal(
-        again.decision_function(X), model.decision_function(X)
-    )
-    assert again.best_params_ == model.best_params_
 
 
 @pytest.mark.slow

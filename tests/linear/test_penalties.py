@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import aucmax
 from aucmax import AUCSVC
 from aucmax.exceptions import IncompatibleError
+from builders import linear_rows
 
 NAMES = [f"x{k}" for k in range(12)]
 GROUPS = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
@@ -22,10 +22,7 @@ SPARSE = ("l1", "elasticnet", "group")
 
 @pytest.fixture(scope="module")
 def data():
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(400, 12))
-    y = X[:, :3] @ [2.0, 1.0, -1.0] + generator.normal(size=400) > 1.5
-    return X, y
+    return linear_rows(400, 12, cut=1.5, slopes=(2.0, 1.0, -1.0))
 
 
 def machine(penalty, *args, **options):
@@ -158,12 +155,6 @@ def test_warm_start_begins_inside_a_smaller_ball(data, penalty):
     assert model.fit(X, y).n_iter_ <= again
 
 
-def test_groups_of_columns_are_asked_for_before_the_data_are_read():
-    message = r"penalty='group' needs groups: .* groups=\[\[0, 1\], \[2"
-    with pytest.raises(ValueError, match=message):
-        AUCSVC(penalty="group").fit(None, None)
-
-
 @pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
 def test_newton_steps_serve_sparse_penalties(data, penalty):
     steps = AUCSVC(30.0, penalty=penalty, solver="newton").fit(*data)
@@ -176,15 +167,3 @@ def test_newton_steps_reject_a_ball():
     message = "L2Ball has no weight_penalty.*; solver='auto', 'bundle' and 'subgra"
     with pytest.raises(IncompatibleError, match=message):
         AUCSVC(radius=2.0, solver="newton").fit(np.eye(4), [0, 1, 0, 1])
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_models_of_each_penalty_are_saved_and_loaded(data, penalty, tmp_path):
-    X, y = data
-    model = machine(penalty, radius=1.0, fpr_range=(0.0, 0.5)).fit(X, y)
-    aucmax.save(model, tmp_path / "model.aucmax")
-    again = aucmax.load(tmp_path / "model.aucmax")
-    assert again.get_params() == model.get_params()
-    np.testing.assert_array_equal(
-        again.decision_function(X), model.decision_function(X)
-    )

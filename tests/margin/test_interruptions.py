@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax.margin import MarginRanker
+from builders import linear_rows
 
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
 KINDS = ("signed", "stumps")
@@ -20,9 +21,7 @@ for_every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def data(n_rows=80):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n_rows, 8))
-    return X, X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=n_rows) > 0.5
+    return linear_rows(n_rows, 8, noise=0.5, cut=0.5, slopes=(1.0, 0.5))
 
 
 def has_reached(last, progress):

@@ -41,11 +41,8 @@ def test_rows_are_ranked_within_queries_in_any_order():
     np.testing.assert_array_equal(again.decision_function(X), scores)
 
 
-def test_a_model_is_saved_unless_its_text_is_damaged(tmp_path):
+def test_a_model_of_damaged_text_is_not_saved(tmp_path):
     model = LambdaRankBaseline(n_estimators=3).fit(X, LEVELS, qid=QUERIES)
-    aucmax.save(model, tmp_path / "m.aucmax")
-    scores = aucmax.load(tmp_path / "m.aucmax").decision_function(X)
-    np.testing.assert_array_equal(scores, model.decision_function(X))
     model.model_text_ = model.model_text_[:200]
     with pytest.raises(ValueError, match="not a valid LightGBM model text"):
         aucmax.save(model, tmp_path / "bad.aucmax")

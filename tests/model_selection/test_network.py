@@ -104,12 +104,7 @@ def test_rows_of_weight_zero_are_left_out_and_tiny_weights_have_a_mean():
     assert np.isfinite(tiny.decision_function(X)).all()
 
 
-def test_a_saved_network_scores_alike_unless_it_is_damaged(small, tmp_path):
-    aucmax.save(small, tmp_path / "a")
-    loaded = aucmax.load(tmp_path / "a")
-    np.testing.assert_array_equal(
-        loaded.decision_function(X), small.decision_function(X)
-    )
+def test_a_damaged_network_is_not_saved(tmp_path):
     damaged = Network(**SMALL).fit(X, Y)
     damaged.second_ = damaged.second_[:1]
     with pytest.raises(ValueError, match="second_ is not of shape"):

@@ -8,7 +8,6 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-import aucmax
 from aucmax import AUCSVC, LinearRankerCV
 from aucmax.datasets import make_r_of_k
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
@@ -176,17 +175,6 @@ def test_incompatible_parameters_are_rejected(options, error, message):
     X, y = overlapping(100)
     with pytest.raises(error, match=message):
         AUCSVC(**options).fit(X, y)
-
-
-def test_a_saved_model_comes_back_with_its_starts(tmp_path):
-    X, y = overlapping(200)
-    model = AUCSVC(30.0, loss="sigmoid").fit(X, y)
-    aucmax.save(model, tmp_path / "m.aucmax")
-    again = aucmax.load(tmp_path / "m.aucmax")
-    assert again.starts_ == model.starts_
-    np.testing.assert_array_equal(
-        again.decision_function(X), model.decision_function(X)
-    )
 
 
 def test_a_real_table_has_no_worse_a_left_end_than_logistic_regression():
