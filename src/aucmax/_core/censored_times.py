@@ -61,7 +61,8 @@ def join_target(event: ArrayLike, time: ArrayLike) -> NDArray[np.void]:
 def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatArray]:
     """Check events and times, and return them as arrays."""
     given = np.asarray(time)
-    if given.dtype.kind in "mM" or (given.dtype.kind == "O" and _has_dates(given)):
+    has_dates = any(hasattr(value, "isoformat") for value in given.ravel()[:1])
+    if given.dtype.kind in "mM" or has_dates:
         raise ValueError(
             "time holds dates; give durations as numbers, for example the days from "
             "the start of each row to its event or censoring."
@@ -90,10 +91,6 @@ def check_survival(event: ArrayLike, time: ArrayLike) -> tuple[BoolArray, FloatA
             f"event == {values[-1]!r}; competing risks are not supported."
         )
     return is_event, times
-
-
-def _has_dates(values: NDArray[Any]) -> bool:
-    return any(hasattr(value, "isoformat") for value in values.ravel()[:1])
 
 
 class SurvivalRows:

@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax import risks
 from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
-from aucmax.exceptions import (
-    IncompatibleError,
-    NotEnoughClassesError,
-    OneClassQueryWarning,
-)
+from aucmax.exceptions import IncompatibleError, OneClassQueryWarning
 
 _MAX_IDS_SHOWN = 3  # in a warning
 _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
@@ -112,19 +108,14 @@ PAIR_RISKS: dict[str, Callable[[risks.PartialHinge], risks.Risk]] = {
 def _check_queries(
     qid: ArrayLike, labels: BoolArray, sample_weight: FloatArray | None
 ) -> IntArray:
-    """Return query codes; warn of queries without pairs, raise an error if all are."""
+    """Return query codes; warn of queries without pairs, if there are others."""
     queries = check_qid(qid, labels.size)
     groups = 2 * queries.codes + labels
     if sample_weight is not None:
         groups = groups[sample_weight > 0.0]
     sizes = np.bincount(groups, minlength=2 * queries.n_queries)
     skipped = np.flatnonzero(~sizes.reshape(-1, 2).all(axis=1))
-    if skipped.size == queries.n_queries:
-        raise NotEnoughClassesError(
-            f"None of the {queries.n_queries} queries has rows of both classes, so "
-            "there is nothing to rank. Check that qid numbers queries, not rows."
-        )
-    if skipped.size:
+    if 0 < skipped.size < queries.n_queries:
         shown = ", ".join(str(queries.ids[k]) for k in skipped[:_MAX_IDS_SHOWN])
         more = ", ..." if skipped.size > _MAX_IDS_SHOWN else ""
         warnings.warn(

@@ -225,10 +225,6 @@ class MarginProblem:
         """Return the gap allowed at a margin."""
         return self.stopping.tol * max(abs(margin), self.floor)
 
-    def relative_gap(self, solution: MarginSolution) -> float:
-        """Return the gap as the tolerance measures it."""
-        return solution.gap / max(abs(solution.margin), self.floor)
-
     def pruned(self, solution: MarginSolution, budget: float = 1.0) -> MarginSolution:
         """Drop the smallest weights that `budget` times the tolerance allows."""
         sizes = np.abs(solution.point.parameters)

@@ -408,7 +408,7 @@ class MarginRanker(HypothesisRanker):
         else:
             threshold = balanced_threshold(scores, labels, weight)
         ensemble = weighted_ensemble(problem.hypotheses, problem.weights(solution))
-        gap = problem.relative_gap(solution)
+        gap = solution.gap / max(abs(solution.margin), problem.floor)
         state = {
             "classes_": classes,
             **ensemble.state(),

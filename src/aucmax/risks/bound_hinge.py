@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.sorting import row_number_type, sort_in_groups
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs import hinge_kernels as kernels
 from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice, weighted_top
 from aucmax.risks._pairs.hinge_grid import HingeGrid
 from aucmax.risks._pairs.pair_laplacians import window_laplacian
-from aucmax.risks.contract import BoundRisk, Form, Risk, Support
+from aucmax.risks.contract import BoundRisk, Form, Risk, Support, no_pairs_error
 
 # In units of the largest score: a pair as close to the kink as this is at it. Otherwise
 # rounding, and with it the order of the rows, would decide on which side it is.
@@ -106,11 +105,7 @@ class BoundHinge(BoundRisk):
         has_pairs = sizes.reshape(-1, 2).min(axis=1) > 0
         self.n_skipped = int(np.count_nonzero(~has_pairs))
         if self.n_skipped == self.n_queries:
-            raise NotEnoughClassesError(
-                f"None of the {self.n_queries} queries has rows of both classes, so "
-                "there is nothing to rank. Check that queries holds query ids, not row "
-                "numbers."
-            )
+            raise no_pairs_error(self.n_queries)
         rows = np.flatnonzero(is_used & has_pairs[groups // 2])
         kind = row_number_type(groups.size)
         self._rows = rows[np.argsort(groups[rows], kind="stable")].astype(kind)

@@ -188,6 +188,16 @@ class BoundRisk(ABC):
         return np.sort(np.concatenate(drawn))
 
 
+def no_pairs_error(
+    n_queries: int, needed: str = "rows of both classes"
+) -> NotEnoughClassesError:
+    """Return the error of a risk none of whose queries has what it ranks."""
+    return NotEnoughClassesError(
+        f"None of the {n_queries} queries has {needed}, so there is nothing to rank. "
+        "Check that the ids are those of queries, not of rows."
+    )
+
+
 class BoundTreeRisk(BoundRisk):
     """A bound risk with second derivatives of each score, which trees need.
 

@@ -12,6 +12,7 @@ from aucmax._core.validation import check_levels, check_qid, check_sample_weight
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
+from aucmax.risks.contract import no_pairs_error
 
 _MAX_LEVELS = 100  # each row takes part in a sum per level
 _MAX_GAIN = 1000  # its gain does not overflow
@@ -141,7 +142,7 @@ class PairLogistic(BaseEstimator):
         qid = None if queries is None else check_qid(queries, codes.size, "queries")
         bound = BoundPairLogistic(self, levels, codes, qid, weights, width)
         if bound.n_skipped == bound.n_queries:
-            raise NotEnoughClassesError(self._no_pairs(bound.n_queries, queries))
+            raise self._no_pairs_error(None if qid is None else qid.n_queries)
         return bound
 
     def _check_parameters(self) -> None:
@@ -184,15 +185,12 @@ class PairLogistic(BaseEstimator):
                 f"2**level - 1, but labels are from {levels[0]} to {levels[-1]}."
             )
 
-    def _no_pairs(self, n_queries: int, queries: ArrayLike | None) -> str:
+    def _no_pairs_error(self, n_queries: int | None) -> NotEnoughClassesError:
         needed = "rows of two levels"
         if self.pair_weights == "mauc" and self.classes == "positive":
             needed += " (one of them above 0)"
-        if queries is None:
-            return (
-                f"There are no {needed} with any weight, so there is nothing to rank."
-            )
-        return (
-            f"None of the {n_queries} queries has {needed}, so there is nothing to "
-            "rank. Check that queries holds query ids, not row numbers."
+        if n_queries is not None:
+            return no_pairs_error(n_queries, needed)
+        return NotEnoughClassesError(
+            f"There are no {needed} with any weight, so there is nothing to rank."
         )

@@ -7,10 +7,9 @@ from sklearn.base import BaseEstimator
 from aucmax._core.parameters import check_number, check_positive
 from aucmax._core.sorting import sort_in_groups
 from aucmax._core.validation import FloatArray
-from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST, coefficients
 from aucmax.risks._pairs.precision_sweeps import PrecisionRows, sum_ranks, sum_slopes
-from aucmax.risks.contract import BoundTreeRisk
+from aucmax.risks.contract import BoundTreeRisk, no_pairs_error
 
 _MIN_WIDTH = 1e-150  # curvatures grow with its square and must stay finite
 
@@ -123,11 +122,7 @@ class BoundSmoothAveragePrecision(BoundTreeRisk):
         self.n_queries, n_used = is_used.size, int(np.count_nonzero(is_used))
         self.n_skipped = self.n_queries - n_used
         if n_used == 0:
-            raise NotEnoughClassesError(
-                f"None of the {self.n_queries} queries has rows of both classes, so "
-                "there is nothing to rank. Check that queries holds query ids, not row "
-                "numbers."
-            )
+            raise no_pairs_error(self.n_queries)
         shares = np.zeros(is_used.size)
         shares[is_used] = 1.0 / (n_used * positive_weights[is_used])
         self._shares = np.where(self.labels, shares[self._codes] * self._weights, 0.0)

@@ -184,8 +184,8 @@ class ProximalModel:
         """Estimate the curvature over the dual variables."""
         # Weights of 0 stay 0 in a neighbourhood. The others move at most as fast as the
         # point that the proximal operator is applied to; the last step measured it.
-        used = np.flatnonzero(mixture.parameters)
-        curvature: FloatArray = (self._tau * self._C**2) * self._cuts.gram_over(used)
+        gradients = self._cuts.gradients[:, np.flatnonzero(mixture.parameters)]
+        curvature: FloatArray = (self._tau * self._C**2) * (gradients @ gradients.T)
         if self._measured is not None:
             _correct(curvature, *self._measured)
         return curvature

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.simplex_qp import minimize_on_simplex
@@ -96,11 +96,6 @@ class Cuts:
     def mixed(self, multipliers: FloatArray) -> FloatArray:
         """Return the gradient that dual variables of the planes mix."""
         return np.asarray(multipliers @ self.gradients)
-
-    def gram_over(self, used: IntArray) -> FloatArray:
-        """Return inner products of the gradients over some of the parameters."""
-        rows = self.gradients[:, used]
-        return np.asarray(rows @ rows.T)
 
     def set_multipliers(self, multipliers: FloatArray) -> None:
         """Keep the shares that a master problem found."""

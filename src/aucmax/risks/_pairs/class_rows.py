@@ -30,17 +30,15 @@ class ClassMembers(NamedTuple):
 
 
 def split_classes(
-    labels: BoolArray, sample_weight: FloatArray | None, *, rescale: bool = False
+    labels: BoolArray, sample_weight: FloatArray | None
 ) -> tuple[ClassMembers, ClassMembers]:
-    """Return both classes without rows of weight 0; rescaled, no product overflows."""
+    """Return both classes without rows of weight 0."""
     classes = []
     for members, side in ((labels, -1), (~labels, 1)):
         if sample_weight is not None:
             members = members & (sample_weight > 0.0)
         rows = np.flatnonzero(members).astype(row_number_type(members.size))
         weights = None if sample_weight is None else sample_weight[rows]
-        if weights is not None and rescale:
-            weights = weights / weights.max()
         classes.append(ClassMembers(rows, weights, side))
     return classes[0], classes[1]
 

@@ -123,11 +123,6 @@ class Lowest(NamedTuple):
         )
         return positive, negative
 
-    @property
-    def total_weight(self) -> float:
-        """Weight of all rows."""
-        return float(self.cumulative_weights[-1])
-
     def place(self, nu: FloatArray | float) -> NDArray[np.intp]:
         """Return the last row that has a share when the lowest rows weigh `nu`."""
         return np.searchsorted(self.cumulative_weights[1:-1], nu)
@@ -138,7 +133,7 @@ class Lowest(NamedTuple):
 
     def mean(self, nu: FloatArray | float) -> FloatArray:
         """Return the mean of the lowest rows that weigh `nu`, or of all."""
-        nu = np.minimum(nu, self.total_weight)
+        nu = np.minimum(nu, self.cumulative_weights[-1])
         last, lowest = self.place(nu), self.values[0]
         part = (nu - self.cumulative_weights[last]) * (self.values[last] - lowest)
         means: FloatArray = lowest + (self.moments[last] + part) / nu
