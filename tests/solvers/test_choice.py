@@ -118,7 +118,6 @@ def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     X, y = wide()
     machine = AUCSVC(30.0, penalty=penalty)
     alone = machine.fit(X, y).objective_
-    assert machine.n_passes_ < 60
     rules = with_stages("Newton steps over", 2, None)
     monkeypatch.setitem(
         choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)

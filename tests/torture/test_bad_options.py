@@ -188,5 +188,6 @@ CHECKED = [one for one in estimator_options() if one.values[1] not in FREE]
 def test_estimators_name_a_parameter_that_cannot_be_used(kind, option):
     rows = ([(X, grid_edges(4, 6))], [Y]) if kind is aucmax.GraphRanker else (X, Y)
     ranged = {"objective": "pauc"} if kind is aucmax.LambdaMART else {}
-    with pytest.raises((ValueError, TypeError), match=option.removesuffix("s")):
-        small(kind).set_params(**ranged | {option: 1j}).fit(*rows)
+    for value in (1j, -2):
+        with pytest.raises((ValueError, TypeError), match=option.removesuffix("s")):
+            small(kind).set_params(**ranged | {option: value}).fit(*rows)

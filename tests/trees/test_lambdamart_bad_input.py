@@ -16,6 +16,13 @@ def test_a_bad_range_is_named_where_it_counts():
     LambdaMART("auc", fpr_range=fpr_range, n_estimators=1).fit(X, y)
 
 
+@pytest.mark.parametrize(("name", "value"), [("num_leaves", 1), ("n_jobs", -2)])
+def test_a_number_too_low_is_named(name, value):
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match=f"{name} must be .*, got {value}"):
+        LambdaMART().set_params(**{name: value}).fit(X, y)
+
+
 OURS = {
     "objective": "use the parameter objective",
     "loss": "use the parameter objective",
