@@ -156,8 +156,8 @@ class BoundHinge(BoundRisk):
         slopes = chosen.signed(slopes, self._pairs)
         exact = chosen
         if choices:
-            weights = [choice.exactly.explicit_weights for choice in choices]
-            exact = chosen._replace(weights=np.concatenate(weights))
+            weights = np.concatenate([choice.exact for choice in choices])
+            exact = chosen._replace(weights=weights)
         value = self._margin * exact.mean_hinge(self._pairs)[0]
         offset = self._margin * float(slopes[slopes > 0.0].sum())
         return Support(value, chosen.by_row(slopes, scores.size), offset)

@@ -107,7 +107,7 @@ class SmoothChoice(NamedTuple):
 
     # a row of key k counts by the share clip((k - threshold) / width + 1/2, 0, 1)
     chosen: ClassRows  # their weights times their shares
-    exact: FloatArray | None  # their weights in the exact choice
+    exact: FloatArray  # their weights in the exact choice
     threshold: float
     sloping: RowNumbers  # the places of those whose share moves with the key
     slopes: FloatArray  # by how much
@@ -117,7 +117,7 @@ class SmoothChoice(NamedTuple):
         """Choose a share of the class."""
         if share >= 1.0:
             rows, none = rows.sorted(), np.empty(0, dtype=np.intp)
-            return cls(rows, rows.weights, -math.inf, none, np.empty(0))
+            return cls(rows, rows.explicit_weights, -math.inf, none, np.empty(0))
         amount = share * rows.total_weight
         cut = weighted_top(rows.keys, rows.weights, amount)
         near = rows.at(np.flatnonzero(rows.keys >= cut.threshold - width)).sorted()
@@ -128,11 +128,6 @@ class SmoothChoice(NamedTuple):
         chosen = near._replace(weights=weights * shares)
         exact = weights * cut.shares(keys)
         return cls(chosen, exact, threshold, sloping, weights[sloping] / width)
-
-    @property
-    def exactly(self) -> ClassRows:
-        """The rows of the exact choice."""
-        return self.chosen._replace(weights=self.exact)
 
     def shortfall(self, width: float) -> float:
         """Return how much the smoothed sum falls as a unit of weight is added."""
