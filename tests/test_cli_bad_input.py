@@ -116,7 +116,7 @@ def test_a_table_from_which_nothing_can_be_learned(command):
         (["--drop", "agee"], "no column 'agee'. Did you mean 'age'?"),
         (["--drop", "sick"], "'sick' is the target"),
         (["--read", "decimal"], "need NAME=VALUE with one of decimal, separator"),
-        (["--read", "decimal=;"], "decimal must be '.' or ',', got ';'"),
+        (["--read", "decimal=;"], "decimal must be one of '.', ',', got ';'"),
         (["--read", "encoding=klingon"], "klingon"),
     ],
     ids=str,

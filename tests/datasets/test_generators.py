@@ -76,7 +76,7 @@ def test_a_seed_makes_it_reproducible():
         ({"r": 0}, "1 <= r <= k"),
         ({"k": 101}, "k=101"),
         ({"n_samples": 1}, "n_samples"),
-        ({"positive_ratio": 0.0}, "between 0 and 1, got 0.0"),
+        ({"positive_ratio": 0.0}, "above 0 and below 1, got 0.0"),
         ({"positive_ratio": float("nan")}, "nan"),
         ({"positive_ratio": 1e-4}, "leaves a class empty"),
         ({"label_noise": -0.1}, "label_noise"),

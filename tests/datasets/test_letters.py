@@ -63,8 +63,8 @@ def test_generators_of_numpy_are_accepted_and_advance(make):
         ({"text": ""}, "text is empty"),
         ({"text": "AB c"}, "from A to Z, got ' ' in 'AB c'"),
         ({"text": "Ä"}, "got 'Ä'"),
-        ({"n_images": 0}, "n_images must be at least 1, got 0"),
-        ({"flip": -0.1}, "flip must be from 0 to 1, got -0.1"),
+        ({"n_images": 0}, "n_images must be an integer of at least 1, got 0"),
+        ({"flip": -0.1}, "flip must be a finite number from 0 to 1, got -0.1"),
         ({"flip": float("nan")}, "got nan"),
     ],
 )

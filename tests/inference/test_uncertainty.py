@@ -122,7 +122,7 @@ def test_a_bad_confidence_is_rejected(confidence_level):
         lambda: compare_auc([0, 1], [1, 2], [1, 2], confidence_level=confidence_level),
     ):
         with pytest.raises(
-            ValueError, match="confidence_level must lie between 0 and 1"
+            ValueError, match="confidence_level must be above 0 and below 1"
         ):
             call()
 

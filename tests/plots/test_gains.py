@@ -63,5 +63,5 @@ def test_weights_count_as_repetition(sample):
 
 @pytest.mark.parametrize("opened", [0, 401])
 def test_more_than_all_cannot_be_opened(sample, opened, ax):
-    with pytest.raises(ValueError, match="at most 400"):
+    with pytest.raises(ValueError, match=r"alerts must be in \(0, 400\]"):
         GainsDisplay.from_predictions(*sample[:2], alerts=opened, ax=ax)

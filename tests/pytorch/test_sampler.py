@@ -51,10 +51,10 @@ def test_a_loader_takes_it():
 @pytest.mark.parametrize(
     ("error", "labels", "options", "message"),
     [
-        (ValueError, LABELS, {"batch_size": 1}, "batch_size must be at least 2"),
+        (ValueError, LABELS, {"batch_size": 1}, "batch_size must be an integer"),
         (ValueError, LABELS, {"batch_size": 2.5}, "batch_size must be an integer"),
         (ValueError, LABELS, {"positive_share": 1.0}, "positive_share must be"),
-        (ValueError, LABELS, {"num_replicas": 2, "rank": 2}, "rank must be from 0"),
+        (ValueError, LABELS, {"num_replicas": 2, "rank": 2}, "rank must be at most 1"),
         (NotEnoughClassesError, np.zeros(5), {}, "one class only"),
     ],
 )

@@ -34,11 +34,18 @@ def check_integer(
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
     """Raise unless the value is a finite number from low to high."""
-    number = float(value) if isinstance(value, Real) else np.nan
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number else np.nan
     if not low <= number <= high or np.isinf(number):
         raise ValueError(
             f"{name} must be a finite number from {low:g} to {high:g}, got {value!r}."
         )
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise unless the value is a number above 0 and below 1."""
+    if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
+        raise ValueError(f"{name} must be above 0 and below 1, got {value!r}.")
 
 
 def check_names(name: str, values: Any) -> None:
@@ -61,13 +68,11 @@ def random_generator(random_state: Any) -> np.random.Generator:
         ) from error
 
 
-def check_max_time(value: Any) -> None:
+def check_max_time(value: Any, name: str = "max_time") -> None:
     """Raise unless the value is None or a number of seconds."""
-    is_number = isinstance(value, Real) and float(value) >= 0.0
-    if value is not None and not is_number:
-        raise ValueError(
-            f"max_time must be None or a number of seconds, got {value!r}."
-        )
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and float(value) >= 0.0):
+        raise ValueError(f"{name} must be None or a number of seconds, got {value!r}.")
 
 
 def check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
@@ -121,11 +126,8 @@ def check_stopping(estimator: Any, eval_set: Any) -> None:
             f"n_iter_no_change={patience} needs validation rows: call "
             "fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
         )
-    is_share = isinstance(fraction, Real) and 0.0 < float(fraction) < 1.0
-    if eval_set is None and not is_share:
-        raise ValueError(
-            f"validation_fraction must be above 0 and below 1, got {fraction!r}."
-        )
+    if eval_set is None:
+        check_share("validation_fraction", fraction)
 
 
 def reject_foreign(**advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

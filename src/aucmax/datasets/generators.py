@@ -4,6 +4,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import DTypeLike, NDArray
 
+from aucmax._core.parameters import check_integer, check_number, check_share
+
 # rows made at a time; part of the definition, since it orders the random draws
 BLOCK = 8192
 
@@ -85,8 +87,7 @@ def make_r_of_k(
     """
     _check(n_samples, n_features, r, k)
     n_positive = _count_positives(n_samples, positive_ratio)
-    if not 0 <= label_noise <= 1:
-        raise ValueError(f"label_noise must be from 0 to 1, got {label_noise!r}.")
+    check_number("label_noise", label_noise, 0.0, 1.0)
     rng = as_generator(random_state)
     y = np.zeros(n_samples, dtype=np.int64)
     y[:n_positive] = 1
@@ -103,8 +104,7 @@ def make_r_of_k(
 
 
 def _check(n_samples: int, n_features: int, r: int, k: int) -> None:
-    if n_samples < 2:
-        raise ValueError(f"n_samples must be at least 2, got {n_samples!r}.")
+    check_integer("n_samples", n_samples, 2)
     if not 1 <= r <= k <= n_features:
         raise ValueError(
             "r, k and n_features must satisfy 1 <= r <= k <= n_features, "
@@ -113,10 +113,7 @@ def _check(n_samples: int, n_features: int, r: int, k: int) -> None:
 
 
 def _count_positives(n_samples: int, positive_ratio: float) -> int:
-    if not 0 < positive_ratio < 1:
-        raise ValueError(
-            f"positive_ratio must be between 0 and 1, got {positive_ratio!r}."
-        )
+    check_share("positive_ratio", positive_ratio)
     n_positive = round(positive_ratio * n_samples)
     if not 0 < n_positive < n_samples:
         raise ValueError(

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.parameters import check_integer, check_number
 from aucmax.datasets.generators import RandomState, as_generator
 
 _HEIGHT = 20
@@ -117,10 +118,8 @@ def make_letter_images(
         )
     if not text:
         raise ValueError("text is empty; give at least one letter, such as 'A'.")
-    if n_images < 1:
-        raise ValueError(f"n_images must be at least 1, got {n_images!r}.")
-    if not 0 <= flip <= 1:
-        raise ValueError(f"flip must be from 0 to 1, got {flip!r}.")
+    check_integer("n_images", n_images)
+    check_number("flip", flip, 0.0, 1.0)
     page = np.zeros((_HEIGHT, _FIRST_WIDTH + _STEP * (len(text) - 1)), np.int64)
     for place, letter in enumerate(text):
         page |= _draw(letter, place * _STEP, page.shape[1])

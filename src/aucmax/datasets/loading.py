@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.parameters import check_names
+from aucmax._core.parameters import check_choice, check_names
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets import opening
 from aucmax.datasets.column_names import drop_index, near_names
@@ -204,8 +204,7 @@ def read_file(
     _check_character("quote_char", quote_char)
     if not isinstance(has_header, bool):
         raise ValueError(f"has_header must be True or False, got {has_header!r}.")
-    if decimal not in (".", ","):
-        raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
+    check_choice("decimal", decimal, (".", ","))
     encoding = check_encoding(encoding)
     path = opening.find_source(path)
     kind = _kind_of(path, format, sheet)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from aucmax._core.parameters import check_choice
 from aucmax.datasets.column_names import near_names
 from aucmax.datasets.memory import require_memory
 from aucmax.exceptions import DataFileError
@@ -189,16 +190,10 @@ def _read_pipe(name: str, raw: BinaryIO) -> Piped:
 
 def compression_of(path: PathLike, compression: str = "auto") -> str | None:
     """Return the compression of a file, None for none."""
-    if compression == "auto":
-        if isinstance(path, Piped):
-            return None
+    check_choice("compression", compression, ("auto", "none", *COMPRESSIONS.values()))
+    if compression == "auto" and not isinstance(path, Piped):
         return COMPRESSIONS.get(Path(path).suffix.lower())
-    if compression == "none":
-        return None
-    if compression in COMPRESSIONS.values():
-        return compression
-    names = ", ".join(repr(name) for name in ("auto", "none", *COMPRESSIONS.values()))
-    raise ValueError(f"compression must be one of {names}, got {compression!r}.")
+    return None if compression in ("auto", "none") else compression
 
 
 def read_content(path: PathLike, compression: str = "auto") -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 
 from aucmax._core import saved_state as saved
 from aucmax._core.fitting import require_fitted
+from aucmax._core.parameters import check_share
 from aucmax._core.validation import FloatArray
 
 # Beyond these log-odds the logistic function gives different rows the same float64.
@@ -83,7 +84,7 @@ class CalibratedMixin:
         if prevalence is not None:
             from scipy.special import logit
 
-            _check_prevalence(prevalence)
+            check_share("prevalence", prevalence)
             shift = float(logit(prevalence) - logit(model.base_rate_))
         log_odds = along_knots(model.decision_function(X), model.calibration_) + shift
         chances = probabilities(log_odds)
@@ -124,12 +125,3 @@ def probabilities(log_odds: FloatArray) -> FloatArray:
     within = np.clip(log_odds, *LOGISTIC_BETWEEN)
     tail = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))
     return np.where(log_odds > 0.0, 1.0 - tail, tail)
-
-
-def _check_prevalence(prevalence: Any) -> None:
-    try:
-        is_share = 0.0 < float(prevalence) < 1.0
-    except (TypeError, ValueError):
-        is_share = False
-    if not is_share:
-        raise ValueError(f"prevalence must be above 0 and below 1, got {prevalence!r}.")

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Real
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.parameters import check_interval
+from aucmax._core.parameters import check_interval, check_number
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inference.influence import check_groups, share_interval
@@ -242,11 +241,12 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     ((name, value),) = chosen.items()
     if name == "costs":
         return name, _check_costs(value)
-    if name in ("alerts", "threshold"):
-        if not _is_number(value) or (name == "alerts" and value <= 0):
-            kind = "above 0" if name == "alerts" else "that is finite"
-            raise ValueError(f"{name} must be a number {kind}, got {value!r}.")
-        return ("alert_rate" if name == "alerts" and value < 1 else name), value
+    if name == "threshold":
+        check_number(name, value, -inf, inf)
+        return name, value
+    if name == "alerts":
+        check_interval(name, value, inf)
+        return "alert_rate" if value < 1 else name, value
     check_interval(name, value, 1.0, zero=True)
     if name == "specificity":
         return "fpr", 1.0 - value
@@ -261,8 +261,7 @@ def _check_costs(costs: Any) -> tuple[float, float]:
             f"{costs!r}."
         )
     for cost in costs:
-        if not _is_number(cost) or cost < 0:
-            raise ValueError(f"costs must be 0 or positive numbers, got {cost!r}.")
+        check_number("costs", cost, 0.0, inf)
     if not any(costs):
         raise ValueError(
             "costs are both 0, so all thresholds are equally good; give at least one "
@@ -270,11 +269,6 @@ def _check_costs(costs: Any) -> tuple[float, float]:
         )
     missed, alarm = costs
     return missed, alarm
-
-
-def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, Real) and not isinstance(value, bool)
-    return is_real and isfinite(float(value))
 
 
 def _choose(task: RankingTask, rule: str, value: Any) -> float:

@@ -331,10 +331,7 @@ class DifferenceTests:
                     "are compared; name the reference model."
                 )
             return names, columns, list(combinations(range(len(names)), 2))
-        if str(self.reference) not in names:
-            raise ValueError(
-                f"reference must be one of {names}, got {self.reference!r}."
-            )
+        check_choice("reference", str(self.reference), names)
         start = names.index(str(self.reference))
         return names, columns, [(a, start) for a in range(len(names)) if a != start]
 

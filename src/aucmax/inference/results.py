@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
-from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 
 from aucmax._core.dask_dispatch import is_dask
+from aucmax._core.parameters import check_share
 from aucmax._core.validation import FloatArray, positive_class_notes
 from aucmax.metrics.metric_names import metric_title
 
@@ -24,10 +24,7 @@ _ESTIMANDS = {
 
 def check_confidence(confidence_level: float) -> None:
     """Reject a confidence level that is not a probability between 0 and 1."""
-    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
-        raise ValueError(
-            f"confidence_level must lie between 0 and 1, got {confidence_level!r}."
-        )
+    check_share("confidence_level", confidence_level)
 
 
 def with_interval(value: float, interval: Any, kind: str = "") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.parameters import check_integer, check_range
+from aucmax._core.parameters import check_integer, check_max_time, check_range
 from aucmax._core.validation import positive_class_notes
 from aucmax.decisions.calibration import check_calibrate
 from aucmax.exceptions import ConstantScoresWarning
@@ -442,12 +442,7 @@ class AutoRanker(CombinedModel):
                 f"fpr_range={self.fpr_range!r} and tpr_range={self.tpr_range!r}. Leave "
                 "out metric, or the ranges."
             )
-        limit = self.time_limit
-        is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-        if limit is not None and not (is_number and limit >= 0.0):
-            raise ValueError(
-                f"time_limit must be None or a number of seconds, got {limit!r}."
-            )
+        check_max_time(self.time_limit, "time_limit")
         if self.max_fits is not None:
             check_integer("max_fits", self.max_fits)
         if isinstance(self.cv, Real):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.parameters import check_choice
+from aucmax._core.parameters import check_choice, check_interval
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import average_precision_score
 from aucmax.metrics._steps import check_task
@@ -231,13 +230,8 @@ class GainsDisplay(ScoredDisplay):
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("gains", "lift"))
-        n_rows, alerts = self.curves[0].n_rows, self.alerts
-        is_number = isinstance(alerts, Real)
-        if alerts is not None and not (is_number and 0 < alerts <= n_rows):
-            raise ValueError(
-                f"alerts must be above 0 and at most {n_rows:g}, the number of rows, "
-                f"got {alerts!r}."
-            )
+        if self.alerts is not None:  # at most all rows
+            check_interval("alerts", self.alerts, self.curves[0].n_rows)
 
     @classmethod
     def from_predictions(

@@ -8,7 +8,7 @@ import torch
 import torch.distributed as distributed
 from numpy.typing import ArrayLike
 
-from aucmax._core.parameters import check_integer
+from aucmax._core.parameters import check_integer, check_share
 from aucmax._core.validation import IntArray, check_binary_labels
 
 
@@ -57,24 +57,17 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
         shuffle: bool = True,
         seed: int = 0,
     ) -> None:
-        check_integer("batch_size", batch_size)
+        check_integer("batch_size", batch_size, 2)
         is_positive = check_binary_labels(_as_array(labels), "labels")[1]
-        if batch_size < 2:
-            raise ValueError("batch_size must be at least 2: one row of each class.")
-        if positive_share is not None and not 0.0 < positive_share < 1.0:
-            raise ValueError(
-                f"positive_share must be between 0 and 1, got {positive_share!r}."
-            )
+        if positive_share is not None:
+            check_share("positive_share", positive_share)
         is_joined = distributed.is_available() and distributed.is_initialized()
         if num_replicas is None:
             num_replicas = distributed.get_world_size() if is_joined else 1
         if rank is None:
             rank = distributed.get_rank() if is_joined else 0
         check_integer("num_replicas", num_replicas)
-        if not 0 <= rank < num_replicas:
-            raise ValueError(
-                f"rank must be from 0 to {num_replicas - 1}, got {rank!r}."
-            )
+        check_integer("rank", rank, 0, num_replicas - 1)
         self.batch_size = batch_size
         self.positive_share = positive_share
         self.num_replicas, self.rank = num_replicas, rank
