@@ -54,7 +54,7 @@ def descend(
         path.append(replace(current, cuts=None))
         current = lower
     if problem.is_over:
-        last = replace(current, converged=False)
+        last = _ended(problem, current, converged=False)
     else:
         last = _solve_closely(problem, current.risk, current, reuse_cuts=True)
     return replace(last, path=[*path, last])
@@ -169,12 +169,17 @@ def minimize_curve(
     gap = max(best.margin + best.gap - search.ruled_out_bound, best.gap)
     converged = gap <= problem.tolerance(best.margin)
     curve = search.curve()
+    best = replace(best, gap=gap, path=path, curve=curve)
+    return _ended(problem, best, converged=converged)
+
+
+def _ended(
+    problem: MarginProblem, solution: MarginSolution, *, converged: bool
+) -> MarginSolution:
+    """Return a solution with the iterations of all solves, and why these ended."""
     return replace(
-        best,
-        gap=gap,
+        solution,
         converged=converged,
-        path=path,
-        curve=curve,
         n_iter=len(problem.history),
         history=list(problem.history),
         stopped_by_callback=problem.stopped_by_callback,
