@@ -186,7 +186,7 @@ def test_an_output_never_replaces_an_input_not_even_by_force():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--cv", "1"], "at least 2 folds are needed"),
+        (["--cv", "1"], "cv must be an integer of at least 2"),
         (["--cv", "21"], "10 rows are positive, but 21 folds need 42"),
         (["--fpr-range", "0.5", "0.5"], "fpr_range must satisfy 0 <= low < high <= 1"),
         (

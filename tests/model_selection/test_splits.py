@@ -66,7 +66,7 @@ def test_few_groups_get_fewer_folds():
     divided = np.where(LABELS, "a", "b")
     with pytest.raises(ValueError, match=r"into 2 folds.*Use other groups"):
         count_folds(described(groups=divided))
-    with pytest.raises(ValueError, match="at least 2 folds are needed, got 1"):
+    with pytest.raises(ValueError, match="cv must be an integer of at least 2, got 1"):
         count_folds(described(groups=halves), 1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aucmax.decisions import compare_groups, net_benefit, reliability
-from aucmax.report.document import _markdown_text, check_report_path
+from aucmax.report.document import _markdown_text
 from aucmax.report.sections import groups_section
 from report.page_samples import (
     EVIL,
@@ -222,10 +222,11 @@ def test_both_kinds_are_saved_whole(tmp_path, page):
 
 
 def test_paths_that_cannot_be_written_are_rejected(tmp_path):
+    report = page_of()
     with pytest.raises(FileNotFoundError, match=r"folder .*missing"):
-        check_report_path(tmp_path / "missing" / "a.html")
+        report.save(tmp_path / "missing" / "a.html")
     with pytest.raises(ValueError, match=r"\.html or \.md"):
-        check_report_path(tmp_path / "a.docx")
+        report.save(tmp_path / "a.docx")
 
 
 def test_the_page_in_the_documentation_is_of_this_version_and_names_no_folder():

@@ -23,9 +23,9 @@ from aucmax.inference.intervals import (
     warn_of_few_rows,
 )
 from aucmax.inference.metric_rows import (
-    ESTIMANDS,
     MetricRows,
     area_scale,
+    check_estimand,
     drop_missing,
 )
 from aucmax.inference.results import (
@@ -262,12 +262,8 @@ def compare_metric(
     ranges = (metric_options.pop(name, square) for name in ("fpr_range", "tpr_range"))
     box = check_box(*ranges)
     scale = area_scale(box, metric_options.pop("standardize", "mean"))
-    check_choice("estimand", estimand, ESTIMANDS)
     paired = not _is_per_model(y_true)
-    if estimand == "procedure" and (folds is None or not paired):
-        raise ValueError(
-            "estimand='procedure' needs folds, and models on the same rows."
-        )
+    check_estimand(estimand, folds if paired else None)
     rows = MetricRows(
         y_true, sample_weight, groups, qid, folds, box, pos_label, metric_options
     )

@@ -34,10 +34,10 @@ from aucmax.inference.intervals import (
     wilson_ends,
 )
 from aucmax.inference.metric_rows import (
-    ESTIMANDS,
     MetricRows,
     area_name,
     area_scale,
+    check_estimand,
     check_list,
     drop_missing,
     parse_row_metric,
@@ -455,13 +455,6 @@ def _rescale(interval: MetricInterval, factor: float, shift: float) -> MetricInt
     ends = {n: factor * getattr(interval, n) + shift for n in ("value", "low", "high")}
     error = factor * interval.standard_error
     return replace(interval, **ends, standard_error=error)
-
-
-def check_estimand(estimand: str, folds: object) -> None:
-    """Check what an interval is about."""
-    check_choice("estimand", estimand, ESTIMANDS)
-    if estimand == "procedure" and folds is None:
-        raise ValueError("estimand='procedure' needs folds, of cross-validation.")
 
 
 def _check_units(named: NamedMetric, qid: object, **units: object) -> None:

@@ -235,6 +235,15 @@ def _supported_options(named: NamedMetric) -> set[str]:
     return {"qid", "groups", "folds", *ranges}
 
 
+def check_estimand(estimand: str, folds: object) -> None:
+    """Check what an interval or a test is about."""
+    check_choice("estimand", estimand, ESTIMANDS)
+    if estimand == "procedure" and folds is None:
+        raise ValueError(
+            "estimand='procedure' needs folds, of cross-validation of the same rows."
+        )
+
+
 def area_name(box: Box) -> str:
     """Return the name of the metric."""
     return "auc" if box == WHOLE_SQUARE else "partial_auc"

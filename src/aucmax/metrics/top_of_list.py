@@ -38,18 +38,6 @@ class Thresholds:
     negatives: FloatArray
 
     @classmethod
-    def from_rows(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        weight: ArrayLike | None,
-        qid: ArrayLike | None,
-        label: object,
-    ) -> Thresholds:
-        """Check the arguments of a metric, and count."""
-        return cls.from_task(check_task(y_true, y_score, weight, qid, label))
-
-    @classmethod
     def from_task(cls, task: RankingTask) -> Thresholds:
         """Count the rows of a task."""
         steps = task.steps()
@@ -151,7 +139,8 @@ def average_precision_score(
     >>> average_precision_score([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
-    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_task(task)
     with np.errstate(invalid="ignore"):
         parts = thresholds.tp_at * thresholds.precision / thresholds.positives
     return thresholds.total(parts).average(average, _POSITIVE)
@@ -208,7 +197,8 @@ def recall_at_fpr(
     0.6666666666666666
     """
     check_number("fpr", fpr, 0.0, 1.0)
-    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_task(task)
     return thresholds.recall_at_fpr(fpr).average(average)
 
 
@@ -261,7 +251,8 @@ def recall_at_precision(
     1.0
     """
     check_number("precision", precision, 0.0, 1.0)
-    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_task(task)
     allowed = thresholds.precision >= precision * (1.0 - _ROUNDING)
     best = thresholds.best(thresholds.recall, allowed)
     return best.average(average, _POSITIVE)
@@ -316,7 +307,8 @@ def precision_at_recall(
     0.75
     """
     check_number("recall", recall, 0.0, 1.0)
-    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_task(task)
     allowed = thresholds.recall >= recall * (1.0 - _ROUNDING)
     precision = np.where(thresholds.positives > 0.0, thresholds.precision, np.nan)
     best = thresholds.best(precision, allowed)
@@ -364,7 +356,8 @@ def ks_statistic(
     >>> ks_statistic([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
-    thresholds = Thresholds.from_rows(y_true, y_score, sample_weight, qid, pos_label)
+    task = check_task(y_true, y_score, sample_weight, qid, pos_label)
+    thresholds = Thresholds.from_task(task)
     with np.errstate(invalid="ignore"):
         gap = thresholds.recall - thresholds.fp / thresholds.negatives
     return thresholds.best(gap, gap > 0.0).average(average)

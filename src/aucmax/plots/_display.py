@@ -45,6 +45,14 @@ def dress(ax: Axes, legend_at: Place) -> None:
     ax.legend(loc=legend_at, fontsize="small", framealpha=0.9, edgecolor="none")
 
 
+def name_bars(ax: Axes, names: list[str]) -> None:
+    """Write the name of each bar on the left, from top to bottom."""
+    ax.set_yticks(range(len(names)), [plain(name) for name in names])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
 def counted(number: float, noun: str) -> str:
     """Return "1 row", "4,000 rows" or, of weights, "12.5 rows"."""
     text = f"{number:,.0f}" if float(number).is_integer() else f"{number:,.4g}"

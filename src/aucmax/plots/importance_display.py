@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_integer
-from aucmax.plots._display import BLUE, GREY, Display, name_of, plain
+from aucmax.plots._display import BLUE, GREY, Display, name_bars, name_of, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,12 +120,7 @@ class ImportanceDisplay(Display):
             height=0.7,
         )
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        ax.set_yticks(
-            range(n_shown), [plain(name) for name in importances.column[:n_shown]]
-        )
-        ax.tick_params(axis="y", length=0)
-        ax.set_ylim(n_shown - 0.4, -0.6)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        name_bars(ax, importances.column[:n_shown])
         measure = "AUC" if importances.metric == "auc" else "partial AUC"
         name = "the model" if self.name is None else plain(self.name)
         left_out = len(importances.column) - n_shown

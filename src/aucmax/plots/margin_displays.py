@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aucmax._core.parameters import check_integer
-from aucmax.plots._display import BLUE, GREY, ORANGE, Display, dress, plain
+from aucmax.plots._display import BLUE, GREY, ORANGE, Display, dress, name_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,11 +76,7 @@ class ScorecardDisplay(Display):
         together = sum(row.points for row in left_out)
         note = f"\n({len(left_out)} more have {together:g} points together)"
         ax.set_xlabel("points" + note * bool(left_out))
-        names = [plain(card.rule(row).split(": ")[0]) for row in rows]
-        ax.set_yticks(range(len(names)), names)
-        ax.tick_params(axis="y", length=0)
-        ax.set_ylim(len(names) - 0.4, -0.6)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        name_bars(ax, [card.rule(row).split(": ")[0] for row in rows])
         directions = [row.direction for row in rows]
         if len(set(directions)) == 2:
             handles = [bars[directions.index(direction)] for direction in (1, -1)]

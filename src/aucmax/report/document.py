@@ -98,27 +98,17 @@ class Report:
         -------
         Path
         """
-        target = check_report_path(path)
+        target = Path(path)
+        if target.suffix.lower() not in _ENDINGS:
+            raise ValueError(
+                f"{target}: the name of a report must end in .html or .md, got "
+                f"{target.suffix or 'no ending'!r}."
+            )
         is_markdown = target.suffix.lower() == ".md"
         text = self.markdown() if is_markdown else self.html()
         with atomic_output(target, overwrite=overwrite) as file:
             file.write(text.encode("utf-8"))
         return target
-
-
-def check_report_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path, or raise before anything is computed if it is not writable."""
-    target = Path(path)
-    if target.suffix.lower() not in _ENDINGS:
-        raise ValueError(
-            f"{target}: the name of a report must end in .html or .md, got "
-            f"{target.suffix or 'no ending'!r}."
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"The folder {target.parent} of the report does not exist; create it first."
-        )
-    return target
 
 
 def _render(template: str, view: Section) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.parameters import check_integer
 from aucmax._core.row_splits import (
     Folds,
     RowNumbers,
@@ -166,8 +167,7 @@ def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
     if _is_by_query(rows):
         most = np.unique(rows.queries[is_usable(rows)]).size
     n_folds = max(2, min(_DEFAULT_FOLDS, most)) if n_folds is None else n_folds
-    if n_folds < 2:
-        raise ValueError(f"at least 2 folds are needed, got {n_folds}.")
+    check_integer("cv", n_folds, 2)
     if n_folds <= most:
         return n_folds
     advice = f"use {most} folds or fewer" if most >= 2 else "add more of them"
@@ -185,11 +185,8 @@ def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
 def _first_usable(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
     """Return N folds by times or groups, or by default the most of up to 5."""
     by, fewest = ("groups", 2) if rows.times is None else ("times", 1)
-    if n_folds is not None and n_folds < fewest:
-        raise ValueError(
-            f"at least {fewest} fold{'s are' if fewest > 1 else ' is'} needed, got "
-            f"{n_folds}."
-        )
+    if n_folds is not None:
+        check_integer("cv", n_folds, fewest)
     most = n_folds or _DEFAULT_FOLDS
     tried = range(most, (fewest if n_folds is None else most) - 1, -1)
     for number in tried:

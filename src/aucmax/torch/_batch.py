@@ -22,17 +22,6 @@ _OTHER_CLASSES = "Compare with the positive class: labels == 1."
 
 
 @dataclass(frozen=True)
-class Column:
-    """The rows of one column that have a label and a positive weight."""
-
-    rows: IntArray | slice
-    scores: FloatArray
-    labels: NDArray[Any]
-    sample_weight: FloatArray | None
-    qid: IntArray | None
-
-
-@dataclass(frozen=True)
 class Batch:
     """Scores of shape (n_rows, n_columns) with labels, weights and queries."""
 
@@ -70,22 +59,15 @@ class Batch:
             1e-12 if scores.dtype == torch.float64 else 1e-7,
         )
 
-    def column(self, place: int) -> Column:
-        """Return the rows of a column that have a label and a weight."""
+    def rows_with_label(self, place: int) -> Any:
+        """Return the rows of a column that have a label and a positive weight."""
         labels = self.labels[:, place]
         keep = np.ones(labels.size, dtype=bool)
         if labels.dtype.kind == "f":
             keep = ~np.isnan(labels)
         if self.sample_weight is not None:
             keep &= self.sample_weight > 0.0
-        rows = slice(None) if keep.all() else np.flatnonzero(keep)
-        return Column(
-            rows,
-            np.ascontiguousarray(self.scores[rows, place]),
-            np.ascontiguousarray(labels[rows]),
-            None if self.sample_weight is None else self.sample_weight[rows],
-            None if self.qid is None else self.qid[rows],
-        )
+        return slice(None) if keep.all() else np.flatnonzero(keep)
 
 
 def check_tensors(scores: Any, labels: Any) -> None:

@@ -21,7 +21,7 @@ from aucmax.risks import (
     Risk,
     SmoothAveragePrecision,
 )
-from aucmax.torch._batch import Batch, Column, check_tensors
+from aucmax.torch._batch import Batch, check_tensors
 
 _MAX_ROW_SHORTFALL = 1e-9  # tolerance for rounded ranges
 
@@ -120,28 +120,29 @@ class PairLoss(torch.nn.Module):
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
-            column = batch.column(place)
+            rows = batch.rows_with_label(place)
+            scores = np.ascontiguousarray(batch.scores[rows, place])
+            labels = np.ascontiguousarray(batch.labels[rows, place])
+            if labels.size == 0 or (labels == labels[0]).all():
+                continue
+            weight = None if batch.sample_weight is None else batch.sample_weight[rows]
+            qid = None if batch.qid is None else batch.qid[rows]
             try:
-                self._check_classes(column)
-                risk = self._risk(column, batch.accuracy)
-                bound = risk.bind(column.labels, column.sample_weight, column.qid)
-                value, slope = bound.value_and_gradient(column.scores)
+                bound = self._risk(labels, qid, batch.accuracy).bind(
+                    labels, weight, qid
+                )
+                value, gradient[rows, place] = bound.value_and_gradient(scores)
             except NotEnoughClassesError:
                 continue
             values.append(value)
-            gradient[column.rows, place] = slope
         if not values:
             self.n_without_pairs += 1
             return 0.0, gradient
         return float(np.mean(values)), gradient / len(values)
 
     @abstractmethod
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         """Return the risk of a column."""
-
-    def _check_classes(self, column: Column) -> None:
-        if column.labels.size == 0 or (column.labels == column.labels[0]).all():
-            raise NotEnoughClassesError("The rows are of one class.")
 
 
 class PairLogisticLoss(PairLoss):
@@ -167,7 +168,7 @@ class PairLogisticLoss(PairLoss):
     0.0878 [-0.0833  0.0596  0.0237]
     """
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         return PairLogistic(accuracy=accuracy)
 
 
@@ -196,7 +197,7 @@ class PairHingeLoss(PairLoss):
         check_positive("margin", margin)
         self.margin = margin
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         return PairHinge(self.margin)
 
 
@@ -228,7 +229,7 @@ class PairSigmoidLoss(PairLoss):
         check_positive("tau", tau)
         self.tau = tau
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         return PairSigmoid(tau=self.tau, accuracy=accuracy)
 
 
@@ -287,9 +288,9 @@ class PartialAUCLoss(PairLoss):
         if loss == "hinge":
             PartialHinge(**self._ranges).rank_box()  # or an error
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
-        if column.qid is None:
-            self._check_sizes(column.labels == 1)
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
+        if qid is None:
+            self._check_sizes(labels == 1)
         risks: dict[str, Risk] = {
             "sigmoid": PairSigmoid(tau=self.tau, accuracy=accuracy, **self._ranges),
             "logistic": PairLogistic(accuracy=accuracy, **self._ranges),
@@ -352,7 +353,7 @@ class SmoothAveragePrecisionLoss(PairLoss):
         check_positive("tau", tau)
         self.tau = tau
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         return SmoothAveragePrecision(self.tau, accuracy=accuracy)
 
 
@@ -391,6 +392,6 @@ class LambdaLoss(PairLoss):
         self.metric = metric
         self.takes_levels = metric == "mauc"
 
-    def _risk(self, column: Column, accuracy: float) -> Risk:
+    def _risk(self, labels: Any, qid: Any, accuracy: float) -> Risk:
         weights = "equal" if self.metric == "auc" else "mauc"
         return PairLogistic(True, pair_weights=weights, accuracy=accuracy)
