@@ -34,6 +34,7 @@ _DECREASE = 0.75  # share of the gap to predict, by tau; .5 takes as many passes
 _MAX_HIDDEN = 20.0  # by the proximal term, in predicted decreases
 _TAU_FACTOR = 1.5  # by which tau grows or shrinks; 2 misses gaps of 5e-7
 _LARGE_TAU_FACTOR = 3.0  # where tau is far off
+_RIDGE = 1e-14  # share of the mean curvature, added where planes are alike
 
 
 class ModelMinimum(NamedTuple):
@@ -188,6 +189,8 @@ class ProximalModel:
         curvature: FloatArray = (self._tau * self._C**2) * (gradients @ gradients.T)
         if self._measured is not None:
             _correct(curvature, *self._measured)
+        diagonal = np.diag_indices_from(curvature)
+        curvature[diagonal] += _RIDGE * float(np.trace(curvature)) / len(self._cuts)
         return curvature
 
 
