@@ -59,7 +59,12 @@ def functions():
         "plan_auc": {"auc": 0.75, "power": 0.8},
         "compare_auc": {"y_score_2": given["y_score_2"]},
         "compare_concordance": {"y_score_2": given["y_score_2"]},
-        "cumulative_dynamic_auc": {"horizons": [float(np.median(times))]},
+        "concordance_index": {"time": times, "y_score": S},
+        "cumulative_dynamic_auc": {
+            "time": times,
+            "y_score": S,
+            "horizons": [float(np.median(times))],
+        },
     }
     for module in (metrics, decisions, inspection, plots):
         for name in module.__all__:

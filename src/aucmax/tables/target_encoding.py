@@ -372,7 +372,7 @@ def _find_value(counted: list[tuple[Any, int]], wanted: object, name: str) -> in
         if key is not None and candidates.count(key) == 1:
             return candidates.index(key)
     raise ValueError(
-        f"the positive value {wanted!r} does not occur in {name}, which has "
+        f"pos_label={wanted!r} does not occur in {name}, which has "
         f"{_list_counts(counted)}."
     )
 
