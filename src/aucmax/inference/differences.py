@@ -506,6 +506,7 @@ class Estimates:
         return np.asarray(self._by_part(contrasts).sum(axis=0))
 
     def _by_part(self, contrasts: FloatArray) -> FloatArray:
+        """Return the covariances that each part of the variance adds; exact zeros."""
         weights = contrasts.copy()
         if self.is_relative:
             weights[:, 0] = contrasts.sum(axis=1)

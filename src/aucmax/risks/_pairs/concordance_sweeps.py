@@ -130,7 +130,11 @@ def sweep_merged(rows, span, order, table, down, sums, slopes, curvatures):
 
 @njit(cache=True, nogil=True)
 def sum_hinges(rows, span, order, slopes):
-    """Add the hinges ``max(0, 1 - distance)`` of the pairs of two spans."""
+    """Return the sum of ``max(0, 1 - distance)`` over pairs of two spans of `order`.
+
+    A pair weighs ``rows.earlier`` of its row before `middle` times ``rows.later`` of
+    its row after it; `slopes` collects the weights of pairs with a hinge above 0.
+    """
     first, middle, end = span
     value, weight, total = 0.0, 0.0, 0.0
     j = middle
