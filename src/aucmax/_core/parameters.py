@@ -75,7 +75,7 @@ def check_max_time(value: Any, name: str = "max_time") -> None:
         raise ValueError(f"{name} must be None or a number of seconds, got {value!r}.")
 
 
-def check_choice(name: str, value: Any, known: Iterable[str | None]) -> None:
+def check_choice(name: str, value: Any, known: Iterable[object]) -> None:
     """Raise unless the value is one of the known names."""
     if value not in tuple(known):
         listed = ", ".join(map(repr, known))

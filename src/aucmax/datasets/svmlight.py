@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax._core.parameters import check_integer
+from aucmax._core.parameters import check_choice, check_integer
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.opening import PathLike, find_source
 from aucmax.datasets.text_tables import read_text
@@ -103,10 +103,7 @@ def load_svmlight(
     require_polars_threads()
     if n_features is not None:
         check_integer("n_features", n_features)
-    if zero_based not in (True, False, "auto"):
-        raise ValueError(
-            f"zero_based must be True, False or 'auto', got {zero_based!r}."
-        )
+    check_choice("zero_based", zero_based, (True, False, "auto"))
     path = find_source(path)
     low = int(zero_based is False)
     high = _MAX_INDEX if n_features is None else n_features - (zero_based is True)

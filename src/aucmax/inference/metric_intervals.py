@@ -35,7 +35,6 @@ from aucmax.inference.intervals import (
 )
 from aucmax.inference.metric_rows import (
     MetricRows,
-    area_name,
     area_scale,
     check_estimand,
     check_list,
@@ -44,7 +43,7 @@ from aucmax.inference.metric_rows import (
 )
 from aucmax.inference.resampling import bootstrap_interval, percentiles
 from aucmax.inference.results import MetricInterval, check_confidence, with_note
-from aucmax.metrics._steps import RankingTask, check_box
+from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, check_box
 from aucmax.metrics.metric_names import NamedMetric
 from aucmax.metrics.top_of_list import Thresholds
 
@@ -261,8 +260,9 @@ def auc_interval(
             textbook_interval, area.value, area.error, rows=area.rows, method=method
         )
     interval = rescaled_interval(area, ends, scale, confidence_level, null)
+    metric = "auc" if box == WHOLE_SQUARE else "partial_auc"
     about = None if folds is None else estimand
-    interval = replace(interval, metric=area_name(box), estimand=about)
+    interval = replace(interval, metric=metric, estimand=about)
     return with_note(interval, y_true, pos_label, dropped)
 
 

@@ -244,11 +244,6 @@ def check_estimand(estimand: str, folds: object) -> None:
         )
 
 
-def area_name(box: Box) -> str:
-    """Return the name of the metric."""
-    return "auc" if box == WHOLE_SQUARE else "partial_auc"
-
-
 def area_scale(box: Box, standardize: str) -> tuple[float, float]:
     """Return factor and shift that bring a mean over a box to another scale."""
     check_choice("standardize", standardize, STANDARDS)

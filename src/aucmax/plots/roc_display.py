@@ -189,7 +189,12 @@ class ROCCurveDisplay(ScoredDisplay):
             self._draw_curve(curve, n_drawn + k) for k, curve in enumerate(self.curves)
         ]
         self.line_: Line2D | list[Line2D] = lines[0] if len(lines) == 1 else lines
-        self.shade_: Rectangle | None = self._shade()
+        self.shade_: Rectangle | None = None
+        if self.fpr_range is not None:
+            low, high = self.fpr_range
+            shade: Any = {"color": GREY, "alpha": 0.15, "linewidth": 0, "zorder": 0}
+            shade["label"] = f"range of the pAUC: FPR {low:g} to {high:g}"
+            self.shade_ = ax.axvspan(low, high, **shade)
         ax.set(
             xlabel="false positive rate",
             ylabel="true positive rate",
@@ -217,12 +222,3 @@ class ROCCurveDisplay(ScoredDisplay):
             )
             self.band_.append(band)
         return line
-
-    def _shade(self) -> Rectangle | None:
-        if self.fpr_range is None:
-            return None
-        low, high = self.fpr_range
-        label = f"range of the pAUC: FPR {low:g} to {high:g}"
-        return self.ax_.axvspan(
-            low, high, color=GREY, alpha=0.15, linewidth=0, zorder=0, label=label
-        )

@@ -226,8 +226,7 @@ def _durations(
 ) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    series = _as_series(values, name)
-    _check_length(series, name, events.size)
+    series = _as_series(values, name, events.size)
     _reject_missing(series, name, "fill it in")
     if series.dtype == pl.String or series.dtype.is_temporal():
         raise ValueError(
@@ -244,8 +243,7 @@ def read_moments(
     values: object, name: str = "times", n_rows: int | None = None
 ) -> NDArray[np.float64]:
     """Return times as numbers: numbers unchanged, dates in microseconds since 1970."""
-    series = _as_series(values, name)
-    _check_length(series, name, n_rows)
+    series = _as_series(values, name, n_rows)
     is_number = series.dtype.is_numeric()
     parsed = parse_numbers(series) if is_number else parse_dates(series)
     if not (is_number or parsed.n_read or series.dtype.is_temporal()):
@@ -267,8 +265,7 @@ def read_moments(
 def _weights(values: object, name: str, n_rows: int) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    series = _as_series(values, name)
-    _check_length(series, name, n_rows)
+    series = _as_series(values, name, n_rows)
     _reject_missing(series, name, "fill in their weight")
     if not series.dtype.is_numeric():
         raise ValueError(f"{name} must hold numbers to be weights, got {series[0]!r}.")
@@ -322,8 +319,7 @@ def _numbered(
     """Return the place of each row's value, such as its query, in sorted order."""
     if values is None:
         return None
-    series = _as_series(values, name)
-    _check_length(series, name, n_rows)
+    series = _as_series(values, name, n_rows)
     _reject_missing(series, name, f"fill in their {what}")
     if series.dtype == pl.String:
         series = one_spelling(series.str.strip_chars())
@@ -377,7 +373,7 @@ def _find_value(counted: list[tuple[Any, int]], wanted: object, name: str) -> in
     )
 
 
-def _as_series(values: object, name: str) -> pl.Series:
+def _as_series(values: object, name: str, n_rows: int | None = None) -> pl.Series:
     """Return a column of any kind as a series; NaN and empty strings are null."""
     require_polars_threads()
     if isinstance(values, pl.Series):
@@ -412,13 +408,9 @@ def _as_series(values: object, name: str) -> pl.Series:
         series = series.set(series.str.strip_chars() == "", None)
     if len(series) == 0:
         raise ValueError(f"{name} is empty: there are no rows.")
+    if n_rows is not None and len(series) != n_rows:
+        raise ValueError(f"{name} has {len(series)} rows, but the target has {n_rows}.")
     return series
-
-
-def _check_length(values: pl.Series, name: str, n_rows: int | None) -> None:
-    """Reject a column with another number of rows than the target."""
-    if n_rows is not None and len(values) != n_rows:
-        raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
 
 
 def _reject_missing(series: pl.Series, name: str, remedy: str) -> None:
