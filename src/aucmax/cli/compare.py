@@ -36,10 +36,8 @@ from aucmax.model_selection.models import (
 
 def results_of(stem: Path) -> dict[str, Path]:
     """Return the files of the results: the model and the report."""
-    endings = {"model": ".aucmax", "report": "-report.html"}
-    return {
-        name: stem.with_name(stem.name + ending) for name, ending in endings.items()
-    }
+    report = stem.with_name(f"{stem.name}-report.html")
+    return {"model": stem.with_name(f"{stem.name}.aucmax"), "report": report}
 
 
 def _parse_models(

@@ -3,7 +3,7 @@
 import inspect
 import re
 import struct
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -151,7 +151,11 @@ class Decoder:
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
         parameters = inspect.signature(cls).parameters.keys()
-        params = self._params(cls, parameters, params, path)
+        for parameter in params:
+            if parameter not in parameters:
+                problem = f"{name} has no parameter {parameter[:40]!r}"
+                raise ModelFileError(problem, self._version_hint(cls))
+        params = {k: self.decode(tree, f"{path}.{k}") for k, tree in params.items()}
         left_out = parameters | unsaved_attributes(cls)
         for attribute in state:
             if attribute in left_out or not is_free_name(cls, attribute):
@@ -179,15 +183,6 @@ class Decoder:
                 f"({error})",
                 "Install it, then load again.",
             ) from error
-
-    def _params(
-        self, cls: type[object], known: Set[str], trees: dict[str, object], path: str
-    ) -> dict[str, object]:
-        for name in trees:
-            if name not in known:
-                problem = f"{cls.__name__} has no parameter {name[:40]!r}"
-                raise ModelFileError(problem, self._version_hint(cls))
-        return {k: self.decode(tree, f"{path}.{k}") for k, tree in trees.items()}
 
     def _build(
         self,

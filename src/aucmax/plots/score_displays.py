@@ -301,7 +301,13 @@ class ScoreDensityDisplay(ScoredDisplay):
                 label=counted(self._mass(rows), noun),
             )[2]
             self.areas_.append(patches[0])
-        self.threshold_: Line2D | None = self._draw_threshold(ax)
+        self.threshold_: Line2D | None = None
+        if (cut := self.threshold) is not None:
+            above = self.scores > cut
+            positives = f"{self._mass(above & self.is_positive):,g} found"
+            alarms = counted(self._mass(above & ~self.is_positive), "false alarm")
+            label = f"at {cut:.4g}: {positives}, {alarms}"
+            self.threshold_ = ax.axvline(cut, color=GREY, linestyle="--", label=label)
         ax.margins(y=0.2)
         name = "" if self.name is None else f" of {plain(self.name)}"
         ax.set(xlabel="score", ylabel="density", title=f"Scores{name} by class")
@@ -317,12 +323,3 @@ class ScoreDensityDisplay(ScoredDisplay):
         if self.sample_weight is None:
             return float(np.count_nonzero(rows))
         return float(self.sample_weight[rows].sum())
-
-    def _draw_threshold(self, ax: Axes) -> Line2D | None:
-        if self.threshold is None:
-            return None
-        above = self.scores > self.threshold
-        positives = f"{self._mass(above & self.is_positive):,g} found"
-        alarms = counted(self._mass(above & ~self.is_positive), "false alarm")
-        label = f"at {self.threshold:.4g}: {positives}, {alarms}"
-        return ax.axvline(self.threshold, color=GREY, linestyle="dashed", label=label)

@@ -49,6 +49,7 @@ class AUROC:
     ) -> None:
         self.fpr_range = check_range("fpr_range", fpr_range)
         self.tpr_range = check_range("tpr_range", tpr_range)
+        self._ranges: Any = {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
         self.reset()
 
     def reset(self) -> None:
@@ -72,14 +73,12 @@ class AUROC:
                 f"A metric needs one score per row, got shape {tuple(preds.shape)}; "
                 "use one metric per label."
             )
-        scores = preds.detach().cpu()
-        if scores.dtype in (torch.float16, torch.bfloat16):
-            scores = scores.float()
-        check_finite(scores.numpy(), "Scores", "")
+        scores = preds.detach().cpu().double().numpy()
+        check_finite(scores, "Scores", "")
         labels = checked_labels(target, takes_levels=False)
         if labels.dtype != bool:
             raise ValueError("A metric needs all labels, but some are NaN.")
-        self._scores.append(scores.numpy().copy())
+        self._scores.append(scores.copy())
         self._labels.append(labels.copy())
 
     def compute(self) -> torch.Tensor:
@@ -90,7 +89,7 @@ class AUROC:
         tensor
             A float64 scalar.
         """
-        area = partial_auc_score(*self._rows(), **self._ranges())
+        area = partial_auc_score(*self._rows(), **self._ranges)
         return torch.tensor(area, dtype=torch.float64)
 
     def interval(self, confidence_level: float = 0.95) -> MetricInterval:
@@ -106,7 +105,7 @@ class AUROC:
         MetricInterval
             See :func:`aucmax.inference.auc_interval`.
         """
-        options = {"confidence_level": confidence_level, **self._ranges()}
+        options = {"confidence_level": confidence_level, **self._ranges}
         return auc_interval(*self._rows(), **options)
 
     def _rows(self) -> tuple[Any, Any]:
@@ -116,6 +115,3 @@ class AUROC:
             self._scores = [np.concatenate(self._scores)]
             self._labels = [np.concatenate(self._labels)]
         return self._labels[0], self._scores[0]
-
-    def _ranges(self) -> dict[str, Any]:
-        return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
