@@ -116,7 +116,7 @@ def encode_target(
     if is_survival:
         grading = grading or _event_code(counted, pos_label, called)
     elif grading is None:
-        grading = _grade(counted, pos_label, name, n_rows, allow_levels)
+        grading = _grade(counted, pos_label, called, n_rows, allow_levels)
     else:
         grading = _with_new_levels(grading, counted)
     _reject_unknown(counted, grading, name)
@@ -177,16 +177,16 @@ def _one_spelling_per_value(series: pl.Series) -> pl.Series:
 def _grade(
     counted: list[tuple[Any, int]],
     pos_label: object,
-    name: str,
+    called: _Names,
     n_rows: int,
     allow_levels: bool,
 ) -> Grading:
     """Return two classes, by `pos_label` or in sorted order, or levels."""
     if pos_label is None and len(counted) > 2:
-        return _levels(counted, name, allow_levels)
+        return _levels(counted, called["y"], allow_levels)
     top = len(counted) - 1
     if pos_label is not None and len(counted) > 1:
-        top = _find_value(counted, pos_label, name)
+        top = _find_value(counted, pos_label, called)
     elif len(counted) > 1:
         (negative, _), (positive, count) = counted
         warn_of_positive_class(negative, positive, count / n_rows)
@@ -195,12 +195,12 @@ def _grade(
 
 
 def _event_code(
-    counted: list[tuple[Any, int]], pos_label: object, called: Mapping[str, str]
+    counted: list[tuple[Any, int]], pos_label: object, called: _Names
 ) -> Grading:
     """Return which code is the event: 1, or `pos_label`; all others are censored."""
     by_text = {as_text(value): value for value, _ in counted}
     if pos_label is not None:
-        event = counted[_find_value(counted, pos_label, called["y"])][0]
+        event = counted[_find_value(counted, pos_label, called)][0]
     elif by_text.keys() <= {"0", "1", "true", "false"}:
         event = by_text.get("1", by_text.get("true", True))
     else:
@@ -360,7 +360,7 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _find_value(counted: list[tuple[Any, int]], wanted: object, name: str) -> int:
+def _find_value(counted: list[tuple[Any, int]], wanted: object, called: _Names) -> int:
     """Return the index of a value that may have another spelling."""
     words = [as_text(value) for value, _ in counted]
     for spell in (str, str.lower, _number):
@@ -368,7 +368,7 @@ def _find_value(counted: list[tuple[Any, int]], wanted: object, name: str) -> in
         if key is not None and candidates.count(key) == 1:
             return candidates.index(key)
     raise ValueError(
-        f"pos_label={wanted!r} does not occur in {name}, which has "
+        f"{called['pos_label']}: {wanted!r} does not occur in {called['y']}, which has "
         f"{_list_counts(counted)}."
     )
 
